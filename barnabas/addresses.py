@@ -38,7 +38,7 @@ def parse_address(
 
 def _problem(host: str, port: int) -> str:
     """Why nobody can have such an address; empty if somebody may."""
-    from barnabas.captures.tcp.headers import possible
+    from barnabas.captures.addresses import possible
 
     try:
         possible((host, port))

@@ -1,6 +1,9 @@
-"""Hosts and ports as people write them, taken apart for all that read addresses."""
+"""Hosts and ports as people write them: taken apart and put together for all that read and show addresses."""
 
 from __future__ import annotations
+
+Endpoint = tuple[str, int]
+"""IP address and port."""
 
 
 def host_in(text: str) -> str:
@@ -32,3 +35,44 @@ def address_in(text: str) -> tuple[str, int] | None:
     host, _, port = text.rpartition(":")
     found = host_in(host), port_in(port)
     return (found[0], found[1]) if found[0] and found[1] else None
+
+
+def endpoint_text(endpoint: Endpoint) -> str:
+    """An address as people write it.
+
+    >>> endpoint_text(("10.0.0.1", 9092)), endpoint_text(("::1", 9092))
+    ('10.0.0.1:9092', '[::1]:9092')
+    """
+    host, port = endpoint
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def endpoint_of(text: str) -> Endpoint:
+    """The same the other way round. Raises ValueError if it has no port.
+
+    >>> endpoint_of("10.0.0.1:9092"), endpoint_of("[fe80::1]:9092")
+    (('10.0.0.1', 9092), ('fe80::1', 9092))
+    """
+    host, _, port = text.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def possible(endpoint: Endpoint) -> Endpoint:
+    """The same, unless nobody can be reached there. Raises OSError, which says why.
+
+    Resolvers raise errors of other kinds for such names, and take ports modulo 65,536.
+
+    >>> possible(("a..b", 9092))
+    Traceback (most recent call last):
+    OSError: no host can have this name
+    """
+    host, port = endpoint
+    if not 0 < port < 1 << 16:
+        raise OSError(f"{port} is no port")
+    if not host.isprintable() or " " in host:
+        raise OSError("no host can have this name")
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        raise OSError("no host can have this name") from None
+    return endpoint

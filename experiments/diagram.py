@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from barnabas.captures.kafka.draft_conversation import DraftExchange
+from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.captures.kafka.exchange import Exchange
 
 

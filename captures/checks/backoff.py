@@ -12,6 +12,7 @@ from typing import Final
 
 from barnabas.captures.checks.finding import (
     MS,
+    Check,
     Evidence,
     Finding,
     See,
@@ -31,11 +32,6 @@ FETCHES: Final = (FETCH, SHARE_FETCH)
 
 
 RETRIABLE: Final = frozenset(error.name for error in ERROR_CODES if error.retriable)
-
-HOLDS = (
-    "all APIs but fetches, errors that are retriable in Java's clients; retry.backoff.ms is 100 ms "
-    "there, 20 ms for AddPartitionsToTxn, and grows since KIP-580"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +99,10 @@ def backoff(settings: Backoff) -> See:
             )
 
     return see
+
+
+CHECK: Final = Check(
+    "backoff", Backoff(), backoff, "the same request again and again without a pause",
+    "all APIs but fetches, errors that are retriable in Java's clients; retry.backoff.ms is 100 ms "
+    "there, 20 ms for AddPartitionsToTxn, and grows since KIP-580", "host",
+)  # fmt: skip

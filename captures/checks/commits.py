@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.checks.finding import (
+    Check,
     Evidence,
     Finding,
     NoSettings,
@@ -14,6 +15,7 @@ from barnabas.captures.checks.finding import (
     answered,
     evidence,
 )
+from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.checks.partitions import partitions
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
@@ -44,11 +46,6 @@ COMMITS_AGAIN: Final = "The client commits again once it has joined, or with its
 FENCED: Final = (
     "Fencing as designed (KIP-447): the producer aborts the transaction, and who owns the partitions "
     "now reads their records again; nothing takes effect twice."
-)
-
-HOLDS = (
-    "OffsetCommit v1+ and TxnOffsetCommit v3+ (KIP-447), of members (generation or epoch of 0 and "
-    "more); KIP-848 epochs as far as the broker says"
 )
 
 
@@ -120,3 +117,10 @@ def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None
     if end is not None and request and response and not response["error_code"]:
         member = (request["group_id"], response["member_id"])
         joined[member] = _Joined(response["generation_id"], end, evidence(exchange))
+
+
+CHECK: Final = Check(
+    "commits", NoSettings(), commits, "positions committed by members of a past generation",
+    "OffsetCommit v1+ and TxnOffsetCommit v3+ (KIP-447), of members (generation or epoch of 0 and "
+    "more); KIP-848 epochs as far as the broker says", "group", reads=GROUP_APIS,
+)  # fmt: skip

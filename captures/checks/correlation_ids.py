@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.checks.finding import (
+    Check,
+    Evidence,
+    Finding,
+    NoSettings,
+    See,
+    answered,
+    evidence,
+)
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import PRODUCE
 
 NEVER = 1 << 63
-
-HOLDS = "all APIs with a header; ids may come again once they are answered, and wrap at 2^31"
 
 
 def correlation_ids(_: NoSettings) -> See:
@@ -42,3 +49,9 @@ def correlation_ids(_: NoSettings) -> See:
 
 def _unanswerable(exchange: Exchange) -> bool:
     return exchange.key == PRODUCE and (exchange.request or {}).get("acks") == 0
+
+
+CHECK: Final = Check(
+    "correlation_ids", NoSettings(), correlation_ids, "correlation ids used again while their request waits",
+    "all APIs with a header; ids may come again once they are answered, and wrap at 2^31",
+)  # fmt: skip

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from barnabas.captures.checks.fetches import by_follower
-from barnabas.captures.checks.finding import MS, Evidence, Finding, See, answered, evidence
+from barnabas.captures.checks.finding import MS, Check, Evidence, Finding, See, answered, evidence
 from barnabas.captures.checks.partitions import partitions
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH
-
-HOLDS = "Fetch v0+, by partition; errors of the whole request from v7 (sessions, KIP-227)"
 
 ADVICE: Final = {
     "OFFSET_OUT_OF_RANGE": "Set auto.offset.reset, or seek to an offset that is there.",
@@ -91,3 +89,9 @@ def _results(
     yield (None, -1), "all", response.get("error_code", 0)
     for one in partitions(exchange, "response", context):
         yield (one.topic, one.number), one.place, one.said["error_code"]
+
+
+CHECK: Final = Check(
+    "fetch_loops", FetchLoops(), fetch_loops, "Fetch after Fetch with the same error",
+    "Fetch v0+, by partition; errors of the whole request from v7 (sessions, KIP-227)", reads=("Fetch",),
+)  # fmt: skip

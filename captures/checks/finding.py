@@ -54,6 +54,10 @@ See = Callable[[Exchange, Context], Iterable[Finding]]
 """What a check does with an exchange, in the order in which they end."""
 
 
+Together = Literal["connection", "broker", "host", "client", "group", "producer"]
+"""What belongs together: what a check remembers of one says nothing of another."""
+
+
 class Check(NamedTuple):
     """A check: `begin(settings)` gives a function that sees every exchange of one capture."""
 
@@ -65,6 +69,10 @@ class Check(NamedTuple):
     """What it finds, in a line."""
     holds: str
     """For which versions of which APIs, and by which KIP or class of Kafka."""
+    scope: Together = "connection"
+    """What it remembers by: exchanges of many captures are put together so before it sees them."""
+    reads: tuple[str, ...] = ()
+    """Names of the APIs whose bodies it reads: only these travel with theirs then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.checks.finding import (
+    Check,
+    Evidence,
+    Finding,
+    NoSettings,
+    See,
+    answered,
+    evidence,
+)
+from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -22,11 +31,6 @@ from barnabas.specs.keys import (
 )
 
 _KEYS: Final = (JOIN_GROUP, SYNC_GROUP, HEARTBEAT, OFFSET_COMMIT, TXN_OFFSET_COMMIT, LEAVE_GROUP)
-
-HOLDS = (
-    "classic groups, JoinGroup v0+ (0.9), static members included (KIP-345); members whose JoinGroup "
-    "was seen, requests sent after what they contradict was known"
-)
 
 
 @dataclass(slots=True)
@@ -147,3 +151,10 @@ def _joined(exchange: Exchange, response: dict[str, Any], state: str, end: int) 
 def _enter(member: _Member, state: str, end: int, exchange: Exchange) -> None:
     member.state, member.since = state, end
     member.evidence = evidence(exchange)
+
+
+CHECK: Final = Check(
+    "group_states", NoSettings(), group_states, "steps that the classic group protocol does not have",
+    "classic groups, JoinGroup v0+ (0.9), static members included (KIP-345); members whose JoinGroup "
+    "was seen, requests sent after what they contradict was known", "group", reads=GROUP_APIS,
+)  # fmt: skip

@@ -5,13 +5,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.checks.rebalance import REASON, Cause, Generation, Member, Members
 from barnabas.captures.kafka.context.memory import BYTES, Memory, Weighed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten
+
+GROUP_APIS: Final = (
+    "JoinGroup",
+    "SyncGroup",
+    "Heartbeat",
+    "LeaveGroup",
+    "OffsetCommit",
+    "TxnOffsetCommit",
+    "ConsumerGroupHeartbeat",
+    "ShareGroupHeartbeat",
+    "StreamsGroupHeartbeat",
+)
+"""The APIs by which members of groups come, stay, commit and go."""
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from barnabas.captures.checks.finding import (
     MS,
+    Check,
     Evidence,
     Finding,
     See,
@@ -23,6 +24,7 @@ from barnabas.captures.checks.finding import (
     duration,
     evidence,
 )
+from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -35,13 +37,6 @@ REBALANCE_IN_PROGRESS: Final = "REBALANCE_IN_PROGRESS"
 
 REMOVED: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
 """What a broker answers to a member that it has removed (KIP-848)."""
-
-HOLDS = (
-    "Heartbeat and OffsetCommit v1+ of a member whose JoinGroup was seen (from a thread of their own "
-    "since KIP-62, 0.10.1; while it waits in JoinGroup or SyncGroup a member need not beat); "
-    "ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat (KIP-932), StreamsGroupHeartbeat (KIP-1071), "
-    "where commits are no signs of life"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,3 +201,12 @@ def _learn(
         heard = exchange.ts if exchange.key == OFFSET_COMMIT else end
         alive.since = max(alive.since, heard)
         alive.losses, alive.evidence = exchange.losses, evidence(exchange)
+
+
+CHECK: Final = Check(
+    "heartbeats", Heartbeats(), heartbeats, "members of groups that are silent for too long",
+    "Heartbeat and OffsetCommit v1+ of a member whose JoinGroup was seen (from a thread of their own "
+    "since KIP-62, 0.10.1; while it waits in JoinGroup or SyncGroup a member need not beat); "
+    "ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat (KIP-932), StreamsGroupHeartbeat (KIP-1071), "
+    "where commits are no signs of life", "group", reads=GROUP_APIS,
+)  # fmt: skip

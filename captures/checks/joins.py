@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
-from barnabas.captures.checks.finding import MS, Finding, See, duration
+from barnabas.captures.checks.finding import MS, Check, Finding, See, duration
 from barnabas.captures.checks.generations import Generations
+from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.checks.rebalance import Generation
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import listed
-
-HOLDS = (
-    "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "
-    "the session timeout); the first generation waits group.initial.rebalance.delay.ms (KIP-134); "
-    "groups of KIP-848 have no such wait"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +79,11 @@ def _long(now: Generation) -> Finding:
                 "work elsewhere."
             )
     return Finding("warning", f"{text}; {said}", advice, tuple(seen))
+
+
+CHECK: Final = Check(
+    "joins", Joins(), joins, "rebalances that take long, and because of which member",
+    "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "
+    "the session timeout); the first generation waits group.initial.rebalance.delay.ms (KIP-134); "
+    "groups of KIP-848 have no such wait", "group", reads=GROUP_APIS,
+)  # fmt: skip

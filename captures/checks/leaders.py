@@ -15,6 +15,7 @@ from typing import Any, Final
 from barnabas.captures.checks.fetches import by_follower
 from barnabas.captures.checks.finding import (
     MS,
+    Check,
     Evidence,
     Finding,
     See,
@@ -30,13 +31,6 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 
 NOT_LEADER_OR_FOLLOWER: Final = 6
-
-HOLDS = (
-    "Produce v0+ and Fetch v0+ of clients, to brokers whose id is known (in captures of others from "
-    "the addresses in Metadata, if one cluster is in them); leader epochs in Metadata v7+ "
-    "and Fetch v9+ (KIP-320), preferred read replicas in Fetch v11+ (KIP-392), leaders in refusals in "
-    "Produce v10+ and Fetch v16+ (KIP-951)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,3 +178,12 @@ def _metadata(
         for topic in (one.about.get("name"), one.about.get("topic_id")):
             if topic:
                 yield (client, topic, one.number), leader
+
+
+CHECK: Final = Check(
+    "leaders", Leaders(), leaders, "requests to a broker that neither leads nor is preferred for reading",
+    "Produce v0+ and Fetch v0+ of clients, to brokers whose id is known (in captures of others from "
+    "the addresses in Metadata, if one cluster is in them); leader epochs in Metadata v7+ "
+    "and Fetch v9+ (KIP-320), preferred read replicas in Fetch v11+ (KIP-392), leaders in refusals in "
+    "Produce v10+ and Fetch v16+ (KIP-951)", "client", reads=("Produce", "Fetch", "Metadata"),
+)  # fmt: skip

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.checks.finding import (
+    Check,
+    Evidence,
+    Finding,
+    NoSettings,
+    See,
+    answered,
+    evidence,
+)
+from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -15,11 +24,6 @@ from barnabas.specs.groups.consumer import BEAT, JOINED, UNSUBSCRIBED, event
 
 HEARTBEATS: Final = (68, 76, 88)
 """ConsumerGroupHeartbeat, ShareGroupHeartbeat, StreamsGroupHeartbeat."""
-
-HOLDS = (
-    "ConsumerGroupHeartbeat v0+ (KIP-848), ShareGroupHeartbeat v0+ (KIP-932), StreamsGroupHeartbeat v0+ "
-    "(KIP-1071); members whose first heartbeat was seen"
-)
 
 
 @dataclass(slots=True)
@@ -94,3 +98,10 @@ def _judged(
             "A member repeats the epoch of the latest response.",
             (member.evidence, evidence(exchange)),
         )
+
+
+CHECK: Final = Check(
+    "member_epochs", NoSettings(), member_epochs, "steps that the protocol of KIP-848 does not have",
+    "ConsumerGroupHeartbeat v0+ (KIP-848), ShareGroupHeartbeat v0+ (KIP-932), StreamsGroupHeartbeat v0+ "
+    "(KIP-1071); members whose first heartbeat was seen", "group", reads=GROUP_APIS,
+)  # fmt: skip

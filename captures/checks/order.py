@@ -13,6 +13,7 @@ from typing import Final
 
 from barnabas.captures.checks.batches import sent
 from barnabas.captures.checks.finding import (
+    Check,
     Evidence,
     Finding,
     NoSettings,
@@ -30,10 +31,6 @@ REMEMBERED: Final = 64
 
 NEVER: Final = 1 << 63
 
-HOLDS = (
-    "Produce v0+ with acks=1 or all; several requests in flight "
-    "(max.in.flight.requests.per.connection, since 0.8.2)"
-)
 
 ADVICE: Final = (
     "Set enable.idempotence=true (KIP-98), or max.in.flight.requests.per.connection=1, where the order "
@@ -122,3 +119,10 @@ def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Fin
                     (attempt.evidence, other.evidence, mine.evidence),
                 )
                 return
+
+
+CHECK: Final = Check(
+    "order", NoSettings(), order, "records of a partition in another order than they were sent in",
+    "Produce v0+ with acks=1 or all; several requests in flight "
+    "(max.in.flight.requests.per.connection, since 0.8.2)", "client", reads=("Produce",),
+)  # fmt: skip

@@ -13,18 +13,14 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from barnabas.captures.checks.epochs import Epochs
-from barnabas.captures.checks.finding import CLIENT, MS, Evidence, Finding, See, duration
+from barnabas.captures.checks.finding import CLIENT, MS, Check, Evidence, Finding, See, duration
 from barnabas.captures.checks.generations import Generations
+from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.checks.rebalance import LEFT, REASON, Cause, Generation
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import listed, plural
-
-HOLDS = (
-    "classic groups (JoinGroup v0+; reasons in JoinGroup v8+ and LeaveGroup v5+, KIP-800) and members "
-    "with heartbeats of their own, who give no reasons (KIP-848, 932, 1071)"
-)
 
 POLL_MORE: Final = (
     "Poll more often (max.poll.records), work elsewhere, or raise max.poll.interval.ms: its commits fail, "
@@ -140,3 +136,11 @@ def _judged(client: _Client, last: Cause, begun: int, settings: Rebalances) -> I
         POLL_MORE if any(one.polls_late for one in returns) else STAY,
         (first.evidence, last.evidence),
     )
+
+
+CHECK: Final = Check(
+    "rebalances", Rebalances(), rebalances,
+    "members that poll too late, or leave a group and come back over and over",
+    "classic groups (JoinGroup v0+; reasons in JoinGroup v8+ and LeaveGroup v5+, KIP-800) and members "
+    "with heartbeats of their own, who give no reasons (KIP-848, 932, 1071)", "group", reads=GROUP_APIS,
+)  # fmt: skip

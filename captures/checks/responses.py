@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.checks.finding import (
+    Check,
+    Evidence,
+    Finding,
+    NoSettings,
+    See,
+    answered,
+    evidence,
+)
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
-from barnabas.captures.kafka.conversation import NOT_CAPTURED
 from barnabas.captures.kafka.exchange import HEADLESS, STRAY, Exchange
+from barnabas.captures.kafka.pairing.conversation import NOT_CAPTURED
 from barnabas.specs.keys import PRODUCE
-
-HOLDS: Final = (
-    "all APIs but Produce with acks=0; KafkaProtocol guide, Network; Java's InFlightRequests"
-)
 
 
 class _Ended(NamedTuple):
@@ -107,3 +111,10 @@ def _expects(exchange: Exchange) -> bool:
     if exchange.key == PRODUCE:
         return bool((exchange.request or {}).get("acks", 0))
     return exchange.key not in HEADLESS
+
+
+CHECK: Final = Check(
+    "responses", NoSettings(), responses,
+    "responses out of order, or without a request; requests passed over",
+    "all APIs but Produce with acks=0; KafkaProtocol guide, Network; Java's InFlightRequests",
+)  # fmt: skip

@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from barnabas.captures.checks.batches import Sent, sent
-from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.checks.finding import (
+    Check,
+    Evidence,
+    Finding,
+    NoSettings,
+    See,
+    answered,
+    evidence,
+)
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import ELEMENT, Memory
 from barnabas.captures.kafka.exchange import STRAY, Exchange
@@ -28,11 +36,6 @@ REMEMBERED: Final = 32
 OUT_OF_ORDER_SEQUENCE_NUMBER: Final = 45
 DUPLICATE_SEQUENCE_NUMBER: Final = 46
 TAKEN: Final = (0, DUPLICATE_SEQUENCE_NUMBER)
-
-HOLDS = (
-    "Produce v3+ with a producer id (KIP-98); new epochs of KIP-360 and KIP-890 begin at 0; at most 5 "
-    "requests in flight (KAFKA-5494)"
-)
 
 
 @dataclass(slots=True)
@@ -185,3 +188,10 @@ def _refused(
             "leader has lost what it knew of the producer.",
             (before.evidence, mine),
         )
+
+
+CHECK: Final = Check(
+    "sequences", NoSettings(), sequences, "gaps and repetitions in an idempotent producer's sequence numbers",
+    "Produce v3+ with a producer id (KIP-98); new epochs of KIP-360 and KIP-890 begin at 0; at most 5 "
+    "requests in flight (KAFKA-5494)", "producer",
+)  # fmt: skip

@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, answered, evidence
+from barnabas.captures.checks.finding import (
+    Check,
+    Evidence,
+    Finding,
+    NoSettings,
+    See,
+    answered,
+    evidence,
+)
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import API_VERSIONS
-
-HOLDS = (
-    "connections that asked for ApiVersions, or to a broker of which another one had asked "
-    "(0.10.0 and later, KIP-35); ApiVersions itself may be too new once (KIP-511)"
-)
-
 
 RANGE: Final = ">hhh"
 
@@ -94,3 +96,11 @@ def _learn(
     by_connection[exchange.connection] = offer
     if exchange.broker is not None:
         by_broker[exchange.broker] = offer
+
+
+CHECK: Final = Check(
+    "versions", NoSettings(), versions, "requests of a version that was never offered",
+    "connections that asked for ApiVersions, or to a broker of which another one had asked "
+    "(0.10.0 and later, KIP-35); ApiVersions itself may be too new once (KIP-511)",
+    "broker", reads=("ApiVersions",),
+)  # fmt: skip

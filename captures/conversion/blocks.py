@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
-from barnabas.captures.writing.pcapng import Buffer
+from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.writing.sink import Stats
 
 

@@ -12,7 +12,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.id_names import TOPIC, lone
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.framing import CapturedFrame
+from barnabas.captures.kafka.framing.framing import CapturedFrame
 from barnabas.captures.tcp.events import Event, FlowName, Opened
 from barnabas.captures.writing.masking import UNSOLICITED, Masking
 from barnabas.specs.frames import Direction

@@ -10,13 +10,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from barnabas.captures.files import pcap, pcapng
-from barnabas.captures.files.pcapng import Block, CaptureError, Run, Section
+from barnabas.captures.files import pcap, pcapng_file
+from barnabas.captures.files.pcapng import MAGIC, Block, CaptureError, Run, Section, each
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-_PCAPNG: Final = b"\n\r\r\n"
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = bytes.fromhex("28b52ffd")
 _WINDOW: Final = 128 << 20
@@ -49,7 +48,7 @@ class CaptureFile:
 
         Raises CaptureError if it is no capture, or a damaged one, and OSError.
         """
-        return pcapng.each(self.runs())
+        return each(self.runs())
 
     def runs(self) -> Iterator[Block | Run]:
         """The same, with the plain packets in runs."""
@@ -58,8 +57,8 @@ class CaptureFile:
         magic = self._plain.peek(16)[:16]
         if magic[:4] in pcap.MAGICS:
             return chain([Section((), "", 0)], pcap.read_runs(file))
-        if not magic or _PCAPNG.startswith(magic[:4]):
-            return pcapng.read_runs(file)
+        if not magic or MAGIC.startswith(magic[:4]):
+            return pcapng_file.read_runs(file)
         for start, what in _OTHERS:
             if magic.startswith(start):
                 raise CaptureError(0, what)

@@ -20,7 +20,7 @@ from barnabas.captures.files.pcapng import (
     Truncated,
     each,
 )
-from barnabas.captures.files.read_buffer import Window
+from barnabas.captures.files.read_buffer import ReadBuffer
 
 MAGICS: Final = {
     bytes.fromhex("a1b2c3d4"): (">", 1000, 16),
@@ -49,7 +49,7 @@ def read_runs(file: io.BufferedIOBase) -> Iterator[Run | Truncated]:
     header = file.read(HEADER)
     if header[:4] in MAGICS and len(header) < HEADER:
         return iter([Truncated(0)])
-    return _runs(Window(file, HEADER), read_header(header))
+    return _runs(ReadBuffer(file, HEADER), read_header(header))
 
 
 class Layout(NamedTuple):
@@ -72,7 +72,7 @@ def read_header(header: bytes) -> Layout:
     return Layout(order, tick, size, network & _LINKTYPE)
 
 
-def _runs(window: Window, layout: Layout) -> Iterator[Run | Truncated]:
+def _runs(window: ReadBuffer, layout: Layout) -> Iterator[Run | Truncated]:
     order, tick, size, linktype = layout
     record = struct.Struct(order + "III").unpack_from
     while window.has(size):

@@ -1,17 +1,15 @@
-"""pcapng blocks, read from a file of any origin: either byte order, several sections and interfaces.
+"""The blocks of pcapng (draft-ietf-opsawg-pcapng): their layout, in either byte order, and what one holds.
 
-Layout: draft-ietf-opsawg-pcapng. `pcapng_writing.py` makes them.
+`pcapng_file` reads files of them, `barnabas.captures.writing.pcapng` makes them.
 """
 
 from __future__ import annotations
 
-import io
-import os
 import struct
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from barnabas.captures.files.read_buffer import Window
+Buffer = bytes | memoryview
 
 BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
@@ -32,14 +30,19 @@ _NS: Final = 10**9
 _YEAR_10000: Final = 253_402_300_800 * _NS
 """A time from here on is none that could be written down: the block is damaged, or lies."""
 MAGIC: Final = b"\n\r\r\n"
-ORDERS: Final = {b"\x1a\x2b\x3c\x4d": ">", b"\x4d\x3c\x2b\x1a": "<"}
-_BEFORE: Final = 28
+BYTE_ORDER: Final = 0x1A2B3C4D
+ORDERS: Final = {BYTE_ORDER.to_bytes(4): ">", BYTE_ORDER.to_bytes(4, "little"): "<"}
+AROUND: Final = 12
+"""Bytes of a block around its body: kind and length before it, the length again behind it."""
+BEFORE: Final = 28
 """Bytes of an enhanced block before its packet."""
+ENHANCED_LEAST: Final = BEFORE + 4
+"""Bytes of an enhanced block with an empty packet."""
 RUN: Final = 1024
 """Packets of the longest run."""
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     """What stands in every block, and before the packet in an enhanced one."""
 
     head: struct.Struct
@@ -47,8 +50,8 @@ class _Layout(NamedTuple):
     enhanced: struct.Struct
 
 
-_LAYOUTS: Final = {
-    order: _Layout(*(struct.Struct(order + numbers) for numbers in ("2I", "I", "7I")))
+LAYOUTS: Final = {
+    order: Layout(*(struct.Struct(order + numbers) for numbers in ("2I", "I", "7I")))
     for order in "<>"
 }
 
@@ -161,93 +164,27 @@ def each(blocks: Iterable[Block | Run]) -> Iterator[Block]:
             yield block
 
 
-def read_blocks(file: io.BufferedIOBase) -> Iterator[Block]:
-    """The blocks of a file from its beginning. Raises CaptureError and whatever `file` raises."""
-    return each(read_runs(file))
+def block_head(data: Buffer, at: int, order: str, offset: int) -> tuple[str, int, int]:
+    """(byte order, kind, length) of the block that begins here, at `offset` of its file.
+
+    `order` holds but for a section, which says its own. Raises CaptureError.
+    """
+    if data[at : at + 4] == MAGIC:
+        magic = bytes(data[at + 8 : at + 12])
+        order = ORDERS.get(magic, "")
+        if not order:
+            raise CaptureError(offset + 8, f"byte-order magic {magic.hex()}")
+    kind, length = LAYOUTS[order].head.unpack_from(data, at)
+    if length < AROUND or length & 3 or length > BLOCK_LIMIT:
+        raise CaptureError(offset + 4, f"block length {length}")
+    return order, kind, length
 
 
-def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
-    """The same, with the plain packets in runs. Each is valid until the next is asked for."""
-    size = _size(file)
-    window = Window(file)
-    if not window.has(1):
-        raise CaptureError(0, "the file is empty")
-    window.has(12)
-    if not MAGIC.startswith(window.data[:4]):
-        raise CaptureError(0, "not a pcapng file")
-    order, layout = "<", _LAYOUTS["<"]
-    interfaces: list[Interface] = []
-    while window.has(12):
-        run = _run(window, layout, interfaces)
-        if run is not None:
-            yield run
-            continue
-        data, at, offset = window.data, window.at, window.before + window.at
-        if bytes(data[at : at + 4]) == MAGIC:
-            magic = bytes(data[at + 8 : at + 12])
-            order = ORDERS.get(magic, "")
-            if not order:
-                raise CaptureError(offset + 8, f"byte-order magic {magic.hex()}")
-            layout = _LAYOUTS[order]
-        kind, length = layout.head.unpack_from(data, at)
-        if length < 12 or length & 3 or length > BLOCK_LIMIT:
-            raise CaptureError(offset + 4, f"block length {length}")
-        if (size is not None and length > size - offset) or not window.has(length):
-            break
-        if window.data is not data:  # it was read only now, and may be plain
-            continue
-        if (again := layout.tail.unpack_from(data, at + length - 4)[0]) != length:
-            raise CaptureError(offset + length - 4, f"block length {length}, repeated as {again}")
-        block = _Body(bytes(data[at + 8 : at + length - 4]), order, offset).read(kind, interfaces)
-        if isinstance(block, Section):
-            interfaces.clear()
-        elif isinstance(block, Interface):
-            interfaces.append(block)
-        window.at += length
-        if isinstance(block, Packet) and kind == ENHANCED and not block.comments:
-            place = block.ts_ns, at + _BEFORE, at + _BEFORE + len(block.data)
-            yield Run(block.linktype, data, [place], window.before, _BEFORE)
-        else:
-            yield block
-    if window.at < len(window.data):
-        yield Truncated(window.before + window.at)
-
-
-def _run(window: Window, layout: _Layout, interfaces: list[Interface]) -> Run | None:
-    """The Enhanced Packet Blocks of one interface that come next and have no options, as nearly all;
-    None: the first must be read with care."""
-    places: list[tuple[int, int, int]] = []
-    head, tail = layout.enhanced.unpack_from, layout.tail.unpack_from
-    on: Interface | None = None
-    one = -1
-    data, at = window.data, window.at
-    last = len(data) - 32
-    while at <= last and len(places) < RUN:
-        kind, length, index, high, low, captured, _ = head(data, at)
-        if kind != ENHANCED or not 0 <= length - 32 - captured < 4 or length & 3:
-            break
-        if on is None and index < len(interfaces):
-            on, one = interfaces[index], index
-        if on is None or index != one:
-            break
-        end = at + length
-        if end > len(data) or length > BLOCK_LIMIT or tail(data, end - 4) != (length,):
-            break
-        start = at + _BEFORE
-        places.append((on.time(high << 32 | low), start, start + captured))
-        at = end
-    if on is None or not places:
-        return None
-    window.at = at
-    return Run(on.linktype, data, places, window.before, _BEFORE)
-
-
-def _size(file: io.BufferedIOBase) -> int | None:
-    if not file.seekable():
-        return None
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    return size
+def check_end(data: Buffer, at: int, order: str, length: int, offset: int) -> None:
+    """The length is repeated where the block ends. Raises CaptureError."""
+    (again,) = LAYOUTS[order].tail.unpack_from(data, at + length - 4)
+    if again != length:
+        raise CaptureError(offset + length - 4, f"block length {length}, repeated as {again}")
 
 
 def read_block(block: bytes, order: str, offset: int, interfaces: list[Interface]) -> Block:

@@ -9,7 +9,7 @@ AHEAD: Final = 1 << 19
 """Bytes that are read at once: few enough to stay in a processor's cache."""
 
 
-class Window:
+class ReadBuffer:
     """`data` is what was read; what stands before `at` was used, and is overwritten by the next reading."""
 
     __slots__ = ("_buffer", "_file", "at", "before", "data")
@@ -25,7 +25,7 @@ class Window:
     def has(self, count: int) -> bool:
         """Whether so many bytes stand at `at`; they are read if need be. False: the file ends sooner.
 
-        >>> window = Window(io.BytesIO(b"abc"))
+        >>> window = ReadBuffer(io.BytesIO(b"abc"))
         >>> window.has(2), window.has(4), bytes(window.data)
         (True, False, b'abc')
         """

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
-from barnabas.captures.kafka.conversation import Conversation
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.framing import CapturedFrame
+from barnabas.captures.kafka.framing.framing import CapturedFrame
+from barnabas.captures.kafka.pairing.conversation import Conversation
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Opened
 from barnabas.specs.frames import Direction
 

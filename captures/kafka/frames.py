@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.captures.kafka.conversation import facts_of, head_of
-from barnabas.captures.kafka.exchange import LIMIT, iso
-from barnabas.captures.kafka.frame_resync import Asked, Search
-from barnabas.captures.kafka.framing import CapturedFrame, Framing
+from barnabas.captures.kafka.exchange import iso
+from barnabas.captures.kafka.framing.frame_resync import Asked, FrameResync
+from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing, facts_of, head_of
+from barnabas.captures.kafka.pairing.in_flight import LIMIT
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tcp.mid_stream import first_frames
 from barnabas.specs.frames import Direction
@@ -95,7 +95,7 @@ class _Connection:
     def framing(self, flow: str, direction: Direction) -> Framing:
         place = (flow, direction)
         if place not in self._framings:
-            search = Search(None if direction == "request" else self._waiting)
+            search = FrameResync(None if direction == "request" else self._waiting)
             linked = flow == "left"
             first = 0 if linked else self._first.get(direction, 0)
             self._framings[place] = Framing(

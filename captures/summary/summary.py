@@ -100,7 +100,7 @@ class Row:
         }
 
 
-class Overview:
+class Summary:
     """Rows of each kind that is asked for, and from when to when the exchanges are."""
 
     def __init__(self, by: Iterable[str] = KINDS) -> None:

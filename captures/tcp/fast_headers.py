@@ -8,14 +8,33 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
-from barnabas.captures.tcp.headers import FIXED, TYPED
+from barnabas.captures.tcp.headers import (
+    DATA_OFFSET,
+    FIXED,
+    FRAGMENT,
+    IPV4,
+    IPV4_FIELDS,
+    IPV4_HEADER,
+    IPV4_PLAIN,
+    IPV6,
+    IPV6_FIELDS,
+    IPV6_HEADER,
+    TCP,
+    TCP_HEADER,
+    TCP_NUMBERS,
+    TYPED,
+)
 
-_FOUR: Final = "BxHxxHxBxx12sIIH"
+_FOUR: Final = f"{IPV4_FIELDS}12s{TCP_NUMBERS}"
 _V4 = struct.Struct(">" + _FOUR)
-_V6 = struct.Struct(">IHBx36sIIH")
+_V6 = struct.Struct(f">{IPV6_FIELDS}36s{TCP_NUMBERS}")
 _PLACES: Final = {linktype: (at, at, b"", b"") for linktype, at in FIXED.items()} | {
-    linktype: (at, end, b"\x08\x00", b"\x86\xdd") for linktype, (at, end) in TYPED.items()
+    linktype: (at, end, IPV4.to_bytes(2), IPV6.to_bytes(2)) for linktype, (at, end) in TYPED.items()
 }
+LEAST: Final = IPV4_HEADER + TCP_HEADER
+"""Bytes of the headers of IPv4 and TCP."""
+LEAST_WORD: Final = TCP_HEADER // 4 << DATA_OFFSET
+"""The word with the length of TCP's header is at least this."""
 """By link type: where the EtherType begins, if there is one, where the IP header does, and what the
 EtherType of either version has to be."""
 
@@ -56,7 +75,7 @@ class Usual(NamedTuple):
 def usual(linktype: int, data: bytes) -> Usual | None:
     """What a packet of the usual form has; None: it may have anything else.
 
-    >>> from barnabas.captures.tcp.headers import FlowHeaders
+    >>> from barnabas.captures.writing.flow_headers import FlowHeaders
     >>> headers = FlowHeaders(("10.0.0.1", 50000), ("10.0.0.2", 9092), 7).request.header(4)
     >>> usual(101, headers + b"data")[1:]
     (7, 7, 24, 40, 44)
@@ -65,21 +84,21 @@ def usual(linktype: int, data: bytes) -> Usual | None:
     if place is None:
         return None
     typed, at, four, six = place
-    if len(data) < at + 40:
+    if len(data) < at + LEAST:
         return None
     kind = data[typed : typed + len(four)]
-    if data[at] == 0x45 and kind == four:
+    if data[at] == IPV4_PLAIN and kind == four:
         _, length, fragment, protocol, key, seq, ack, word = _V4.unpack_from(data, at)
-        start, end = at + 20, at + length
-        if fragment & 0x3FFF:
+        start, end = at + IPV4_HEADER, at + length
+        if fragment & FRAGMENT:
             return None
-    elif data[at] >> 4 == 6 and kind == six and len(data) >= at + 60:
+    elif data[at] >> 4 == 6 and kind == six and len(data) >= at + IPV6_HEADER + TCP_HEADER:
         _, length, protocol, key, seq, ack, word = _V6.unpack_from(data, at)
-        start, end = at + 40, at + 40 + length
+        start = at + IPV6_HEADER
+        end = start + length
     else:
         return None
-    header = word >> 12
-    start += header * 4
-    if protocol != 6 or header < 5 or not length or not start <= end <= len(data):
+    start += (word >> DATA_OFFSET) * 4
+    if protocol != TCP or word < LEAST_WORD or not length or not start <= end <= len(data):
         return None
     return Usual(key, seq, ack, word & 0xFF, start, end)

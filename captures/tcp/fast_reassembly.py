@@ -10,17 +10,24 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from barnabas.captures.files.pcapng import Run
-from barnabas.captures.tcp.fast_headers import V4, usual
+from barnabas.captures.tcp.fast_headers import LEAST, LEAST_WORD, V4, usual
 from barnabas.captures.tcp.flow import MODULUS, OLD, Data, Flow, Half
-from barnabas.captures.tcp.headers import FIN, RST, SYN
+from barnabas.captures.tcp.headers import (
+    DATA_OFFSET,
+    FIN,
+    FRAGMENT,
+    IPV4_HEADER,
+    IPV4_PLAIN,
+    RST,
+    SYN,
+    TCP,
+)
 
 Lane = tuple[Flow, Half, Half]
 """A direction of a conversation: the sender's half, and that of who acknowledges."""
 
 
 _UNUSUAL: Final = SYN | FIN | RST
-_LEAST: Final = 40
-"""Bytes of the headers of IPv4 and TCP."""
 
 
 def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | int]:
@@ -39,14 +46,19 @@ def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | 
     find = lanes.get
     for at, (ts_ns, begin, end) in enumerate(places):
         start = begin + before
-        if end - start < _LEAST:
+        if end - start < LEAST:
             yield at
             continue
         kind, first, length, fragment, protocol, key, seq, ack, word = unpack(data, begin)
-        if first == 0x45 and kind == four:
+        if first == IPV4_PLAIN and kind == four:
             end, stop = start + length, end
-            start += 20 + (word >> 12) * 4
-            if protocol != 6 or fragment & 0x3FFF or word < 0x5000 or not start <= end <= stop:
+            start += IPV4_HEADER + (word >> DATA_OFFSET) * 4
+            if (
+                protocol != TCP
+                or fragment & FRAGMENT
+                or word < LEAST_WORD
+                or not start <= end <= stop
+            ):
                 yield at
                 continue
         else:

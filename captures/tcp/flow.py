@@ -12,9 +12,10 @@ import bisect
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+from barnabas.captures.addresses import Endpoint
 from barnabas.captures.tcp.bytes_needed import Demand
 from barnabas.captures.tcp.fast_headers import Usual
-from barnabas.captures.tcp.headers import ACK, FIN, RST, SYN, Endpoint, Segment
+from barnabas.captures.tcp.headers import ACK, FIN, RST, SYN, Segment
 from barnabas.specs.frames import Direction
 
 GRACE: Final = 64

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from barnabas.captures.addresses import Endpoint
 from barnabas.captures.tcp.flow import GRACE, MODULUS, signed_distance
-from barnabas.captures.tcp.headers import ACK, SYN, Endpoint, Segment
+from barnabas.captures.tcp.headers import ACK, SYN, Segment
 
 WAIT_NS: Final = 1_000_000_000
 """So long, by the capture's clock, the SYNs are waited for: the next segment behind it ends the wait."""
@@ -29,7 +30,7 @@ class Held(NamedTuple):
 
 
 @dataclass(slots=True)
-class Beginning:
+class InitialSequence:
     """The first segments of a conversation, in the order of the file."""
 
     number: int
@@ -56,7 +57,7 @@ class Beginning:
 
         >>> from barnabas.captures.tcp.headers import PSH
         >>> ends = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
-        >>> begun = Beginning(1, [Held(Segment(*ends, 103, 0, ACK | PSH, b"cd"), 0, (), 1)])
+        >>> begun = InitialSequence(1, [Held(Segment(*ends, 103, 0, ACK | PSH, b"cd"), 0, (), 1)])
         >>> [begun.waits_for(Held(Segment(*ends, isn, 0, SYN, b""), 0, (), 2)) for isn in (9, 500)]
         [True, False]
         """

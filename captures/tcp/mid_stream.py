@@ -69,7 +69,7 @@ def waiting(comment: Mapping[str, Any]) -> list[int]:
     return [each[0] for each in said if _pending(each)] if isinstance(said, list) else []
 
 
-class Rests:
+class MidStream:
     """Passes over the ends of frames that began in a segment which is not here."""
 
     def __init__(self) -> None:

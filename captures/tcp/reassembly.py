@@ -9,13 +9,14 @@ import itertools
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import Run
 from barnabas.captures.tcp.bytes_needed import UNHEARD, Demands
 from barnabas.captures.tcp.fast_headers import Usual
 from barnabas.captures.tcp.fast_reassembly import Lane, skim
 from barnabas.captures.tcp.flow import MODULUS, Data, Flow, Gap
-from barnabas.captures.tcp.headers import ACK, SYN, Endpoint, Segment
-from barnabas.captures.tcp.initial_sequence import Beginning, Held
+from barnabas.captures.tcp.headers import ACK, SYN, Segment
+from barnabas.captures.tcp.initial_sequence import Held, InitialSequence
 
 PATIENCE: Final = 1 << 20
 """Bytes of a conversation that wait for a missing segment, unless told otherwise."""
@@ -69,7 +70,7 @@ class Reassembler:
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._usual: dict[bytes, Lane] = {}
         """Whose direction it is, by `Usual.key`."""
-        self._beginnings: dict[tuple[Endpoint, Endpoint], Beginning] = {}
+        self._beginnings: dict[tuple[Endpoint, Endpoint], InitialSequence] = {}
         self._held = 0
         """Bytes of those."""
 
@@ -113,7 +114,7 @@ class Reassembler:
             if not self._patience or key in self._flows or self._void(key, held):
                 yield from self._take(key, held)
                 return
-            beginning = self._beginnings[key] = Beginning(next(self._numbers))
+            beginning = self._beginnings[key] = InitialSequence(next(self._numbers))
         elif not beginning.waits_for(held):
             yield from self._begin(key)
             yield from self._take(key, held)
@@ -139,7 +140,7 @@ class Reassembler:
         return not told or self._again(key, segment)
 
     def _take(
-        self, key: tuple[Endpoint, Endpoint], held: Held, beginning: Beginning | None = None
+        self, key: tuple[Endpoint, Endpoint], held: Held, beginning: InitialSequence | None = None
     ) -> Iterator[Event]:
         segment, ts_ns, comments, packet = held
         flow = self._flows.get(key)

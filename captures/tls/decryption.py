@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.kafka.protocol_detection import Kind
+from barnabas.captures.kafka.framing.protocol_detection import Kind
 from barnabas.captures.tcp.bytes_needed import UNHEARD
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tls.connection import Connection

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from barnabas.captures.tcp.headers import Endpoint
+from barnabas.captures.addresses import Endpoint
+from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.writing.masking import Masking
-from barnabas.captures.writing.pcapng import Buffer
 from barnabas.captures.writing.writer import Comment, Cut, FlowWriter
 from barnabas.specs.frames import Direction
 

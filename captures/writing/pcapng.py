@@ -9,30 +9,32 @@ import struct
 from typing import Final
 
 from barnabas.captures.files.pcapng import (
+    AROUND,
+    BYTE_ORDER,
     ENHANCED,
+    ENHANCED_LEAST,
     FULL,
     IF_TSRESOL,
     INTERFACE,
     ISB_IFDROP,
+    LAYOUTS,
     OPT_COMMENT,
     SECTION,
     SHB_USERAPPL,
     STATISTICS,
+    Buffer,
 )
-
-Buffer = bytes | memoryview
 
 _PIECE: Final = FULL + 3
 """Bytes of a comment in one option at most."""
-_EPB = struct.Struct("<7I")
-_LENGTH = struct.Struct("<I")
+_HEAD, _LENGTH, _EPB = LAYOUTS["<"]
 _PADDING: Final = (b"", b"\0\0\0", b"\0\0", b"\0")
 
 
 def section(comment: str, application: str) -> bytes:
     """A Section Header Block; its length is left open, as a file being written has none yet."""
     options = comment_option(comment) + _option(SHB_USERAPPL, application.encode())
-    return _block(SECTION, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1) + _ended(options))
+    return _block(SECTION, struct.pack("<IHHq", BYTE_ORDER, 1, 0, -1) + _ended(options))
 
 
 def interface(linktype: int) -> bytes:
@@ -53,7 +55,7 @@ def packet(ts_ns: int, headers: bytes, payload: Buffer, options: bytes = b"") ->
     tail = _PADDING[size & 3]
     if options:
         tail += _ended(options)
-    length = 32 + size + len(tail)
+    length = ENHANCED_LEAST + size + len(tail)
     head = _EPB.pack(ENHANCED, length, 0, ts_ns >> 32, ts_ns & 0xFFFFFFFF, size, size) + headers
     return head, payload, tail + _LENGTH.pack(length)
 
@@ -92,5 +94,5 @@ def _ended(options: bytes) -> bytes:
 
 
 def _block(kind: int, body: bytes) -> bytes:
-    length = len(body) + 12
-    return struct.pack("<II", kind, length) + body + _LENGTH.pack(length)
+    length = len(body) + AROUND
+    return _HEAD.pack(kind, length) + body + _LENGTH.pack(length)

@@ -21,7 +21,7 @@ from typing import Final
 
 from barnabas.captures.files import private
 from barnabas.captures.files.capture_folder import PART
-from barnabas.captures.writing.pcapng import Buffer
+from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.writing.sink import Sink, Stats
 
 _SAID: Final = 1000

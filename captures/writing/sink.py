@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from barnabas.captures.files import private
-from barnabas.captures.writing.pcapng import Buffer
+from barnabas.captures.files.pcapng import Buffer
 
 SLOW_NS: Final = 50_000_000
 """A write that takes longer is the last one in the caller's thread."""

@@ -17,16 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
+from barnabas.captures.addresses import Endpoint
+from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.tcp.events import FlowName
-from barnabas.captures.tcp.headers import LINKTYPE_RAW, SEGMENT, Endpoint, FlowHeaders, Half
-from barnabas.captures.writing.pcapng import (
-    Buffer,
-    comment_option,
-    interface,
-    packet,
-    section,
-    statistics,
-)
+from barnabas.captures.tcp.headers import LINKTYPE_RAW
+from barnabas.captures.writing.flow_headers import SEGMENT, FlowHeaders, Half
+from barnabas.captures.writing.pcapng import comment_option, interface, packet, section, statistics
 from barnabas.captures.writing.rotation import Rotation, Segments
 from barnabas.captures.writing.sink import Blocks, Sink, Stats
 from barnabas.specs.frames import Direction

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.kafka.conversation import head_of
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.framing import CapturedFrame
+from barnabas.captures.kafka.framing.framing import CapturedFrame, head_of
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import FlowName
 from barnabas.specs.frames import Direction

@@ -11,7 +11,7 @@ import statistics
 import time
 from typing import Any, Final
 
-from barnabas.captures.kafka.draft_conversation import DraftExchange
+from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured

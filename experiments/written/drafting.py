@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Final
 
-from barnabas.captures.kafka.draft_conversation import Dialects, DraftExchange
+from barnabas.captures.kafka.draft_conversations import DraftConversations, DraftExchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.experiments.experiment import Bench, Between
 from barnabas.peers.consumer_rewrite.client import Client
@@ -87,5 +87,5 @@ def shared(clients: Iterable[Client], partitions: int) -> bool:
 
 def seen(proxy: Between, dialect: str) -> list[DraftExchange]:
     """All exchanges of its capture, read as of a draft, in the order in which they began."""
-    found = Dialects(draft(dialect)).exchanges(CaptureReader(proxy.capture))
+    found = DraftConversations(draft(dialect)).exchanges(CaptureReader(proxy.capture))
     return sorted(map(DraftExchange.of, found), key=lambda one: one.ts)

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from barnabas.captures.kafka.draft_conversation import DraftExchange
+from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
@@ -15,7 +16,6 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.log_line import details
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.headers import Endpoint
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.errors import Misuse

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.finding import Check, Finding
+from barnabas.captures.checks.finding import Check, Finding, Together
 from barnabas.captures.kafka.context import Context
 from barnabas.pipeline.rows.bodies import bodies
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
@@ -38,16 +38,21 @@ COLUMNS: Final = (
 
 
 class Scope(NamedTuple):
-    """What belongs together: checks that remember by the same key."""
+    """What belongs together: the checks that say they remember by this key."""
 
-    by: str
+    by: Together
     key: str
     """SQL: the key of an exchange; null: it is nobody's business."""
-    checks: tuple[str, ...]
     sees: str
-    """SQL: the exchanges that say anything to one of these checks."""
+    """SQL: the exchanges that say anything to one of the checks, beside those of the APIs that one reads."""
     reads: str
-    """SQL: those of which one reads the bodies; others travel without."""
+    """SQL: those of which one reads the bodies, beside the same; others travel without."""
+
+    def also(self, condition: str) -> str:
+        """SQL: exchanges that meet it, or are of an API that one of the checks reads."""
+        apis = sorted({api for check in CHECKS if check.scope == self.by for api in check.reads})
+        named = f"api in ({', '.join(map(repr, apis))})" if apis else "false"
+        return f"({condition}) or {named}"
 
 
 HOST: Final = "regexp_replace(client_address, ':[0-9]+$', '')"
@@ -57,26 +62,20 @@ PROGRAM: Final = f"concat_ws('/', {HOST}, client_id)"
 
 # fmt: off
 SCOPES: Final = (
-    Scope("connection", "cast(connection as string)", ("responses", "correlation_ids", "fetch_loops"),
-          "true", "api = 'Fetch' or api = 'Produce' and latency_ms is null"),
+    Scope("connection", "cast(connection as string)",
+          "true", "api = 'Produce' and latency_ms is null"),
     Scope("broker", "coalesce(concat('broker ', named_broker), concat('connection ', connection))",
-          ("versions",), "key >= 0", "api = 'ApiVersions'"),
-    Scope("host", HOST, ("backoff",),
-          "ordinal = 0 or error <> ''", "error <> ''"),
-    Scope("client", PROGRAM, ("leaders", "order"),
-          "api in ('Produce', 'Fetch', 'Metadata')", "true"),
-    Scope("group", "`group`",
-          ("heartbeats", "joins", "rebalances", "commits", "group_states", "member_epochs"),
-          "api in ('JoinGroup', 'SyncGroup', 'Heartbeat', 'LeaveGroup', 'OffsetCommit', "
-          "'TxnOffsetCommit', 'ConsumerGroupHeartbeat', 'ShareGroupHeartbeat', "
-          "'StreamsGroupHeartbeat')", "true"),
+          "key >= 0", "false"),
+    Scope("host", HOST, "ordinal = 0 or error <> ''", "error <> ''"),
+    Scope("client", PROGRAM, "false", "false"),
+    Scope("group", "`group`", "false", "false"),
 )
 # fmt: on
-"""All checks but `sequences`, whose key is a producer id: see `_producers`."""
+"""All scopes but PRODUCER: see `_producers`."""
 
 PRODUCER: Final = "producer"
-"""The scope of `sequences`: of the producer itself what it sends, and of each connection that it uses
-how far the others' requests have come."""
+"""The scope whose key is a producer id: of the producer itself what it sends, and of each connection that
+it uses how far the others' requests have come."""
 
 ORDER: Final = ("end_ns", "packet", "connection", "ordinal")
 """Exchanges end in this order."""
@@ -123,11 +122,11 @@ def _keyed(exchanges: DataFrame) -> DataFrame:
     scopes = F.array(
         *(
             F.when(
-                F.expr(scope.sees),
+                F.expr(scope.also(scope.sees)),
                 F.struct(
                     F.lit(scope.by).alias("by"),
                     F.expr(scope.key).alias("of"),
-                    F.coalesce(F.expr(scope.reads), F.lit(False)).alias("reads"),
+                    F.coalesce(F.expr(scope.also(scope.reads)), F.lit(False)).alias("reads"),
                 ),
             )
             for scope in SCOPES
@@ -189,9 +188,8 @@ def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _run(by: str, rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Check, Finding]]:
     """As barnabas.captures.checks.running does it; what the context says was put into the rows before."""
-    names = _checks(by)
     context = Context()
-    begun = [(check, check.begin(check.settings)) for check in CHECKS if check.name in names]
+    begun = [(check, check.begin(check.settings)) for check in CHECKS if check.scope == by]
     for row in rows:
         sent, came, topics = bodies(row["key"], row["version"], row["text"])
         context.topics.update(topics)
@@ -201,12 +199,6 @@ def _run(by: str, rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Check, Findi
         for check, see in begun:
             for finding in see(one, context):
                 yield check, finding
-
-
-def _checks(by: str) -> tuple[str, ...]:
-    if by == PRODUCER:
-        return ("sequences",)
-    return next(scope.checks for scope in SCOPES if scope.by == by)
 
 
 def _row(capture: str, check: Check, finding: Finding) -> dict[str, Any]:

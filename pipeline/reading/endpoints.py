@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from socket import AF_INET, AF_INET6, inet_pton
 
-from barnabas.captures.tcp.headers import Endpoint, Segment, address
+from barnabas.captures.addresses import Endpoint
+from barnabas.captures.tcp.headers import Segment, address
 
 
 def ends_of(segment: Segment) -> tuple[bytes, bool]:

@@ -16,8 +16,8 @@ from typing import Any, Final, NamedTuple
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.protocol_detection import Kind
-from barnabas.captures.reader import Join
+from barnabas.captures.kafka.framing.protocol_detection import Kind
+from barnabas.captures.section import Join
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Linked, Lost, Opened
 from barnabas.captures.tcp.fast_headers import Usual
 from barnabas.captures.tcp.headers import Segment

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from barnabas.captures.addresses import endpoint_text
 from barnabas.captures.files.pcapng import NUMBERED, Other
-from barnabas.captures.tcp.headers import endpoint_text
 from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import blocks
 from barnabas.pipeline.reading.endpoints import endpoints

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from barnabas.captures.comments import document, meta_of
 from barnabas.captures.files.capture_folder import Segment as PartOf
 from barnabas.captures.files.capture_folder import in_order, segment_of
 from barnabas.captures.files.capture_folder import ranges as text_of
 from barnabas.captures.files.pcapng import CaptureError, Section
-from barnabas.captures.reader import document, meta_of, read
+from barnabas.captures.reader import read
 from barnabas.captures.tcp.headers import Segment
 from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import Fault

@@ -10,8 +10,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from barnabas.captures.comments import document, names_flow
 from barnabas.captures.files.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
-from barnabas.captures.reader import document, names_flow
 from barnabas.captures.tcp.fragments import Fragments
 from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import Begin, End, Fault, blocks

@@ -10,10 +10,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from barnabas.captures.kafka.conversation import facts_of, head_of
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.exchange import HEADLESS, LIMIT, STRAY, Exchange
-from barnabas.captures.kafka.framing import CapturedFrame
+from barnabas.captures.kafka.exchange import HEADLESS, STRAY, Exchange
+from barnabas.captures.kafka.framing.framing import CapturedFrame, facts_of, head_of
+from barnabas.captures.kafka.pairing.in_flight import LIMIT
 from barnabas.captures.tcp.events import Closed, Event, FlowName, Opened
 from barnabas.pipeline.rows.columns import Column
 from barnabas.pipeline.rows.exchanges import LATEST, NO_RESPONSE

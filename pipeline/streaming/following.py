@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from barnabas.captures.comments import meta_of
 from barnabas.captures.files.capture_folder import Segment, segment_of
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import CaptureError, Section
-from barnabas.captures.reader import meta_of
 from barnabas.pipeline.streaming.incremental_reader import Carried, Found
 
 Given = tuple[Path, Segment]

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
+from barnabas.captures.comments import document, meta_of
 from barnabas.captures.files.capture_folder import Segment, segment_of
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import (
@@ -28,8 +29,8 @@ from barnabas.captures.files.pcapng import (
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.protocol_detection import Kind
-from barnabas.captures.reader import Join, document, meta_of
+from barnabas.captures.kafka.framing.protocol_detection import Kind
+from barnabas.captures.section import Join
 from barnabas.captures.tcp.events import Closed, Event, Lost, Opened
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tls.decryption import Decryption, Seen

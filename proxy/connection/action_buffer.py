@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from barnabas.captures.kafka.exchange import Pending
-from barnabas.captures.kafka.exchange_builder import outcome
+from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.actions import Abort, Action, Cut, Done, Say, Send
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.rules.rule import SAID
@@ -102,7 +102,7 @@ class ActionBuffer:
         if not state.observed:
             pending.body = None
             return
-        exchange = outcome(
+        exchange = build_exchange(
             pending,
             connection=state.number,
             client_address=state.client,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from barnabas.captures.kafka.draft_pairing import Talk
+from barnabas.captures.kafka.pairing.draft_pairing import DraftPairing
 from barnabas.captures.kafka.wording import plural
 from barnabas.captures.summary.api_stats import Tally
 from barnabas.proxy.connection.action_buffer import ActionBuffer
@@ -89,7 +89,7 @@ class Connection:
             self.requests = Requests(*parts)
             self.responses = Responses(*parts, self.requests)
         else:
-            talk = Talk(plan.dialect)
+            talk = DraftPairing(plan.dialect)
             self.requests = DraftHandler(*parts, "request", talk)
             self.responses = DraftHandler(*parts, "response", talk)
         self.framing = Framing(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.matching.message import Message

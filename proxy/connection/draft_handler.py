@@ -8,8 +8,8 @@ too, and rules see that as a request.
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.draft_pairing import Answer, Asked, Talk
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.draft_pairing import Answer, Asked, DraftPairing
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import Dispatch, is_lost
@@ -37,7 +37,7 @@ class DraftHandler:
         actions: ActionBuffer,
         dispatch: Dispatch,
         direction: Direction,
-        talk: Talk,
+        talk: DraftPairing,
     ) -> None:
         self.state = state
         self.actions = actions

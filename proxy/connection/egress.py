@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from barnabas.captures.kafka.conversation import CUT_OFF
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.conversation import CUT_OFF
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Finish, Left
 from barnabas.proxy.connection.capture_comments import described

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.state import State
 
 _REQUEST = struct.Struct(">iIi").unpack_from

@@ -6,7 +6,7 @@ import struct
 from dataclasses import dataclass, field
 from enum import Enum
 
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.specs.frames import RequestHead
 
 _SIZE = struct.Struct(">i")

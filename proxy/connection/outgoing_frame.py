@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.writing.masking import UNSOLICITED
 from barnabas.proxy.effects import HangUp, Pieces
 from barnabas.proxy.matching.message import Message

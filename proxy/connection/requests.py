@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from barnabas.captures.kafka.context.naming import group_of
-from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, UNREADABLE, Pending
+from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, UNREADABLE
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.capture_comments import decided
 from barnabas.proxy.connection.decisions import decide, message_of

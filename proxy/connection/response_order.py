@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.rules.rules import Decision
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import struct
 
-from barnabas.captures.kafka.conversation import PASSED_OVER, UNASKED
-from barnabas.captures.kafka.exchange import SASL_TOKEN, Pending, body_version
+from barnabas.captures.kafka.exchange import SASL_TOKEN, body_version
+from barnabas.captures.kafka.pairing.conversation import PASSED_OVER, UNASKED
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import Dispatch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from barnabas.captures.kafka.exchange import Pending
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.kafka.wording import arrow
 from barnabas.proxy.matching.kinds import known
 from barnabas.specs import api

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.kafka.exchange import Pairing, Pending
+from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.captures.kafka.sasl import Sasl
 from barnabas.captures.summary.api_stats import Tally
 from barnabas.proxy.connection.ingress import Ingress

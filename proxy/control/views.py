@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from barnabas.captures.addresses import endpoint_text
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange, iso
 from barnabas.captures.kafka.log_line import details
-from barnabas.captures.tcp.headers import endpoint_text
 from barnabas.proxy.control.editing import EMPTY
 from barnabas.proxy.control.history import History
 from barnabas.proxy.network.relay import Relay

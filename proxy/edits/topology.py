@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from barnabas.captures.addresses import endpoint_text
 from barnabas.captures.kafka.wording import shorten
-from barnabas.captures.tcp.headers import endpoint_text
 from barnabas.specs.addresses import Kind, Resolve
 
 Address = tuple[str, int]

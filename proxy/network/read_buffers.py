@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.captures.tcp.headers import SEGMENT
+from barnabas.captures.writing.flow_headers import SEGMENT
 from barnabas.proxy.connection.connection import Connection
 from barnabas.specs.frames import Direction
 

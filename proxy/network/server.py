@@ -17,10 +17,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from barnabas.captures.addresses import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import plural
 from barnabas.captures.summary.api_stats import Tally
-from barnabas.captures.tcp.headers import endpoint_text
 from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from barnabas.captures.tcp.headers import ACK, ETHERNET, FIN, PSH, SEGMENT, SYN, FlowHeaders, Half
-from barnabas.captures.writing.pcapng import Buffer
+from barnabas.captures.files.pcapng import Buffer
+from barnabas.captures.tcp.headers import ACK, ETHERNET, FIN, PSH, SYN
+from barnabas.captures.writing.flow_headers import SEGMENT, FlowHeaders, Half
 from barnabas.captures.writing.sink import Sink
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import Direction

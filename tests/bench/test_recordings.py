@@ -13,8 +13,9 @@ from barnabas.captures.files.pcapng import Packet
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.headers import SEGMENT, Segment
+from barnabas.captures.tcp.headers import Segment
 from barnabas.captures.tcp.packets import Packets
+from barnabas.captures.writing.flow_headers import SEGMENT
 from tests.bench import readers
 from tests.bench.load import MIB
 from tests.bench.readers import WAYS

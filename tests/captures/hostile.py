@@ -21,13 +21,15 @@ from typing import Final
 
 import zstandard
 
+from barnabas.captures.capture import Capture
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run
 from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.cli.captures.input import remarks
+from barnabas.cli.captures.remarks import remarks
 from tests.captures.tcp.test_packets import WRAPPINGS, behind
 from tests.captures.test_numbering import mixed
 from tests.captures.traffic import NOW, ip_packet, segments, talk, write_pcap
@@ -183,7 +185,7 @@ def swallowed(*paths: Path) -> int:
         exchange.row()
     for _ in run(found, CHECKS):
         pass
-    list(remarks(reader))
+    list(remarks(Capture(reader, Context())))
     return len(found)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader, read
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Note, Opened
-from barnabas.captures.tcp.headers import FlowHeaders
+from barnabas.captures.writing.flow_headers import FlowHeaders
 from barnabas.captures.writing.pcapng import comment_option, interface, packet, section
 from barnabas.captures.writing.writer import CaptureWriter
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.captures.tcp.headers import SEGMENT
+from barnabas.captures.writing.flow_headers import SEGMENT
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import Direction
 

@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from barnabas.captures.addresses import Endpoint
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.headers import ACK, FIN, PSH, SYN, Endpoint, Segment
+from barnabas.captures.tcp.headers import ACK, FIN, PSH, SYN, Segment
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from barnabas.specs.headers import request_header_version, response_header_version
 

@@ -9,13 +9,11 @@ from typing import Final, Literal
 
 from rich.text import Text
 
+from barnabas.captures.capture import Capture
 from barnabas.captures.checks.finding import SEVERITIES, Check, Finding
 from barnabas.captures.checks.running import run
-from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.draft_conversation import Dialects
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import plural, printable
-from barnabas.captures.reader import CaptureReader
 from barnabas.cli.captures.findings import (
     Checked,
     as_json,
@@ -24,7 +22,8 @@ from barnabas.cli.captures.findings import (
     exchange_text,
     frames,
 )
-from barnabas.cli.captures.input import exchanges, remarks, watched
+from barnabas.cli.captures.input import bar, read
+from barnabas.cli.captures.remarks import remarks
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.specs.drafts import Draft
@@ -39,7 +38,7 @@ STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def check(
-    reader: CaptureReader,
+    capture: Capture,
     checks: Sequence[Check],
     *,
     form: Format = "text",
@@ -52,21 +51,19 @@ def check(
     Notes alone are no findings in the sense of the exit code.
     """
     output = output or Output()
-    (path,) = reader.given
-    conversations = Conversations(strays=True)
-    dialects = None if dialect is None else Dialects(dialect)
+    (path,) = capture.reader.given
     found: list[tuple[Check, Finding]] = []
     counts: Counter[str] = Counter()
     total = 0
 
     def counted() -> Iterator[Exchange]:
         nonlocal total
-        events = watched(reader, output, "checking")
-        for exchange in exchanges(reader, events, dialects or conversations):
+        exchanges = capture.exchanges(bar(output, "checking"), strays=True, spoken=dialect)
+        for exchange in read(capture, exchanges, output):
             total += 1
             yield exchange
 
-    for one, finding in run(counted(), checks, output.context):
+    for one, finding in run(counted(), checks, capture.context):
         counts[one.name] += 1
         if counts[one.name] <= MOST:
             found.append((one, finding))
@@ -74,11 +71,11 @@ def check(
     left_out = {name: count - MOST for name, count in counts.items() if count > MOST}
     checked = Checked(path, total, checks, found, left_out)
     _print(checked, form, output)
-    for remark in remarks(reader, dialect):
+    for remark in remarks(capture, dialect):
         output.note(remark)
-    if conversations.losses:
+    if gaps := capture.conversations.losses:
         output.note(
-            f"{path} has {plural(conversations.losses, 'gap')}: what depends on what is missing is not judged"
+            f"{path} has {plural(gaps, 'gap')}: what depends on what is missing is not judged"
         )
     return FINDINGS if checked.wrong else FINE
 

@@ -345,7 +345,7 @@ def check_command(
         return
     if file is None:
         raise Trouble("check takes a capture, or --list; see --help")
-    reader = opened(file, keys=read_keys(tls_keys))
-    dialect = spoken(reader, draft)
+    capture = opened(file, keys=read_keys(tls_keys))
+    dialect = spoken(capture, draft)
     wanted = chosen(known if dialect is None else known + DRAFT_CHECKS, *narrowed)
-    raise typer.Exit(check(reader, wanted, form=form, dialect=dialect))
+    raise typer.Exit(check(capture, wanted, form=form, dialect=dialect))

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
+from barnabas.captures.capture import Capture
 from barnabas.captures.conversion.blocks import BlockFile
 from barnabas.captures.conversion.hiding import Hiding
 from barnabas.captures.conversion.rewriting import rewrite
@@ -26,17 +26,9 @@ from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.cli.captures.input import (
-    earlier,
-    named,
-    opened,
-    recall,
-    remarks,
-    segment_remarks,
-    with_bar,
-)
+from barnabas.cli.captures.input import any_bar, bar, opened
 from barnabas.cli.captures.moments import Moment
-from barnabas.cli.captures.tls_keys import tls_remarks
+from barnabas.cli.captures.remarks import lacking, left_over, remarks
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
@@ -85,17 +77,17 @@ def convert(
     if out == STANDARD_OUTPUT and form == "pcapng":
         raise Trouble("a capture goes to a file, not to -; JSON Lines may: --to jsonl")
     passes = None if wanted.only is None else parse_filter(wanted.only, output.context.topics)
-    reader = opened(*paths, keys=keys)
+    capture = opened(*paths, keys=keys, context=output.context)
     for path in paths:
         if out.exists() and out.samefile(path):
             raise Trouble(f"{out} is what is read: write to another file")
-    begins = _beginning(reader) if wanted.since or wanted.until else 0
+    begins = _beginning(capture) if wanted.since or wanted.until else 0
     since = None if wanted.since is None else wanted.since(begins)
     until = None if wanted.until is None else wanted.until(begins)
     selection = Selection(wanted.connections, since, until, passes)
     if since is not None and until is not None and since >= until:
         raise Trouble("--since is not before --until: nothing can be between them")
-    job = _Job(reader, out, selection, wanted, output)
+    job = _Job(capture, out, selection, wanted, output)
     try:
         with ExitStack() as at_end:
             file = _destination(out, at_end)
@@ -106,7 +98,7 @@ def convert(
         raise Trouble(f"{out} is not complete: {problem.strerror}", COULD_NOT_RUN) from None
     job.report()
     if job.damage:
-        raise Trouble(f"{named(reader)} is damaged: {job.damage}; written up to there")
+        raise Trouble(f"{capture.name} is damaged: {job.damage}; written up to there")
     return FINE
 
 
@@ -127,11 +119,11 @@ def format_of(out: Path) -> Format:
         ) from None
 
 
-def _beginning(reader: CaptureReader) -> int:
+def _beginning(capture: Capture) -> int:
     try:
-        return reader.beginning()
+        return capture.reader.beginning()
     except CaptureError as problem:
-        raise Trouble(f"{named(reader)} is damaged: {problem}") from None
+        raise Trouble(f"{capture.name} is damaged: {problem}") from None
 
 
 def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
@@ -167,7 +159,7 @@ def _list(value: Any) -> list[Any]:
 class _Job:
     """One conversion, and what came of it."""
 
-    reader: CaptureReader
+    capture: Capture
     out: Path
     selection: Selection
     wanted: Wanted
@@ -181,6 +173,7 @@ class _Job:
     def rows(self, file: BinaryIO) -> None:
         """As JSON Lines, in one reading."""
         for exchange in self.lost.exchanges(self._events("converting")):
+            self.capture.context.learn(exchange)
             self.of += 1
             self.output.passes = self.selection.exchange
             if self.output.look(exchange):
@@ -193,17 +186,17 @@ class _Job:
     def packets(self, file: BinaryIO) -> None:
         """As a capture, in two readings."""
         context = None if self.selection.everything else self.output.context
-        masking = self.wanted.masking
+        masking, reader = self.wanted.masking, self.capture.reader
         survey = Survey(self.selection, masking, context)
         self.lost = survey.read(self._events("reading"))
         self.exchanges, self.of, self.connections = survey.exchanges, survey.of, survey.wanted
-        masked = [_list(CaptureReader(path).meta.get("masked")) for path in self.reader.paths]
+        masked = [_list(CaptureReader(path).meta.get("masked")) for path in reader.paths]
         already = [kind for kind in KINDS if all(kind in kinds for kinds in masked)]
         hiding = Hiding(masking, clean=set(masking.kinds) <= set(already))
-        meta = {**self.reader.meta}
+        meta = {**reader.meta}
         meta.pop("segment", None)
         meta["masked"] = [kind for kind in KINDS if kind in (*masking.kinds, *already)]
-        if not self.reader.says_brokers:
+        if not reader.says_brokers:
             # whoever reads what is written goes by addresses, too
             meta["brokers"] = {} if context is None else context.brokers.known()
         if survey.topics:
@@ -211,34 +204,25 @@ class _Job:
         if self.wanted.said:
             of = _list(meta.get("slice"))
             meta["slice"] = of if self.wanted.said in of[:1] else [self.wanted.said, *of]
-        capture = CaptureWriter(
+        written = CaptureWriter(
             self.out, limit=None, meta=meta, sink=lambda path, head, **_: BlockFile(file, head)
         )
-        with capture:
-            rewrite(self.reader, self._events("writing"), survey, hiding, capture)
+        with written:
+            rewrite(reader, self._events("writing"), survey, hiding, written)
 
     def _events(self, doing: str) -> Iterator[Event]:
         """What can be read of the captures."""
-        recall(self.reader, self.output.context)
+        # a bar would stand between the rows on a terminal
+        shown = bar if self.out == STANDARD_OUTPUT else any_bar
         try:
-            if self.out == STANDARD_OUTPUT and self.output.out.is_terminal:
-                yield from self.reader  # a bar would stand between the rows
-            else:
-                yield from with_bar(self.reader, self.output, doing)
+            yield from self.capture.events(shown(self.output, doing))
         except CaptureError as problem:
             self.damage = problem
 
     def report(self) -> None:
         """Lines for the person: what was lost on the way in, and what is there now."""
-        found = remarks(self.reader), segment_remarks(self.reader), tls_remarks(self.reader)
-        for remark in chain.from_iterable(found):
+        for remark in (*remarks(self.capture), *lacking(self.capture), *left_over(self.lost)):
             self.output.note(remark)
-        if self.lost.earlier:
-            self.output.note(earlier(self.lost))
-        if self.lost.skipped:
-            self.output.note(
-                f"{plural(self.lost.skipped, 'byte')} could not be taken apart into frames"
-            )
         count = plural(self.of, "exchange")
         if self.exchanges != self.of:
             count = f"{self.exchanges} of {count}"

@@ -6,13 +6,11 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.captures.files.pcapng import CaptureError
-from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.draft_conversation import Dialects
 from barnabas.captures.kafka.frames import SeenFrame, frames
 from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.cli.captures.input import earlier, named, opened, remarks, spoken, watched
+from barnabas.cli.captures.input import bar, opened, read, spoken
+from barnabas.cli.captures.remarks import left_over, remarks
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
@@ -43,39 +41,30 @@ def decode(
         output.passes = parse_filter(only, output.context.topics)
     if not (as_json or frames_only):
         output.fold(quiet)
-    reader = opened(*paths, keys=keys)
-    dialect = spoken(reader, draft)
-    if dialect is not None and frames_only:
-        raise Trouble(f"--frames is for Kafka's own headers: {dialect.name} is spoken here")
-    dialects = None if dialect is None else Dialects(dialect)
-    conversations = Conversations(inferred=True)
-    try:
-        if frames_only:
-            for frame in frames(watched(reader, output, "decoding")):
-                if as_json:
-                    output.raw(json_text(frame.row()))
-                else:
-                    output.line(_text(frame))
-        else:
-            source = dialects or conversations
-            for exchange in source.exchanges(watched(reader, output, "decoding")):
-                if as_json:
-                    output.json(exchange)
-                else:
-                    output.exchange(exchange)
-    except CaptureError as problem:
-        raise Trouble(f"{named(reader)} is damaged: {problem}; shown up to there") from None
-    for remark in remarks(reader, dialect):
+    capture = opened(*paths, keys=keys, context=output.context)
+    dialect = spoken(capture, draft)
+    progress = bar(output, "decoding")
+    upto = "; shown up to there"
+    if frames_only:
+        if dialect is not None:
+            raise Trouble(f"--frames is for Kafka's own headers: {dialect.name} is spoken here")
+        for frame in read(capture, frames(capture.events(progress)), output, upto):
+            if as_json:
+                output.raw(json_text(frame.row()))
+            else:
+                output.line(_text(frame))
+    else:
+        found = capture.exchanges(progress, inferred=True, spoken=dialect)
+        show = output.json if as_json else output.exchange
+        for exchange in read(capture, capture.learn(found), output, upto):
+            show(exchange)
+    for remark in (*remarks(capture, dialect), *left_over(capture.conversations)):
         output.note(remark)
-    if conversations.earlier:
-        output.note(earlier(conversations))
-    if conversations.skipped:
-        output.note(f"{plural(conversations.skipped, 'byte')} could not be taken apart into frames")
     if output.hidden:
         output.note(f"{plural(output.hidden, 'exchange')} not shown: --filter")
     if output.folded is not None and output.folded.said:
         output.note(output.folded.said)
-    undecoded = (dialects or conversations).undecoded + output.undecoded
+    undecoded = capture.undecoded + output.undecoded
     if undecoded:
         output.note(f"{plural(undecoded, 'frame')} that no schema reads, or that nobody asked for")
     if output.too_large:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from barnabas.captures.capture import Capture
 from barnabas.captures.diff.bodies import OF_THE_RUN
 from barnabas.captures.diff.comparison import Compared, TooLarge, compare
-from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import plural
-from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
-from barnabas.cli.captures.input import exchanges, opened, recall, watched
+from barnabas.cli.captures.input import bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
@@ -40,9 +39,8 @@ def diff(
     output = output or Output()
     fields = ignore if everything else (*OF_THE_RUN, *ignore)
     one, other = opened(left, keys=keys), opened(right, keys=keys)
-    contexts = Context(), Context()
-    left_side = _exchanges(one, only, contexts[0], output)
-    right_side = _exchanges(other, only, contexts[1], output)
+    left_side, right_side = (_exchanges(side, only, output) for side in (one, other))
+    contexts = one.context, other.context
     same = different = missing = more = 0
     try:
         for found in compare(left_side, right_side, fields, contexts=contexts):
@@ -61,15 +59,11 @@ def diff(
     return FINDINGS if different or missing or more else FINE
 
 
-def _exchanges(
-    reader: CaptureReader, only: str | None, context: Context, output: Output
-) -> Iterator[Exchange]:
+def _exchanges(capture: Capture, only: str | None, output: Output) -> Iterator[Exchange]:
     """Those that are compared; what the others teach is known."""
-    recall(reader, context)
     passes = None if only is None else parse_filter(only, {})
-    found = exchanges(reader, watched(reader, output, "reading"))
-    for exchange in found:
-        context.learn(exchange)
+    for exchange in read(capture, capture.exchanges(bar(output, "reading")), output):
+        capture.context.learn(exchange)
         if passes is None or passes(exchange):
             yield exchange
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from barnabas.captures.kafka.wording import plural, printable, shorten
 from barnabas.captures.search import Found, search
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.cli.captures.input import apart, exchanges, named, opened, watched
+from barnabas.cli.captures.input import apart, bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import line, shown
@@ -60,11 +60,11 @@ def _one(
     *,
     several: bool,
 ) -> int:
-    reader = opened(*files, keys=keys)
-    path = named(reader)
+    capture = opened(*files, keys=keys, context=output.context)
+    path = capture.name
     count = 0
-    for exchange in exchanges(reader, watched(reader, output, "searching")):
-        output.learn(exchange)
+    found = capture.learn(capture.exchanges(bar(output, "searching")))
+    for exchange in read(capture, found, output):
         places = list(search(exchange, output.context, pattern))
         if not places:
             continue

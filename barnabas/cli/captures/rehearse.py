@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.exchange import iso
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event, Note
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.cli.captures.input import opened, watched
+from barnabas.cli.captures.input import bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.proxy.faults import FAULTS, Fault
@@ -20,6 +19,7 @@ from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
 NONE: Final = "version: 1\nrules: []\n"
+_UP_TO_THERE: Final = "; rehearsed up to there"
 
 
 def rehearse(
@@ -39,27 +39,25 @@ def rehearse(
     connections. Returns the exit code. Raises Trouble.
     """
     output = output or Output()
-    reader = opened(path, keys=keys)
+    capture = opened(path, keys=keys, context=output.context)
+    reader = capture.reader
     own = scenario is None
     if scenario is None:
         scenario = _own(reader, faults)
     began = reader.meta.get("began")
     rehearsal = Rehearsal(scenario, began if isinstance(began, int) else None)
-    events = _with_notes(reader, watched(reader, output, "rehearsing"), faults, own)
+    read_events = read(capture, capture.events(bar(output, "rehearsing")), output, _UP_TO_THERE)
     different = allowed = count = 0
-    try:
-        for found in rehearsal.run(events):
-            count += 1
-            differs = found.decision != found.recorded
-            different += differs
-            allowed += differs and bool(found.depends)
-            if differs if check else found.decision[0]:
-                if as_json:
-                    output.raw(json_text(found.row()))
-                else:
-                    output.line(_text(found, check))
-    except CaptureError as problem:
-        raise Trouble(f"{path} is damaged: {problem}; rehearsed up to there") from None
+    for found in rehearsal.run(_with_notes(reader, read_events, faults, own)):
+        count += 1
+        differs = found.decision != found.recorded
+        different += differs
+        allowed += differs and bool(found.depends)
+        if differs if check else found.decision[0]:
+            if as_json:
+                output.raw(json_text(found.row()))
+            else:
+                output.line(_text(found, check))
     if own and rehearsal.rules.scenario is scenario and not scenario.rules:
         raise Trouble(f"{path} has no scenario of its own: give one in front of it")
     for rule in rehearsal.rules.rules:

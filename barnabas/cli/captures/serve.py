@@ -11,7 +11,7 @@ from barnabas.addresses import format_address
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.cli.captures.input import exchanges, opened, watched
+from barnabas.cli.captures.input import bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.loop import run
@@ -41,10 +41,10 @@ def serve(
 
 
 def _exchanges(path: Path, keys: KeyLog | None, output: Output) -> list[Exchange]:
-    reader = opened(path, keys=keys)
+    capture = opened(path, keys=keys)
     found: list[Exchange] = []
     size = 0
-    for exchange in exchanges(reader, watched(reader, output, "reading")):
+    for exchange in read(capture, capture.exchanges(bar(output, "reading")), output):
         size += exchange.request_size + (exchange.response_size or 0)
         if size > LIMIT:
             raise Trouble(f"{path} has more than {LIMIT >> 20} MiB of messages", COULD_NOT_RUN)

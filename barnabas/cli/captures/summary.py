@@ -12,9 +12,10 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import iso
 from barnabas.captures.kafka.wording import plural, printable, ranges, size
 from barnabas.captures.summary.rebalances import Rebalances
-from barnabas.captures.summary.summary import KINDS, Overview, Row
+from barnabas.captures.summary.summary import KINDS, Row, Summary
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.cli.captures.input import earlier, exchanges, opened, remarks, watched
+from barnabas.cli.captures.input import bar, opened, read
+from barnabas.cli.captures.remarks import left_over, remarks
 from barnabas.cli.captures.summary_groups import groups_lines, groups_table
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
@@ -52,19 +53,18 @@ def summary(
             raise Trouble(f"--by {name}: one of {', '.join((*KINDS, GROUP))}")
     output = output or Output()
     passes = None if only is None else parse_filter(only, output.context.topics)
-    overview = Overview(by or KINDS)
+    overview = Summary(by or KINDS)
     rebalances = Rebalances() if GROUP in (by or (GROUP,)) else None
-    conversations = Conversations(inferred=True)
-    reader = opened(*paths, keys=keys)
-    for exchange in exchanges(reader, watched(reader, output, "reading"), conversations):
-        output.learn(exchange)
+    capture = opened(*paths, keys=keys, context=output.context)
+    found = capture.learn(capture.exchanges(bar(output, "reading"), inferred=True))
+    for exchange in read(capture, found, output):
         if passes is None or passes(exchange):
             overview.note(exchange, output.context)
             if rebalances is not None:
                 rebalances.note(exchange)
     generations = None if rebalances is None else rebalances.finish()
     if as_json:
-        document = _document(overview, conversations)
+        document = _document(overview, capture.conversations)
         if generations is not None:
             document[GROUP] = generations
         output.raw(json_text(document))
@@ -89,16 +89,12 @@ def summary(
             output.out.show_table(groups_table(generations[:most]))
         if rebalances.count > most:
             output.out.print(f"... and {rebalances.count - most} more: --most {rebalances.count}")
-    for remark in remarks(reader):
+    for remark in (*remarks(capture), *left_over(capture.conversations)):
         output.note(remark)
-    if conversations.earlier:
-        output.note(earlier(conversations))
-    if conversations.skipped:
-        output.note(f"{plural(conversations.skipped, 'byte')} could not be taken apart into frames")
     return FINE
 
 
-def _document(overview: Overview, conversations: Conversations) -> dict[str, object]:
+def _document(overview: Summary, conversations: Conversations) -> dict[str, object]:
     return {
         "exchanges": overview.count,
         "from": iso(overview.first) if overview.count else None,

@@ -34,13 +34,11 @@ class Output:
     context: Context = field(default_factory=Context)
     columns: show.Columns = field(default_factory=show.Columns)
     passes: Filter | None = None
-    """Which exchanges are printed (`--filter`); None: all. All are learnt from and counted."""
+    """Which exchanges are printed (`--filter`); None: all. All are counted."""
     folded: Folded | None = None
     """Where exchanges are counted that say nothing (`--quiet-fetches`); None: they are printed."""
     hidden: int = 0
     """Exchanges that were not printed because they did not pass."""
-    names_brokers: bool = False
-    """Whether exchanges don't say which broker they went to, as in captures of others."""
     undecoded: int = 0
     """Exchanges with a body that no schema reads."""
     too_large: int = 0
@@ -59,15 +57,17 @@ class Output:
         if self.look(exchange):
             show.show(self.out, show.shown(exchange, self.context), self.columns)
 
-    def learn(self, exchange: Exchange) -> None:
-        """Learn from an exchange, and name its broker if that is known by now."""
-        self.context.learn(exchange)
-        if self.names_brokers:
-            exchange.broker = self.context.brokers.node(exchange)
+    def learning(self, show: Callable[[Exchange], None]) -> Callable[[Exchange], None]:
+        """Shows an exchange that the context does not know yet, as they come while traffic passes."""
+
+        def learn_and_show(exchange: Exchange) -> None:
+            self.context.learn(exchange)
+            show(exchange)
+
+        return learn_and_show
 
     def look(self, exchange: Exchange) -> bool:
-        """Learn from an exchange, count it; whether it is to be printed."""
-        self.learn(exchange)
+        """Count an exchange; whether it is to be printed."""
         undecodable = exchange.key in NAMES and exchange.undecodable
         if exchange.too_large:
             self.too_large += 1

@@ -46,7 +46,7 @@ def demo(capture: Path, output: Output | None = None) -> int:
             COULD_NOT_RUN,
         ) from None
     exchanges: list[Exchange] = []
-    live = Live(output.exchange, output.note)
+    live = Live(output.learning(output.exchange), output.note)
 
     def done(exchange: Exchange) -> None:
         exchanges.append(exchange)

@@ -102,7 +102,7 @@ def open_capture(
 
 async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
     output = job.output
-    live = Live(output.json if job.log == "json" else output.exchange, output.note)
+    live = Live(output.learning(output.json if job.log == "json" else output.exchange), output.note)
     history = History(lambda wanted: proxy.observe(wanted))
 
     def done(exchange: Exchange) -> None:

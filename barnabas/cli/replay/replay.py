@@ -19,7 +19,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
-from barnabas.cli.captures.input import exchanges, known_topics, opened, watched
+from barnabas.cli.captures.input import bar, opened, read, undamaged
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import line, shown
@@ -118,8 +118,10 @@ def replay(asked: Replay, output: Output | None = None) -> int:
     for address in asked.bootstrap:
         _check_own(asked, address)
     try:
-        found = index(_exchanges(asked, output, "reading"))
-        found.topics = known_topics(opened(asked.path, keys=asked.keys)) | found.topics
+        capture = opened(asked.path, keys=asked.keys)
+        first = read(capture, capture.exchanges(bar(output, "reading")), output)
+        found = index(_wanted(asked, first))
+        found.topics = capture.topics | found.topics
         if not found.order:
             raise Trouble(f"{asked.path} has nothing to replay", COULD_NOT_RUN)
         report = Report(output, asked.as_json)
@@ -175,8 +177,10 @@ async def _play(asked: Replay, found: Index, report: Report, output: Output) -> 
             ignore=asked.ignore if asked.everything else (*OF_THE_CLUSTER, *asked.ignore),
             done=done,
         )
+        capture = opened(asked.path, keys=asked.keys)
+        again = undamaged(capture, capture.exchanges())
         try:
-            await player.play(in_order(_exchanges(asked, output), found.order))
+            await player.play(in_order(_wanted(asked, again), found.order))
         finally:
             await cluster.stop()
 
@@ -204,10 +208,8 @@ def _check_own(asked: Replay, address: Address) -> None:
         )
 
 
-def _exchanges(asked: Replay, output: Output, doing: str = "") -> Iterator[Exchange]:
-    """The exchanges of the capture that shall be replayed; with a progress bar if it says of what."""
-    reader = opened(asked.path, keys=asked.keys)
-    found = exchanges(reader, watched(reader, output, doing) if doing else reader)
+def _wanted(asked: Replay, found: Iterator[Exchange]) -> Iterator[Exchange]:
+    """The exchanges of the capture that shall be replayed."""
     if asked.only is None:
         return found
     from barnabas.cli.console.parsing import (

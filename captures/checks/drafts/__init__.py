@@ -15,20 +15,13 @@ from barnabas.captures.checks.drafts import (
     rewrite_owners,
     rewrite_states,
 )
-from barnabas.captures.checks.finding import Check, NoSettings
+from barnabas.captures.checks.finding import Check
 
 __all__ = ["DRAFT_CHECKS"]
 
-# fmt: off
 DRAFT_CHECKS: Final[tuple[Check, ...]] = (
-    Check("rewrite_states", NoSettings(), rewrite_states.rewrite_states,
-          "steps that the consumer rewrite does not have", rewrite_states.HOLDS),
-    Check("rewrite_owners", NoSettings(), rewrite_owners.rewrite_owners,
-          "two owners of a partition, generations that go back, stale commits", rewrite_owners.HOLDS),
-    Check("central_states", NoSettings(), central_states.central_states,
-          "steps that central coordination does not have", central_states.HOLDS),
-    Check("central_rebalances", NoSettings(), central_rebalances.central_rebalances,
-          "fetchers that are started while others run, two owners, offsets that go back",
-          central_rebalances.HOLDS),
+    rewrite_states.CHECK,
+    rewrite_owners.CHECK,
+    central_states.CHECK,
+    central_rebalances.CHECK,
 )
-# fmt: on

@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from barnabas.captures.checks.drafts.reading import central_step
-from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory, weight
-from barnabas.captures.kafka.draft_conversation import DraftExchange
+from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.captures.kafka.exchange import Exchange
-
-HOLDS: Final = "the draft central-coordination; groups all of whose RegisterConsumer were seen"
 
 Partition = tuple[str, str]
 
@@ -137,3 +135,10 @@ def _started(
                 "What was fetched between is fetched twice: the offsets of stop-fetcher are to be stored.",
                 (one.evidence,),
             )
+
+
+CHECK: Final = Check(
+    "central_rebalances", NoSettings(), central_rebalances,
+    "fetchers that are started while others run, two owners, offsets that go back",
+    "the draft central-coordination; groups all of whose RegisterConsumer were seen",
+)  # fmt: skip

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from barnabas.captures.checks.drafts.reading import central_step
-from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.drafts.central_states import CENTRAL_CONSUMER, REGISTERED
 from barnabas.specs.groups.table import NONE
-
-HOLDS: Final = "the draft central-coordination; consumers whose RegisterConsumer was seen"
 
 
 @dataclass(slots=True)
@@ -62,3 +60,9 @@ def central_states(_: NoSettings) -> See:
             known.states, known.evidence = after, evidence(exchange)
 
     return see
+
+
+CHECK: Final = Check(
+    "central_states", NoSettings(), central_states, "steps that central coordination does not have",
+    "the draft central-coordination; consumers whose RegisterConsumer was seen",
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """Exchanges of the drafts: their bodies as the draft has them, not as Kafka does.
 
-A capture that is read as of a draft (`barnabas.captures.kafka.draft_conversation`) has their APIs under keys
+A capture that is read as of a draft (`barnabas.captures.kafka.draft_conversations`) has their APIs under keys
 of their own; one of the rewrite may also be read as Kafka's traffic, since its headers are Kafka's.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.checks.finding import answered
-from barnabas.captures.kafka.draft_conversation import DraftExchange
+from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.drafts.central_coordination import CENTRAL_COORDINATION
 from barnabas.specs.drafts.keys import own_key

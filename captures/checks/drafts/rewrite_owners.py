@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from barnabas.captures.checks.drafts.reading import Step, step
-from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.groups.table import NONE
-
-HOLDS = "the draft rewrite-0.8.2; groups of which a JoinGroup was seen"
 
 
 @dataclass(slots=True)
@@ -86,3 +85,10 @@ def _owned(
                     "A partition has one owner in a generation.",
                     (owner[1], evidence(exchange)),
                 )
+
+
+CHECK: Final = Check(
+    "rewrite_owners", NoSettings(), rewrite_owners,
+    "two owners of a partition, generations that go back, stale commits",
+    "the draft rewrite-0.8.2; groups of which a JoinGroup was seen",
+)  # fmt: skip

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from barnabas.captures.checks.drafts.reading import step
-from barnabas.captures.checks.finding import Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.drafts.rewrite_states import CONSUMER_EVENTS, PART_OF_GROUP, REWRITE_CONSUMER
 from barnabas.specs.groups.table import NONE
-
-HOLDS = "the draft rewrite-0.8.2; consumers whose JoinGroup was seen"
 
 UNSEEN: Final = (*CONSUMER_EVENTS, "ConsumerMetadata")
 """What moves a consumer and can't be told to be its own: discovery names a group and no consumer."""
@@ -84,3 +82,9 @@ def rewrite_states(_: NoSettings) -> See:
         known.states = after
 
     return see
+
+
+CHECK: Final = Check(
+    "rewrite_states", NoSettings(), rewrite_states, "steps that the consumer rewrite does not have",
+    "the draft rewrite-0.8.2; consumers whose JoinGroup was seen",
+)  # fmt: skip

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from barnabas.captures.addresses import endpoint_text
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.tcp.headers import endpoint_text
 from barnabas.specs.keys import METADATA
 
 

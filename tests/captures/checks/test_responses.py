@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from barnabas.captures.checks.finding import MS
-from barnabas.captures.kafka.conversation import NOT_CAPTURED
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.pairing.conversation import NOT_CAPTURED
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from tests.captures.checks.given import exchange, found, frames, produce, whats
-from tests.captures.kafka.test_conversation import request, response
+from tests.captures.kafka.pairing.test_conversation import request, response
 
 METADATA: dict[str, Any] = {"topics": []}
 ANSWER: dict[str, Any] = {"brokers": [], "controller_id": 1, "topics": []}

@@ -22,8 +22,8 @@ from barnabas.captures.files.pcapng import (
     Section,
     Statistics,
     Truncated,
-    read_blocks,
 )
+from barnabas.captures.files.pcapng_file import read_blocks
 from barnabas.captures.writing.pcapng import comment_option, interface, packet, section, statistics
 
 HEAD = section('{"barnabas":1}', "barnabas 1") + interface(101)

@@ -8,7 +8,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.files.read_buffer import AHEAD, Window
+from barnabas.captures.files.read_buffer import AHEAD, ReadBuffer
 
 
 class Drops(io.RawIOBase):
@@ -31,7 +31,7 @@ class Drops(io.RawIOBase):
 )
 def test_every_byte_once_and_in_its_place(counts: list[int]) -> None:
     whole = bytes(range(256)) * (2 * AHEAD // 256) + b"the end"
-    window = Window(io.BufferedReader(Drops(whole)))
+    window = ReadBuffer(io.BufferedReader(Drops(whole)))
     at = 0
     for count in counts:
         has = window.has(count)
@@ -45,7 +45,7 @@ def test_every_byte_once_and_in_its_place(counts: list[int]) -> None:
 
 def test_who_announces_more_than_there_is_gets_no_memory_for_it() -> None:
     tracemalloc.start()
-    window = Window(io.BytesIO(b"short"))
+    window = ReadBuffer(io.BytesIO(b"short"))
     assert not window.has(1 << 30)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -5,7 +5,7 @@ import pytest
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary import summary as module
-from barnabas.captures.summary.summary import OTHERS, Overview
+from barnabas.captures.summary.summary import OTHERS, Summary
 from barnabas.specs import api
 
 
@@ -32,7 +32,7 @@ def exchange(
 
 
 def test_it_counts_what_came_of_exchanges() -> None:
-    overview = Overview()
+    overview = Summary()
     for found in (
         exchange(),
         exchange(latency_ms=3.0, response_body=b"\0\x1b"),
@@ -66,7 +66,7 @@ def test_it_counts_what_came_of_exchanges() -> None:
 
 
 def test_the_most_frequent_stands_first() -> None:
-    overview = Overview(("client",))
+    overview = Summary(("client",))
     for client in ("a", "b", "b", None):
         overview.note(exchange(client=client), Context())
     assert [name for name, _ in overview.rows("client")] == ["b", "-", "a"]
@@ -74,7 +74,7 @@ def test_the_most_frequent_stands_first() -> None:
 
 
 def test_the_software_of_a_connection_is_what_it_has_said() -> None:
-    overview = Overview(("client",))
+    overview = Summary(("client",))
     said = {"client_software_name": "franz-go", "client_software_version": "1.2"}
     body = api("ApiVersions").request.codec(3).encode(said)
     overview.note(exchange("ApiVersions", version=3, request_body=body), Context())
@@ -89,7 +89,7 @@ def test_the_software_of_a_connection_is_what_it_has_said() -> None:
 
 
 def test_an_exchange_about_several_topics_counts_in_each() -> None:
-    overview = Overview(("topic",))
+    overview = Summary(("topic",))
     topics = [{"name": "a"}, {"name": "b"}]
     body = api("Metadata").request.codec(1).encode({"topics": topics})
     overview.note(exchange("Metadata", version=1, request_body=body), Context())
@@ -98,7 +98,7 @@ def test_an_exchange_about_several_topics_counts_in_each() -> None:
 
 def test_beyond_so_many_rows_one_stands_for_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST", 2)
-    overview = Overview(("client",))
+    overview = Summary(("client",))
     for client in ("a", "b", "c", "d", "a"):
         overview.note(exchange(client=client), Context())
     assert {name: row.count for name, row in overview.rows("client")} == {"a": 2, "b": 1, OTHERS: 2}

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from barnabas.captures.addresses import Endpoint
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.bytes_needed import UNHEARD, Demand, Demands
 from barnabas.captures.tcp.events import Chunk, Event, Opened
 from barnabas.captures.tcp.flow import GRACE
-from barnabas.captures.tcp.headers import Endpoint, Segment
+from barnabas.captures.tcp.headers import Segment
 from tests.captures.test_others import QUICK, capture
 from tests.captures.traffic import CLIENT, gist, segments, talk
 

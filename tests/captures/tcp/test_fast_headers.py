@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from barnabas.captures.addresses import Endpoint
 from barnabas.captures.tcp.fast_headers import Usual, usual
-from barnabas.captures.tcp.headers import Endpoint, Segment
+from barnabas.captures.tcp.headers import Segment
 from barnabas.captures.tcp.packets import Packets
 from tests.captures.tcp.test_packets import FOUR, SIX, WRAPPINGS, behind, cooked, ether, plain, same
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from barnabas.captures.addresses import Endpoint
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.headers import Endpoint
 from barnabas.captures.tcp.packets import Packets
 from tests.captures.traffic import (
     exchanges,

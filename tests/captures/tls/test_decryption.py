@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.protocol_detection import Recognition
+from barnabas.captures.kafka.framing.protocol_detection import ProtocolDetection
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tcp.headers import Segment
@@ -271,7 +271,7 @@ def chunk(data: bytes, ts_ns: int = 6, **more: Any) -> Chunk:
 
 def fed(*events: Event) -> tuple[list[Event], Seen]:
     seen = Seen()
-    decryption = Decryption(KeyLog(), seen, Recognition().left_out)
+    decryption = Decryption(KeyLog(), seen, ProtocolDetection().left_out)
     found = [one for event in events for one in decryption.feed(event)]
     return [*found, *decryption.end()], seen
 
@@ -314,14 +314,14 @@ def test_remarks_on_packets_stay() -> None:
 
 
 def test_no_more_than_some_chunks_wait_for_a_first_byte() -> None:
-    decryption = Decryption(KeyLog(), Seen(), Recognition().left_out)
+    decryption = Decryption(KeyLog(), Seen(), ProtocolDetection().left_out)
     remarks = [chunk(b"", comments=({"text": "odd"},))] * 20
     events: list[Event] = [OPENED, *remarks]
     assert [one for event in events for one in decryption.feed(event)] == events
 
 
 def test_nothing_is_kept_of_those_that_ended() -> None:
-    decryption = Decryption(KeyLog(), Seen(), Recognition().left_out)
+    decryption = Decryption(KeyLog(), Seen(), ProtocolDetection().left_out)
     for number in range(50):
         for event in (OPENED, chunk(b"\x16\3\1\0\5\1\0\0\1\0"), Closed(3, 7, False)):
             list(decryption.feed(event._replace(connection=number)))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.writing.pcapng import Buffer
+from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.writing.sink import SLOW_NS, Sink, Stats
 
 HEAD = b"head"

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.files.pcapng import Packet, Section, read_blocks
+from barnabas.captures.files.pcapng import Buffer, Packet, Section
+from barnabas.captures.files.pcapng_file import read_blocks
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
-from barnabas.captures.tcp.headers import HANDSHAKE, SEGMENT, parse
-from barnabas.captures.writing.pcapng import Buffer
+from barnabas.captures.tcp.headers import parse
+from barnabas.captures.writing.flow_headers import HANDSHAKE, SEGMENT
 from barnabas.captures.writing.sink import Sink
 from barnabas.captures.writing.writer import CaptureWriter, FlowWriter
 from barnabas.specs.frames import Direction

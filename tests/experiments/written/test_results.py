@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.kafka.draft_conversation import DraftExchange
+from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments.written import (
     central_dying,
     idempotence_order,

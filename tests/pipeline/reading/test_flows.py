@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka import conversation
 from barnabas.captures.kafka.context.memory import MOST, Memory
+from barnabas.captures.kafka.pairing import conversation
 from barnabas.captures.tcp.headers import ACK, PSH, SYN, Segment
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.writer import CaptureWriter

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.kafka.exchange import Pairing, Pending
+from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from tests.proxy.playbook import (
     Actor,
     Chunks,

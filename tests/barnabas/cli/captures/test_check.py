@@ -18,7 +18,7 @@ from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.cli.captures.check import MOST
 from barnabas.trouble import Trouble
-from tests.captures.kafka.test_conversation import request, response
+from tests.captures.kafka.pairing.test_conversation import request, response
 from tests.proxy.playbook import MS, START
 
 

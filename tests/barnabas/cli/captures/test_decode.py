@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.cli.app import app
-from barnabas.cli.captures.tls_keys import HOW
+from barnabas.cli.captures.remarks import HOW
 from barnabas.trouble import Trouble
 from tests.captures.traffic import Said, ip_packet, segments, talk, write_pcap
 from tests.places import SAMPLES

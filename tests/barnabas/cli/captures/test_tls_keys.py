@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from barnabas.cli.app import app
-from barnabas.cli.captures.tls_keys import HOW, read_keys
+from barnabas.cli.captures.remarks import HOW
+from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, MISUSE, Trouble
 from tests.captures.tls.talk import SUITES, Ends
 from tests.captures.traffic import ip_packet, segments, talk, write_pcap

@@ -100,7 +100,7 @@ def test_those_left_out_are_learnt_from_all_the_same() -> None:
     out = output(True)
     out.fold(None)
     begun = fetch(request_body=api(1).request.codec(11).encode(SESSION))
-    out.exchange(begun)
+    out.learning(out.exchange)(begun)
     session = out.context.sessions.of(begun)
     assert session is not None
     assert session.count == 1

@@ -10,7 +10,7 @@ import pytest
 
 from barnabas.captures.checks.drafts import DRAFT_CHECKS
 from barnabas.captures.checks.running import run
-from barnabas.captures.kafka.draft_conversation import Dialects
+from barnabas.captures.kafka.draft_conversations import DraftConversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.harness import Harness
@@ -93,7 +93,7 @@ def exchanges(capture: Path) -> list[Exchange]:
                 await asyncio.to_thread(proxy.__exit__, None, None, None)
 
     asyncio.run(work())
-    return list(Dialects(draft("central-coordination")).exchanges(CaptureReader(capture)))
+    return list(DraftConversations(draft("central-coordination")).exchanges(CaptureReader(capture)))
 
 
 def found(seen: Iterable[Exchange]) -> list[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.protocol_detection import HELD, HELD_IN_ALL, Recognition
+from barnabas.captures.kafka.framing.protocol_detection import HELD, HELD_IN_ALL, ProtocolDetection
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
 from barnabas.captures.tcp.headers import Segment
@@ -83,7 +83,7 @@ def test_tls_is_known_in_the_middle_too(tmp_path: Path) -> None:
     ],
 )
 def test_how_a_stream_begins(first: bytes, speaks: bool) -> None:
-    recognition = Recognition()
+    recognition = ProtocolDetection()
     events: list[Event] = [
         Opened(7, 0, "a:1", "b:2", {}),
         Chunk(7, "arrived", "request", 0, first, ()),
@@ -94,7 +94,7 @@ def test_how_a_stream_begins(first: bytes, speaks: bool) -> None:
 
 
 def test_what_nobody_can_decide_is_held_in_bounded_memory() -> None:
-    recognition = Recognition()
+    recognition = ProtocolDetection()
     count = HELD_IN_ALL // HELD + 5
     for number in range(count):
         events: tuple[Event, ...] = (

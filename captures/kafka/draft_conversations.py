@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from barnabas.captures.kafka.conversation import facts_of
-from barnabas.captures.kafka.draft_pairing import Asked, Talk
-from barnabas.captures.kafka.exchange import Exchange, Pending
-from barnabas.captures.kafka.exchange_builder import outcome
-from barnabas.captures.kafka.framing import CapturedFrame, Framing
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing, facts_of
+from barnabas.captures.kafka.pairing.draft_pairing import Asked, DraftPairing
+from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
+from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
 from barnabas.specs.drafts import Draft
 from barnabas.specs.drafts.keys import of_key
@@ -79,14 +79,14 @@ class _Conversation:
     """One connection."""
 
     opened: Opened
-    talk: Talk
+    pairing: DraftPairing
     framings: dict[Direction, Framing] = field(
         default_factory=lambda: {"request": Framing(), "response": Framing()}
     )
 
 
 @dataclass(slots=True)
-class Dialects:
+class DraftConversations:
     """All connections of a capture, read as of one draft. Memory is bounded by what is under way."""
 
     draft: Draft
@@ -111,7 +111,7 @@ class Dialects:
 
     def _event(self, event: Event) -> Iterator[Exchange]:
         if isinstance(event, Opened):
-            self._open[event.connection] = _Conversation(event, Talk(self.draft))
+            self._open[event.connection] = _Conversation(event, DraftPairing(self.draft))
         elif event.connection not in self._open:
             return
         elif isinstance(event, Closed):
@@ -128,28 +128,28 @@ class Dialects:
 
 
 def _ended(known: _Conversation, how: str) -> Iterator[Exchange]:
-    for waiting in known.talk.waiting.values():
+    for waiting in known.pairing.waiting.values():
         for asked in waiting:
             yield _over(known, asked.reason, note=f"no response: {how}")
 
 
 def _frame(known: _Conversation, direction: Direction, frame: CapturedFrame) -> Iterator[Exchange]:
     """The exchange that is over with a frame. Raises Malformed, LookupError."""
-    facts, found = facts_of(frame), known.talk.frame(direction, frame.data)
+    facts, found = facts_of(frame), known.pairing.frame(direction, frame.data)
     never, note = facts.get("left") == "never", facts.get("note", "")
     rules = tuple(facts.get("rules", ()))
     if isinstance(found, Asked):
         found.reason = _begun(known, found, frame)
         found.reason.rules = rules
         if never:
-            known.talk.forget(found)
+            known.pairing.forget(found)
             yield _over(known, found.reason, note=note)
         return
     pending: Pending = found.asked.reason
     pending.note = found.error  # behind an error in the header stands nothing
     body = None if found.error or never else found.body
     if body is not None:
-        known.talk.response(found.asked, body)
+        known.pairing.response(found.asked, body)
     yield _over(
         known,
         pending,
@@ -168,7 +168,7 @@ def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
     try:
         api(asked.key).request.codec(asked.version).decode(asked.body)
     except (Malformed, LookupError):
-        known.talk.forget(asked)
+        known.pairing.forget(asked)
         raise
     return Pending(
         asked.correlation_id,
@@ -187,7 +187,7 @@ def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
 
 def _over(known: _Conversation, pending: Pending, **came: Any) -> Exchange:
     opened = known.opened
-    return outcome(
+    return build_exchange(
         pending,
         connection=opened.connection,
         client_address=opened.comment.get("client", opened.client),

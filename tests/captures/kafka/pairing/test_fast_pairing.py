@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka.conversation import Conversation
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange, Uncut
+from barnabas.captures.kafka.pairing.conversation import Conversation
 from barnabas.captures.tcp.bytes_needed import Demand, Demands
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import Direction

@@ -46,11 +46,11 @@ class Place(NamedTuple):
     found: bool
 
 
-class Search:
+class FrameResync:
     """Looks for a request, or for a response to one of those that `asked` returns.
 
     >>> ask = bytes.fromhex("0000000f 0003 0001 00000007 0001 61 ffffffff")
-    >>> search = Search()
+    >>> search = FrameResync()
     >>> search.feed(b"the end of another" + ask[:9]), search.feed(ask[9:])
     (Place(offset=14, found=False), Place(offset=4, found=True))
     """

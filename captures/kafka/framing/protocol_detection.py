@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from barnabas.captures.kafka.exchange import GSSAPI_START
-from barnabas.captures.kafka.frame_resync import Search
-from barnabas.captures.kafka.framing import FRAME_LIMIT
+from barnabas.captures.kafka.framing.frame_resync import FrameResync
+from barnabas.captures.kafka.framing.framing import FRAME_LIMIT
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import OPPOSITE, Direction
 from barnabas.specs.registry import NAMES
@@ -43,7 +43,7 @@ _HTTP: Final = re.compile(
 class _Side:
     """One direction of a conversation that is not decided."""
 
-    search: Search = field(default_factory=Search)
+    search: FrameResync = field(default_factory=FrameResync)
     aligned: bool = False
     """Whether the first byte is the first of its stream."""
     begun: bytearray = field(default_factory=bytearray)
@@ -59,7 +59,7 @@ class _Undecided:
 
 
 @dataclass(slots=True)
-class Recognition:
+class ProtocolDetection:
     """Passes on the conversations that speak Kafka, numbered from `base` + 1; counts the others."""
 
     base: int = 0

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.kafka import conversation
-from barnabas.captures.kafka.conversation import NOT_CAPTURED
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.frames import frames
+from barnabas.captures.kafka.pairing import conversation
+from barnabas.captures.kafka.pairing.conversation import NOT_CAPTURED
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import Direction, Frame, encode_frame
 

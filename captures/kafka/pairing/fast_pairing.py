@@ -11,9 +11,10 @@ import bisect
 import struct
 from typing import Final, NamedTuple
 
-from barnabas.captures.kafka.exchange import Exchange, Pairing, Pending, Uncut
-from barnabas.captures.kafka.exchange_builder import outcome
-from barnabas.captures.kafka.framing import FRAME_LIMIT, Framing
+from barnabas.captures.kafka.exchange import Exchange, Uncut
+from barnabas.captures.kafka.framing.framing import FRAME_LIMIT, Framing
+from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
+from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.headers import response_header_version
 
@@ -51,18 +52,15 @@ class _Kind(NamedTuple):
     """False for Produce with acks=0."""
 
 
-class Plain:
+class FastPairing:
     """What the hot path knows of a connection."""
 
-    __slots__ = ("_broker", "_client", "_kinds", "_number", "_pairing", "_server")
+    __slots__ = ("_connection", "_kinds", "_pairing")
 
     def __init__(
         self, number: int, client: str, server: str, broker: int | None, pairing: Pairing
     ) -> None:
-        self._number = number
-        self._client = client
-        self._server = server
-        self._broker = broker
+        self._connection = number, client, broker, server
         self._pairing = pairing
         self._kinds: dict[int, _Kind] = {}
 
@@ -126,22 +124,12 @@ class Plain:
             if answered:
                 enter(pending)
             else:
-                found.append(self._unanswered(pending))
+                found.append(build_exchange(pending, *self._connection, note=UNANSWERED))
             ordinal += 1
             place += 1
             at = behind
         framing.ordinal, framing.found = ordinal, place
         return at
-
-    def _unanswered(self, pending: Pending) -> Exchange:
-        return outcome(
-            pending,
-            connection=self._number,
-            client_address=self._client,
-            server_address=self._server,
-            broker=self._broker,
-            note=UNANSWERED,
-        )
 
     def responses(
         self,
@@ -154,6 +142,7 @@ class Plain:
     ) -> int:
         """Pair responses that come in the order of their requests; their exchanges are `found`."""
         pairing, waiting, find = self._pairing, self._pairing.waiting, self._kinds.get
+        number, client, broker, server = self._connection
         place = framing.found
         end, large = len(data), len(data) // _SHARE
         head, before = (begun, len(begun)) if begun else (data, 0)
@@ -172,50 +161,33 @@ class Plain:
                 start += 1
             if pending.correlation_id != correlation_id or start - before > behind:
                 break
-            if pending.rules or pending.note or pending.payload:
-                break
             if before:
                 uncut = Uncut(begun, data, start, behind)
                 head, before, last = data, 0, end - _LEAST
             else:
                 uncut = Uncut(b"", data, start, behind)
             waiting.popleft()
-            arrived, sent, previous = pending.arrived, pending.sent, pairing.latest
-            pairing.latest = ts
-            if previous <= sent:
-                previous = 0
-            exchange = Exchange(
-                arrived,
-                self._number,
-                self._client,
-                pending.client_id,
-                self._broker,
-                pending.key,
-                pending.version,
-                correlation_id,
-                pending.size,
-                size,
-                (ts - arrived) / 1e6,
-                (ts - (previous or sent)) / 1e6,
-                (),
-                pending.body,
-                uncut.cut() if size < large else None,
-                "",
-                pending.sasl,
-                {},
-                pending.packet,
-                packet,
-                pending.ordinal,
-                self._server,
-                pending.request_place,
-                place,
-                previous,
+            pending.begun, pairing.latest = pairing.latest, ts
+            pending.response_place = place
+            body, left = (uncut.cut(), None) if size < large else (None, uncut)
+            found.append(
+                build_exchange(
+                    pending,
+                    number,
+                    client,
+                    broker,
+                    server,
+                    ts,
+                    ts,
+                    size,
+                    body,
+                    (),
+                    "",
+                    None,
+                    packet,
+                    left,
+                )
             )
-            if pending.uncut is not None:
-                exchange.leave("request_body", pending.uncut)
-            if size >= large:
-                exchange.leave("response_body", uncut)
-            found.append(exchange)
             place += 1
             at = behind
         framing.ordinal += place - framing.found

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka.frame_resync import Search
-from barnabas.captures.kafka.framing import CapturedFrame, Framing
+from barnabas.captures.kafka.framing.frame_resync import FrameResync
+from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing
 from tests.captures.traffic import request
 
 
@@ -97,7 +97,7 @@ def test_nonsense_and_gaps_are_counted_and_nothing_is_made_up() -> None:
 
 
 def test_behind_a_gap_it_goes_on_with_the_next_frame_that_holds() -> None:
-    framing = Framing(search=Search())
+    framing = Framing(search=FrameResync())
     first, second = request(1, 18, 0), request(2, 18, 0)
     assert len(list(framing.feed(first + b"begun", 1))) == 1
     framing.lose(40)
@@ -110,7 +110,7 @@ def test_behind_a_gap_it_goes_on_with_the_next_frame_that_holds() -> None:
 
 
 def test_nonsense_costs_no_more_than_itself() -> None:
-    framing = Framing(search=Search())
+    framing = Framing(search=FrameResync())
     ask = request(1, 18, 0)
     found = list(framing.feed((ask + b"\xff" * 7) * 2000, 1))
     assert [frame.data for frame in found] == [ask[4:]] * 2000
@@ -119,7 +119,7 @@ def test_nonsense_costs_no_more_than_itself() -> None:
 
 
 def test_a_comment_at_its_end_says_a_frame_its_number() -> None:
-    framing = Framing(search=Search())
+    framing = Framing(search=FrameResync())
     framing.lose(100)
     ask = request(1, 18, 0)
     found = list(framing.feed(ask * 3, 1, ({"frame": 7, "left": "later"},)))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.captures.kafka.draft_pairing import Answer, Asked, Talk
+from barnabas.captures.kafka.pairing.draft_pairing import Answer, Asked, DraftPairing
 from barnabas.peers.central_coordination import wire as central
 from barnabas.peers.consumer_rewrite import wire as rewrite
 from barnabas.specs.drafts import draft
@@ -19,7 +19,7 @@ REGISTER = {
 
 
 def test_after_registration_the_other_side_asks() -> None:
-    talk = Talk(draft("central-coordination"))
+    talk = DraftPairing(draft("central-coordination"))
     asked = talk.frame("request", central.request("RegisterConsumer", REGISTER)[4:])
     assert isinstance(asked, Asked)
     assert (asked.api, asked.side, talk.client) == ("RegisterConsumer", "request", "c1")
@@ -36,7 +36,7 @@ def test_after_registration_the_other_side_asks() -> None:
 
 
 def test_an_error_in_the_header_is_named() -> None:
-    talk = Talk(draft("central-coordination"))
+    talk = DraftPairing(draft("central-coordination"))
     talk.frame("request", central.request("RegisterConsumer", REGISTER)[4:])
     answer = talk.frame(
         "response", central.response("RegisterConsumer", "SessionTimeoutTooLow")[4:]
@@ -47,7 +47,7 @@ def test_an_error_in_the_header_is_named() -> None:
 
 
 def test_the_rewrite_answers_by_correlation_id() -> None:
-    talk = Talk(draft("rewrite-0.8.2"))
+    talk = DraftPairing(draft("rewrite-0.8.2"))
     beat = {"group_id": "g", "group_generation_id": 1, "consumer_id": "x"}
     asked = [talk.frame("request", rewrite.request("Heartbeat", n, "a", beat)[4:]) for n in (1, 2)]
     answer = talk.frame("response", rewrite.response("Heartbeat", 2, {"error_code": 0})[4:])
@@ -59,7 +59,7 @@ def test_the_rewrite_answers_by_correlation_id() -> None:
 @pytest.mark.parametrize("name", ["central-coordination", "rewrite-0.8.2"])
 @pytest.mark.parametrize("data", [b"", b"\x00", b"\xff\xff\xff\xff", b"\x00\x07", bytes(9)])
 def test_nonsense_is_malformed_or_unasked(name: str, data: bytes) -> None:
-    talk = Talk(draft(name))
+    talk = DraftPairing(draft(name))
     try:
         found = talk.frame("response", data)
     except (Malformed, LookupError):

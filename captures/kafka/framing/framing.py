@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from barnabas.captures.kafka.frame_resync import Search
+from barnabas.captures.kafka.framing.frame_resync import FrameResync
+from barnabas.specs.frames import RequestHead, Short, request_head
+from barnabas.specs.malformed import Malformed
 
 FRAME_LIMIT: Final = 100 << 20
 """Bytes of the largest frame; a stream that announces more is no longer taken apart."""
@@ -37,6 +39,22 @@ class CapturedFrame:
     """Bytes before it in its stream that belong to none of them."""
 
 
+def facts_of(frame: CapturedFrame) -> dict[str, Any]:
+    """All that the comments say of a frame."""
+    facts: dict[str, Any] = {}
+    for comment in frame.comments:
+        facts |= comment
+    return facts
+
+
+def head_of(data: bytes) -> RequestHead | None:
+    """The head of a request without its size; None if it can't be read."""
+    try:
+        return request_head(data, 0, len(data))
+    except (Short, Malformed):
+        return None
+
+
 @dataclass(slots=True)
 class _Piece:
     """Bytes as they came, while the next frame is being looked for."""
@@ -54,7 +72,7 @@ class Framing:
 
     linked: bool = False
     """A linked flow holds some frames only; their comments say which, and end where they end."""
-    search: Search | None = None
+    search: FrameResync | None = None
     """Finds the next frame behind a gap."""
     keeps: int = 0
     """So many of the latest bytes that were passed over in search of it are kept, for `take_passed`."""

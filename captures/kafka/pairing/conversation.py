@@ -9,27 +9,25 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-from barnabas.captures.kafka.exchange import (
-    GSSAPI_START,
-    LIMIT,
-    SASL_TOKEN,
-    STRAY,
-    UNREADABLE,
-    Exchange,
-    Pairing,
-    Pending,
+from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, STRAY, UNREADABLE, Exchange
+from barnabas.captures.kafka.framing.frame_resync import FrameResync
+from barnabas.captures.kafka.framing.framing import (
+    UNKNOWN,
+    CapturedFrame,
+    Framing,
+    facts_of,
+    head_of,
 )
-from barnabas.captures.kafka.exchange_builder import outcome
-from barnabas.captures.kafka.fast_pairing import UNANSWERED, Plain
-from barnabas.captures.kafka.frame_resync import Search
-from barnabas.captures.kafka.framing import UNKNOWN, CapturedFrame, Framing
-from barnabas.captures.kafka.inference import LONGEST, inferred
+from barnabas.captures.kafka.framing.inference import LONGEST, inferred
+from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
+from barnabas.captures.kafka.pairing.fast_pairing import UNANSWERED, FastPairing
+from barnabas.captures.kafka.pairing.in_flight import LIMIT, Pairing, Pending
 from barnabas.captures.kafka.wording import arrow
 from barnabas.captures.tcp.events import Chunk, Opened
 from barnabas.captures.tcp.mid_stream import first_frames, waiting
-from barnabas.specs.frames import Direction, RequestHead, Short, request_head, response_body
+from barnabas.specs.frames import Direction, response_body
 from barnabas.specs.keys import SASL_HANDSHAKE
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
@@ -83,7 +81,7 @@ class Conversation:
         self.pairing = Pairing(limit=1 << 31)
         self._came = 0
         """Bytes of requests since those that wait were last counted."""
-        self._plain = Plain(self.number, client, self.server, broker, self.pairing)
+        self._fast = FastPairing(self.number, client, self.server, broker, self.pairing)
         self._raw_tokens = False
         self._cut_off = False
         self._answered = False
@@ -104,7 +102,7 @@ class Conversation:
                 Framing(linked=True)
                 if flow == "left"
                 else Framing(
-                    search=Search(asked),
+                    search=FrameResync(asked),
                     keeps=LONGEST if asked and self._infers else 0,
                     ordinal=first,
                 )
@@ -122,7 +120,7 @@ class Conversation:
         begun = framing.begun(len(data))
         if begun is None:
             return found, data
-        skim = self._plain.requests if direction == "request" else self._plain.responses
+        skim = self._fast.requests if direction == "request" else self._fast.responses
         at = skim(framing, begun, data, ts_ns, packet, found)
         if at < 0:  # perhaps only since the header is in two parts
             data = b"".join((begun, data))
@@ -144,7 +142,7 @@ class Conversation:
         while len(waiting) > LIMIT or self._came > WAITING // 2:
             self.lossy = True  # a response may come all the same
             self._came -= waiting[0].size
-            yield self._outcome(waiting.popleft(), note=TOO_MANY)
+            yield self._exchange(waiting.popleft(), note=TOO_MANY)
 
     def demand(self, direction: Direction, framing: Framing) -> None:
         """Say how many bytes the frame that has begun needs."""
@@ -204,23 +202,23 @@ class Conversation:
     def _not_captured(self, frame: CapturedFrame) -> Iterator[Exchange]:
         """Responses come in the order of requests: those before this one stood in the gap."""
         for pending in self.pairing.before(int.from_bytes(frame.data[:4], signed=True)):
-            yield self._outcome(pending, note=NOT_CAPTURED)
+            yield self._exchange(pending, note=NOT_CAPTURED)
 
     def _passed_over(self, frame: CapturedFrame) -> Iterator[Exchange]:
         """What had no header and is not answered, now that a request behind it is."""
         if len(frame.data) >= 4:
             for pending in self.pairing.passed_over(int.from_bytes(frame.data[:4], signed=True)):
-                yield self._outcome(pending, note=PASSED_OVER)
+                yield self._exchange(pending, note=PASSED_OVER)
 
     def close(self, how: str) -> Iterator[Exchange]:
         """Those that were not over when the connection ended, with a note on how it did."""
         for pending, _ in self._requests.values():
-            yield self._outcome(pending, note=f"request not sent on: {how}")
+            yield self._exchange(pending, note=f"request not sent on: {how}")
         for pending, frame in self._responses.values():
             size, lost = len(frame.data), f"response not sent on: {how}"
-            yield self._outcome(pending, came=frame.ts, size=size, note=lost, packet=frame.packet)
+            yield self._exchange(pending, came=frame.ts, size=size, note=lost, packet=frame.packet)
         for pending in (*self.pairing.unanswered(), *self._own.values()):
-            yield self._outcome(pending, note=f"no response: {how}")
+            yield self._exchange(pending, note=f"no response: {how}")
 
     def _request(self, frame: CapturedFrame) -> Exchange | None:
         facts = facts_of(frame)
@@ -263,12 +261,12 @@ class Conversation:
             pending.note = note
             self._own[head.correlation_id] = pending
         elif left == "never":
-            return self._outcome(pending, note=note)
+            return self._exchange(pending, note=note)
         else:
             if not self._raw_tokens and _known(head.key, head.version):
-                self._plain.learn(frame.data, head)
+                self._fast.learn(frame.data, head)
             if head.acks == 0:
-                return self._outcome(pending, note=UNANSWERED)
+                return self._exchange(pending, note=UNANSWERED)
             self.pairing.sent(pending)
         return None
 
@@ -279,7 +277,7 @@ class Conversation:
         pending, answered = entry
         pending.sent = frame.ts
         if not answered:
-            return self._outcome(pending, note=UNANSWERED)
+            return self._exchange(pending, note=UNANSWERED)
         self.pairing.sent(pending)
         return None
 
@@ -315,7 +313,7 @@ class Conversation:
             note, left_at = facts.get("note", ""), None
         else:
             note, left_at = "", frame.ts
-        return self._outcome(
+        return self._exchange(
             pending,
             came=frame.ts,
             left=left_at,
@@ -333,7 +331,7 @@ class Conversation:
             int.from_bytes(frame.data[:4], signed=True), STRAY, 0, None, 0, frame.ts, frame.ts
         )
         answer.response_place = frame.place
-        return self._outcome(
+        return self._exchange(
             answer, came=frame.ts, left=frame.ts, size=len(frame.data), packet=frame.packet
         )
 
@@ -345,7 +343,7 @@ class Conversation:
             own = self._own.pop(int.from_bytes(frame.data[:4], signed=True), None)
             if own is None:
                 return None
-            return self._outcome(
+            return self._exchange(
                 own,
                 left=frame.ts,
                 size=size,
@@ -357,7 +355,7 @@ class Conversation:
         if entry is None:
             return None
         pending, arrived = entry
-        return self._outcome(
+        return self._exchange(
             pending,
             came=arrived.ts,
             left=frame.ts,
@@ -368,7 +366,7 @@ class Conversation:
             packet=frame.packet,
         )
 
-    def _outcome(
+    def _exchange(
         self,
         pending: Pending,
         *,
@@ -383,12 +381,12 @@ class Conversation:
     ) -> Exchange:
         if body is not None:
             body = body[_offset(body, pending) :]
-        return outcome(
+        return build_exchange(
             pending,
-            connection=self.number,
-            client_address=self.client,
-            server_address=self.server,
-            broker=self.broker,
+            self.number,
+            self.client,
+            self.broker,
+            self.server,
             received=came,
             answered=left,
             response_size=size,
@@ -400,26 +398,10 @@ class Conversation:
         )
 
 
-def facts_of(frame: CapturedFrame) -> dict[str, Any]:
-    """All that the comments say of a frame."""
-    facts: dict[str, Any] = {}
-    for comment in frame.comments:
-        facts |= comment
-    return facts
-
-
 def _number(frame: CapturedFrame) -> int:
     """The number that a frame of the linked flow had where it arrived; -1 for one of our own."""
     number = facts_of(frame).get("frame", -1)
     return number if isinstance(number, int) else -1
-
-
-def head_of(data: bytes) -> RequestHead | None:
-    """The head of a request without its size; None if it can't be read."""
-    try:
-        return request_head(data, 0, len(data))
-    except (Short, Malformed):
-        return None
 
 
 def _known(key: int, version: int) -> bool:

@@ -49,7 +49,7 @@ class Answer(NamedTuple):
 
 
 @dataclass(slots=True)
-class Talk:
+class DraftPairing:
     """One connection. Frames are whole, without their size."""
 
     draft: Draft

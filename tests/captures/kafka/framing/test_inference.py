@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka import inference
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.frame_resync import Search
-from barnabas.captures.kafka.framing import Framing
-from barnabas.captures.kafka.inference import Inferred, inferred
+from barnabas.captures.kafka.framing import inference
+from barnabas.captures.kafka.framing.frame_resync import FrameResync
+from barnabas.captures.kafka.framing.framing import Framing
+from barnabas.captures.kafka.framing.inference import Inferred, inferred
 from barnabas.captures.reader import CaptureReader
 from barnabas.specs.keys import FETCH, HEARTBEAT, JOIN_GROUP, METADATA
 from tests.captures.traffic import (
@@ -155,7 +155,7 @@ def test_who_does_not_ask_for_them_gets_what_was_asked_for_alone(tmp_path: Path)
 
 
 def test_what_is_kept_of_what_was_passed_over_is_bounded() -> None:
-    framing = Framing(search=Search(dict), keeps=100)
+    framing = Framing(search=FrameResync(dict), keeps=100)
     framing.lose(0)
     for at in range(50):
         assert not list(framing.feed(bytes([at]) * 30, at))

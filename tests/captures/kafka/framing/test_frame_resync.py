@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka.frame_resync import LONGEST, Place, Search
+from barnabas.captures.kafka.framing.frame_resync import LONGEST, FrameResync, Place
 from tests.captures.traffic import produce, request, response
 
 ASK = request(7, 3, 1, topics=[{"name": "orders"}])
 ANSWER = response(7, 3, 1, controller_id=5)
 
 
-def look(search: Search, data: bytes, sizes: int) -> tuple[int | None, int]:
+def look(search: FrameResync, data: bytes, sizes: int) -> tuple[int | None, int]:
     """Where it found a frame in data that came in pieces, and how much of it had come."""
     passed = 0
     for at in range(0, len(data), sizes):
@@ -29,20 +29,20 @@ def look(search: Search, data: bytes, sizes: int) -> tuple[int | None, int]:
 @given(st.binary(max_size=60), st.integers(1, 200))
 def test_a_request_behind_anything(noise: bytes, sizes: int) -> None:
     data = noise + ASK + b"\xff" * 5
-    at, _ = look(Search(), data, sizes)
+    at, _ = look(FrameResync(), data, sizes)
     assert at == len(noise)
 
 
 @given(st.binary(max_size=60), st.integers(1, 200))
 def test_a_response_behind_anything(noise: bytes, sizes: int) -> None:
-    search = Search(lambda: {7: (3, 1), 1000: (12, 0)})
+    search = FrameResync(lambda: {7: (3, 1), 1000: (12, 0)})
     at, come = look(search, noise + ANSWER + b"\xff" * 5, sizes)
     assert at == len(noise)
     assert come < len(noise) + len(ANSWER) + sizes
 
 
 def test_it_is_found_with_its_last_byte() -> None:
-    search = Search()
+    search = FrameResync()
     assert search.feed(ASK[:-1]) == Place(0, False)
     assert search.feed(ASK[-1:]) == Place(0, True)
 
@@ -50,14 +50,14 @@ def test_it_is_found_with_its_last_byte() -> None:
 def test_what_only_looks_like_one_holds_nothing_up() -> None:
     """A place that promises a megabyte is given up for a frame that is whole."""
     promise = bytes.fromhex("00100000 0003 0001 00000007 0001 61")
-    assert look(Search(), promise + ASK, 10)[0] == len(promise)
+    assert look(FrameResync(), promise + ASK, 10)[0] == len(promise)
 
 
 def test_within_records_that_look_like_requests_the_outer_frame_is_known_too_late() -> None:
     inner = ASK * 3
     outer = produce(9, inner)
-    assert look(Search(), outer, len(outer))[0] == 0
-    assert look(Search(), outer, 10)[0] == outer.index(inner)
+    assert look(FrameResync(), outer, len(outer))[0] == 0
+    assert look(FrameResync(), outer, 10)[0] == outer.index(inner)
 
 
 @pytest.mark.parametrize(
@@ -71,25 +71,25 @@ def test_within_records_that_look_like_requests_the_outer_frame_is_known_too_lat
     ],
 )
 def test_what_is_no_request(data: bytes) -> None:
-    assert look(Search(), data, 1000)[0] is None
-    assert look(Search(), data, 7)[0] is None
+    assert look(FrameResync(), data, 1000)[0] is None
+    assert look(FrameResync(), data, 7)[0] is None
 
 
 def test_a_response_to_nobody() -> None:
-    assert look(Search(lambda: {8: (3, 1)}), ANSWER, 100)[0] is None
-    assert look(Search(dict), ANSWER, 100)[0] is None
-    assert look(Search(lambda: {7: (18, 0)}), ANSWER, 100)[0] is None
+    assert look(FrameResync(lambda: {8: (3, 1)}), ANSWER, 100)[0] is None
+    assert look(FrameResync(dict), ANSWER, 100)[0] is None
+    assert look(FrameResync(lambda: {7: (18, 0)}), ANSWER, 100)[0] is None
 
 
 @pytest.mark.parametrize("number", [-1, -(2**31), 2**31 - 1, 0])
 def test_any_correlation_id(number: int) -> None:
-    search = Search(lambda: {number: (12, 0), 5: (12, 0)})
+    search = FrameResync(lambda: {number: (12, 0), 5: (12, 0)})
     assert look(search, b"....." + response(number, 12, 0), 4)[0] == 5
 
 
 def test_hostile_bytes_take_bounded_time_and_memory() -> None:
     promise = (LONGEST - 100).to_bytes(4) + bytes.fromhex("0003 0001 00000007 0001 61")
-    search = Search()
+    search = FrameResync()
     began = time.process_time()
     for _ in range(40):
         search.feed(promise * 5000)

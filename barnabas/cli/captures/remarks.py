@@ -1,0 +1,91 @@
+"""What a person is told of a capture that was read: what it lacks, and what of it was not shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from barnabas.captures.capture import Capture
+from barnabas.captures.files.capture_folder import ranges
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.wording import plural
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tls.connection import NO_KEYS
+from barnabas.specs.drafts import Draft
+
+HOW: Final = (
+    "TLS is read with its keys: --tls-keys FILE, which a client or broker wrote as its SSLKEYLOGFILE; "
+    "or let `barnabas proxy` show what is inside"
+)
+_MOST: Final = 8
+
+
+def lacking(capture: Capture) -> Iterator[str]:
+    """What could not be read: segments that are missing, and TLS without its keys."""
+    for numbers in capture.reader.missing.values():
+        here = "is" if len(numbers) == 1 else "are"
+        count = plural(len(numbers), "segment")
+        yield f"{capture.name}: {count} {here} missing: {ranges(numbers)}"
+    yield from _tls(capture.reader)
+
+
+def remarks(capture: Capture, spoken: Draft | None = None) -> Iterator[str]:
+    """What a capture that was read has, and was not shown: a line for each kind; and as what it was read."""
+    reader, name = capture.reader, capture.name
+    sliced = reader.meta.get("slice")
+    if isinstance(sliced, list):
+        yield f"{name} is a slice: {', of '.join(map(str, sliced))}"
+    if reader.truncated:
+        yield f"{name} ends in the middle of a block; all before it is shown"
+    if reader.left_out:
+        said = ", ".join(
+            f"{count} {kind} on port {port}"
+            for (port, kind), count in sorted(reader.left_out.items(), key=lambda item: -item[1])[
+                :8
+            ]
+        )
+        more = ", ..." if len(reader.left_out) > 8 else ""
+        total = plural(sum(reader.left_out.values()), "connection")
+        yield f"not Kafka, left out: {total} ({said}{more})"
+    packets = reader.packets
+    if packets.foreign:
+        yield f"{plural(packets.foreign, 'packet')} without TCP"
+    for kind, count in packets.unread.items():
+        yield f"{plural(count, 'packet')} of kind {kind} need scapy: pip install 'barnabas[capture]'"
+    if packets.cut:
+        yield f"{plural(packets.cut, 'segment')} cut short by the capture's snap length"
+    if packets.fragments.given_up:
+        yield f"{plural(packets.fragments.given_up, 'datagram')} of which a fragment is missing"
+    if spoken is not None:
+        yield f"read as {spoken.name}, a protocol that never shipped"
+
+
+def left_over(found: Conversations) -> Iterator[str]:
+    """What the conversations of a capture could make no exchanges of."""
+    if found.earlier:
+        count = plural(found.earlier, "response")
+        yield f"{count} not shown: the requests are in a segment that was not given"
+    if found.skipped:
+        yield f"{plural(found.skipped, 'byte')} could not be taken apart into frames"
+
+
+def _tls(reader: CaptureReader) -> Iterator[str]:
+    """What is to be said of TLS in a capture that was read."""
+    seen = reader.tls
+    left_out = sum(count for (_, kind), count in reader.left_out.items() if kind == "TLS")
+    if seen.read:
+        yield f"{plural(seen.read, 'connection')} of TLS read with the keys"
+    for why, count in seen.broken.most_common(_MOST):
+        yield f"{plural(count, 'connection')} of TLS read in part: {why}"
+    if not left_out:
+        return
+    if not reader.keys:
+        yield HOW
+        return
+    if seen.unread[NO_KEYS] == left_out and not seen.read:
+        yield "the key log has keys for none of the TLS connections"
+        return
+    for why, count in seen.unread.most_common(_MOST):
+        yield f"{plural(count, 'TLS connection')} not read: {why}"
+    if earlier := left_out - seen.unread.total():
+        yield f"{plural(earlier, 'TLS connection')} not read: begun before the capture"

@@ -1,0 +1,128 @@
+"""The way into captures: files are opened and read as one, down to their exchanges with the context of each.
+
+`CaptureReader` brings the bytes, `Conversations` makes exchanges of them, `Context` is what they teach.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import yaml
+
+from barnabas.captures.files.capture_folder import size_of
+from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.id_names import told
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.draft_conversations import DraftConversations
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Event
+from barnabas.captures.tls.keylog import KeyLog
+from barnabas.specs.drafts import Draft, draft
+
+Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
+"""Given how many bytes are to be read; while it is entered it is told how many were."""
+
+
+class Unreadable(Exception):
+    """Says in a line which capture can't be opened, and why."""
+
+
+class Capture:
+    """Captures that were opened, read as one. Whatever reads on raises CaptureError for damage."""
+
+    def __init__(self, reader: CaptureReader, context: Context) -> None:
+        self.reader = reader
+        self.context = context
+        """What was learnt so far, from a slice's own words and from exchanges."""
+        self.conversations = Conversations()
+        """Of the latest reading, with what it has counted."""
+        self.undecoded = 0
+        """Frames of the latest reading that no schema reads, or that nobody asked for."""
+        self.name = " and ".join(map(str, reader.given))
+        """The names of what was given: files and folders."""
+        # what said it may be left out of a slice
+        context.topics.update(self.topics)
+        nodes = reader.meta.get("brokers")
+        if isinstance(nodes, dict):
+            context.brokers.recall({a: node for a, node in nodes.items() if type(node) is int})
+
+    @property
+    def topics(self) -> dict[uuid.UUID, str]:
+        """Names by id that stand in a slice's own words."""
+        return told(self.reader.meta.get("topics"))
+
+    def draft(self, name: str | None = None) -> Draft | None:
+        """The draft that is spoken: the one of this name, else what the scenario says; None: Kafka's own.
+
+        Raises Unreadable for a name that is none of a draft's.
+        """
+        name = name or _dialect(self.reader.meta.get("scenario"))
+        try:
+            return None if name is None else draft(name)
+        except LookupError as problem:
+            raise Unreadable(str(problem)) from None
+
+    def events(self, progress: Progress | None = None) -> Iterator[Event]:
+        """Connections and the bytes of their flows."""
+        if progress is None:
+            yield from self.reader
+            return
+        with progress(sum(map(size_of, self.reader.paths))) as read:
+            for event in self.reader:
+                yield event
+                read(self.reader.position)
+
+    def exchanges(
+        self,
+        progress: Progress | None = None,
+        *,
+        inferred: bool = False,
+        strays: bool = False,
+        spoken: Draft | None = None,
+    ) -> Iterator[Exchange]:
+        """The exchanges, each when it is over. inferred, strays: see `Conversations`. spoken: see `draft`."""
+        self.conversations = Conversations(inferred=inferred, strays=strays)
+        source = self.conversations if spoken is None else DraftConversations(spoken)
+        yield from source.exchanges(self.events(progress))
+        self.undecoded = source.undecoded
+
+    def learn(self, exchanges: Iterator[Exchange]) -> Iterator[Exchange]:
+        """The same exchanges once the context knows each, with their brokers where only addresses tell."""
+        for exchange in exchanges:
+            self.context.learn(exchange)
+            if not self.reader.says_brokers:
+                exchange.broker = self.context.brokers.node(exchange)
+            yield exchange
+
+
+def open_capture(
+    *paths: Path, keys: KeyLog | None = None, context: Context | None = None
+) -> Capture:
+    """Open files and folders to read them as one; `keys` are those of TLS. Raises Unreadable."""
+    for path in paths:
+        try:
+            if path.exists() and not path.is_file() and not path.is_dir():
+                raise Unreadable(f"can't read the capture {path}: it is no file; save it to one")
+            reader = CaptureReader(path, keys=keys)
+        except OSError as problem:
+            raise Unreadable(f"can't read the capture {path}: {problem.strerror}") from None
+        except CaptureError as problem:
+            raise Unreadable(f"{path} is no capture: {problem}") from None
+    if len(paths) != 1:
+        reader = CaptureReader(*paths, keys=keys)
+    return Capture(reader, context or Context())
+
+
+def _dialect(scenario: object) -> str | None:
+    """What a scenario in a capture says is spoken; None if it says nothing, or is no YAML."""
+    try:
+        document = yaml.safe_load(scenario) if isinstance(scenario, str) else None
+    except (yaml.YAMLError, ValueError, RecursionError):  # a date of month 13 is a ValueError
+        return None
+    name = document.get("dialect") if isinstance(document, dict) else None
+    return name if isinstance(name, str) else None

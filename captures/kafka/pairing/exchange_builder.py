@@ -1,0 +1,71 @@
+"""From a request that was in flight to its exchange: used by the proxy and by all that reads captures."""
+
+from __future__ import annotations
+
+from barnabas.captures.kafka.exchange import Exchange, Uncut
+from barnabas.captures.kafka.pairing.in_flight import Pending
+
+
+def build_exchange(
+    pending: Pending,
+    connection: int,
+    client_address: str,
+    broker: int | None,
+    server_address: str = "",
+    received: int | None = None,
+    answered: int | None = None,
+    response_size: int | None = None,
+    response_body: bytes | None = None,
+    rules: tuple[str, ...] = (),
+    note: str = "",
+    payload: dict[str, str] | None = None,
+    packet: int = 0,
+    uncut: Uncut | None = None,
+) -> Exchange:
+    """What came of a request.
+
+    `received` is when the response came from the broker, `answered` when it left to the client (ns
+    since the epoch); both are None without a response. `rules` are those that touched the response,
+    `packet` is the number of its last in a capture file, and `uncut` its body where it is not cut out yet.
+    """
+    arrived, sent, begun = pending.arrived, pending.sent, pending.begun
+    if begun <= sent:
+        begun = 0
+    hashes = {}
+    if pending.payload:
+        hashes["request"] = pending.payload
+    if payload:
+        hashes["response"] = payload
+    # by their places: this is done for every exchange of a capture, and names cost as much as all else
+    exchange = Exchange(
+        arrived,
+        connection,
+        client_address,
+        pending.client_id,
+        broker,
+        pending.key,
+        pending.version,
+        pending.correlation_id,
+        pending.size,
+        response_size,
+        None if answered is None else (answered - arrived) / 1e6,
+        None if received is None else (received - (begun or sent)) / 1e6,
+        tuple(dict.fromkeys(pending.rules + rules)) if pending.rules or rules else (),
+        pending.body,
+        response_body,
+        f"{pending.note}; {note}" if pending.note and note else pending.note or note,
+        pending.sasl,
+        hashes,
+        pending.packet,
+        packet,
+        pending.ordinal,
+        server_address,
+        pending.request_place,
+        pending.response_place,
+        begun,
+    )
+    if pending.uncut is not None:
+        exchange.leave("request_body", pending.uncut)
+    if uncut is not None:
+        exchange.leave("response_body", uncut)
+    return exchange
