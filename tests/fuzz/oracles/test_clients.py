@@ -9,9 +9,10 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
+from barnabas.fuzz.observations.client_memory import LIMIT
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
-from barnabas.fuzz.oracles.client_memory import CLIENT_MEMORY, LIMIT
+from barnabas.fuzz.oracles.client_memory import CLIENT_MEMORY
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
 from barnabas.fuzz.oracles.documented import DOCUMENTED
 from barnabas.fuzz.oracles.registry import ORACLES
