@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.pipeline.reading.flows import Files, Outcome, Reading, outcomes
+from barnabas.pipeline.reading.flows import Outcome, Reading, outcomes
+from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.outcomes import HEAD, schema, travelling
 from barnabas.pipeline.reading.packet_rows import packet_rows
 from barnabas.pipeline.reading.plan import Plan, plan
@@ -107,7 +108,7 @@ def outcome_files(
         keys = KeyLog()
         for text in reading.secrets:
             keys.add(text)
-        files = Files()
+        files = MappedFiles()
         rows = ((flow, row) for one in batches for flow, row in _rows(one))
         grouped = itertools.groupby(rows, key=lambda one: one[0])
         done = (

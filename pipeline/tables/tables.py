@@ -83,8 +83,8 @@ Progress = Callable[[int, int, str], None]
 """Told which step begins: its number from 0, how many there are, and what it is."""
 
 
-Make = Callable[[Any, int, int, Facts, str], dict[str, Any]]
-"""Makes a row of what was said: (that, epoch, connection as it travelled, facts, capture)."""
+Make = Callable[[Any, Any, str], dict[str, Any]]
+"""Makes a row of what was said: (that, the number of its connection or None, capture)."""
 
 
 class Written(NamedTuple):
@@ -270,7 +270,8 @@ def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
             for one in batches:
                 said = zip(*(one[name].to_pylist() for name in _SAID), strict=True)
                 made = (
-                    make(json.loads(text), epoch, of, facts, capture) for text, epoch, of in said
+                    make(json.loads(text), facts.connections.get((epoch, of)), capture)
+                    for text, epoch, of in said
                 )
                 yield batch(made, columns).drop_columns("capture")
 
@@ -278,7 +279,7 @@ def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
 
     smaller: tuple[tuple[str, str, Make], ...] = (
         ("errors", "error", error_row),
-        ("frames", "frame", _frame_row),
+        ("frames", "frame", frame_row),
         ("connections", "connection", connection_row),
     )
     return (
@@ -298,12 +299,6 @@ _SAID: Final = ["said", "epoch", "of"]
 def _schema(table: str) -> pa.Schema:
     """Of what is in the files of a capture, and of `FOLDERS[1:]`."""
     return arrow(tuple(column for column in TABLES[table] if column.name != "capture"))
-
-
-def _frame_row(
-    said: dict[str, Any], epoch: int, of: int, facts: Facts, capture: str
-) -> dict[str, Any]:
-    return frame_row(said, facts.connections[epoch, of], capture)
 
 
 def _add(folder: Path, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:

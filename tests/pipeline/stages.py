@@ -15,7 +15,8 @@ from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.pipeline.reading.completing import Completion
 from barnabas.pipeline.reading.facts import Facts, Said, gather
-from barnabas.pipeline.reading.flows import Files, Outcome, Reading, outcomes
+from barnabas.pipeline.reading.flows import Outcome, Reading, outcomes
+from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.outcomes import ALL, HEAD, travelling
 from barnabas.pipeline.reading.plan import Plan, plan, sorted_paths
 from barnabas.pipeline.reading.ranges import ranges
@@ -69,7 +70,7 @@ def in_memory(
     keys = KeyLog()
     for text in reading.secrets:
         keys.add(text)
-    files = Files()
+    files = MappedFiles()
     found: list[Outcome] = []
     for _, group in itertools.groupby(rows, key=lambda one: one["flow"]):
         flow = (

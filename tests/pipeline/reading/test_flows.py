@@ -20,9 +20,10 @@ from barnabas.captures.kafka.context.memory import MOST, Memory
 from barnabas.captures.tcp.headers import ACK, PSH, SYN, Segment
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.pipeline.reading import flows
+from barnabas.pipeline.reading import mapped_files
 from barnabas.pipeline.reading import segments as segments_module
-from barnabas.pipeline.reading.flows import Files, Reading, outcomes
+from barnabas.pipeline.reading.flows import Reading, outcomes
+from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.runs import unpack
 from barnabas.pipeline.reading.segments import segments
 from tests.captures.network import Habits, as_pcap, conversations, interleaved, sent, wrapped
@@ -123,7 +124,7 @@ def test_connections_that_span_files(tmp_path: Path, seed: int, parts: int, size
 
 
 def test_a_capture_of_ours_that_was_killed_and_resumed(tmp_path: Path) -> None:
-    """Files of ours follow each other, and sections within one; the first one was cut off."""
+    """MappedFiles of ours follow each other, and sections within one; the first one was cut off."""
     first, second = SAMPLES_BY_NAME["faults.pcapng"], SAMPLES_BY_NAME["embedded.pcapng"]
     one, other = tmp_path / "one.pcapng", tmp_path / "two.pcapng"
     one.write_bytes(first.read_bytes()[:-100])
@@ -255,7 +256,9 @@ def test_one_long_flow_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> 
         reading = Reading(columns, made.epochs, made.packets)
         del said
         tracemalloc.start()
-        found = sum(one.kind == "exchange" for one in outcomes(rows, reading, KeyLog(), Files()))
+        found = sum(
+            one.kind == "exchange" for one in outcomes(rows, reading, KeyLog(), MappedFiles())
+        )
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert found == count
@@ -312,7 +315,7 @@ def test_one_hostile_flow_is_read_in_bounded_memory(
         reading = Reading(columns, made.epochs, made.packets)
         tracemalloc.start()
         found: Counter[str] = Counter()
-        for one in outcomes((row for *_, row in rows), reading, KeyLog(), Files()):
+        for one in outcomes((row for *_, row in rows), reading, KeyLog(), MappedFiles()):
             found[one.kind] += 1
             if one.said is not None and one.kind == "error":
                 found[one.said["kind"]] += 1
@@ -355,7 +358,7 @@ def test_what_is_said_is_json(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux")
 def test_pages_that_were_passed_do_not_stay_in_memory(tmp_path: Path) -> None:
-    size = 3 * flows.KEPT
+    size = 3 * mapped_files.KEPT
     path = tmp_path / "large"
     with path.open("wb") as file:
         file.truncate(size)
@@ -369,13 +372,13 @@ def test_pages_that_were_passed_do_not_stay_in_memory(tmp_path: Path) -> None:
             if line.endswith(str(path))
         )
 
-    files = flows.Files()
+    files = MappedFiles()
     data = files[str(path)]
     most = 0
     for at in range(0, size, 4 << 20):
         assert not any(data[at : at + (4 << 20)])
         most = max(most, resident())
         files.passed(str(path), at)
-    assert (flows.KEPT >> 10) * 0.9 < most < (flows.KEPT >> 10) * 1.3
+    assert (mapped_files.KEPT >> 10) * 0.9 < most < (mapped_files.KEPT >> 10) * 1.3
     files.passed(str(path), 0)  # another flow, from the beginning on
     assert resident() == 0
