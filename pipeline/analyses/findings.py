@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding
 from barnabas.captures.kafka.context import Context
+from barnabas.pipeline.analyses.expressions import HOST, PROGRAM
 from barnabas.pipeline.rows.bodies import bodies
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
 from barnabas.pipeline.rows.exchanges import exchange
@@ -49,11 +50,6 @@ class Scope(NamedTuple):
     reads: str
     """SQL: those of which one reads the bodies; others travel without."""
 
-
-HOST: Final = "regexp_replace(client_address, ':[0-9]+$', '')"
-
-PROGRAM: Final = f"concat_ws('/', {HOST}, client_id)"
-"""SQL: the client, as `barnabas.captures.checks.finding.program` has it."""
 
 # fmt: off
 SCOPES: Final = (
