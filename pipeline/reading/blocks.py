@@ -25,11 +25,11 @@ from barnabas.captures.files.pcapng import (
 )
 from barnabas.pipeline.reading.block_resync import resync
 from barnabas.pipeline.reading.file_bytes import FileBytes
-from barnabas.pipeline.reading.packet_arrays import Ints, Stretch, times_of, words
+from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays, times_of, words
 from barnabas.pipeline.reading.ranges import Range, State
 
 MOST: Final = 8192
-"""Packets of a stretch at most."""
+"""Packets of `PacketArrays` at most."""
 _NS: Final = 10**9
 
 
@@ -55,7 +55,7 @@ class Begin(NamedTuple):
     offset: int | None
 
 
-Found = Begin | Stretch | Section | Interface | Statistics | Secrets | Other | Fault | End
+Found = Begin | PacketArrays | Section | Interface | Statistics | Secrets | Other | Fault | End
 """A section or an interface is given as it comes; which hold in the end is in `End`."""
 
 
@@ -229,11 +229,11 @@ class _Reading:
             offsets, heads, index, sizes = (x[keep] for x in (offsets, heads, index, sizes))
         yield from faults
         if len(offsets):
-            yield self._stretch(
+            yield self._packet_arrays(
                 offsets, 28, index, (heads[:, 3] << 32) | heads[:, 4], sizes, comments
             )
 
-    def _stretch(
+    def _packet_arrays(
         self,
         offsets: Ints,
         header: int,
@@ -241,13 +241,13 @@ class _Reading:
         ticks: Ints,
         sizes: Ints,
         comments: dict[int, tuple[str, ...]],
-    ) -> Stretch:
+    ) -> PacketArrays:
         times, linktypes = np.zeros_like(ticks), np.zeros_like(ticks)
         for number in np.unique(index).tolist():
             mine = index == number
             times[mine] = times_of(self.interfaces[number], ticks[mine])
             linktypes[mine] = self.interfaces[number].linktype
-        return Stretch(
+        return PacketArrays(
             self.source.data,
             self.source.base,
             offsets,
@@ -300,7 +300,7 @@ class _Reading:
             yield found
         return True
 
-    def _single(self, packet: Packet, at: int, kind: int) -> Stretch:
+    def _single(self, packet: Packet, at: int, kind: int) -> PacketArrays:
         """A packet in a block of another kind, or in an enhanced one that is odd."""
         header = 12 if kind == pcapng.SIMPLE else 28
         block, start, size, time, linktype = (
@@ -309,7 +309,7 @@ class _Reading:
         )
         comments = {0: packet.comments} if packet.comments else {}
         source = self.source
-        return Stretch(source.data, source.base, block, start, size, time, linktype, comments)
+        return PacketArrays(source.data, source.base, block, start, size, time, linktype, comments)
 
     # pcap
 
@@ -341,7 +341,7 @@ class _Reading:
         linktypes = np.full(len(places), layout.linktype, np.int64)
         self.at = at
         source = self.source
-        yield Stretch(
+        yield PacketArrays(
             source.data, source.base, places, places + size, heads[:, 2], times, linktypes, {}
         )
         return True

@@ -19,15 +19,15 @@ from barnabas.captures.tcp.fast_headers import Usual
 from barnabas.captures.tcp.headers import Segment
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.pipeline.reading.bulk_reassembly import Streaks
+from barnabas.pipeline.reading.bulk_reassembly import BulkReassembly
 from barnabas.pipeline.reading.endpoints import endpoints
 from barnabas.pipeline.reading.event_rows import EventRows
 from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.outcomes import Place
-from barnabas.pipeline.reading.plan import Epoch
+from barnabas.pipeline.reading.plan import SectionGroup
 from barnabas.pipeline.reading.runs import Row, Run, runs
-from barnabas.pipeline.reading.segments import CAREFUL, FORWARD, INLINE
 from barnabas.pipeline.reading.shortfalls import forgotten
+from barnabas.pipeline.reading.tcp_segments import CAREFUL, FORWARD, INLINE
 from barnabas.pipeline.rows.frames import Frames
 
 OWN: Final = 1 << 40
@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
     """A row of outcomes.py: an exchange's columns, or what is said."""
 
     kind: str
-    epoch: int
+    section_group: int
     of: int
     place: Place
     said: dict[str, Any] | None
@@ -50,7 +50,7 @@ class Reading(NamedTuple):
 
     columns: tuple[str, ...]
     """Of an exchange's row: what is not asked for is not made."""
-    epochs: Sequence[Epoch]
+    section_groups: Sequence[SectionGroup]
     packets: int
     secrets: tuple[bytes, ...] = ()
     """Key logs."""
@@ -77,7 +77,7 @@ def outcomes(
     """What the rows of one flow come to. Raises OSError."""
     coming = iter(rows)
     first = next(coming)
-    flow = _Flow(first.epoch, reading, keys)
+    flow = _Flow(first.section_group, reading, keys)
 
     def all_rows() -> Iterator[Row]:
         yield first
@@ -91,10 +91,10 @@ def outcomes(
 class _Flow:
     """The reading of one flow."""
 
-    def __init__(self, epoch: int, reading: Reading, keys: KeyLog) -> None:
-        self._epoch = epoch
+    def __init__(self, section_group: int, reading: Reading, keys: KeyLog) -> None:
+        self._section_group = section_group
         self._reading = reading
-        self._ours = reading.epochs[epoch].ours
+        self._ours = reading.section_groups[section_group].ours
         self._number = 0
         """Of the packet that is being read."""
         self._at = 0
@@ -128,7 +128,7 @@ class _Flow:
         view = memoryview(plain)
         ends = endpoints(row.ends)
         names = (b"<" + row.ends, b">" + row.ends)
-        packets = Streaks(segments)
+        packets = BulkReassembly(segments)
         if not self._begun_ns:
             self._begun_ns = int(segments["ts_ns"][0])
         index = 0
@@ -164,7 +164,7 @@ class _Flow:
             files.passed(row.path, int(segments["at"][-1]))
 
     def _absorb(
-        self, packets: Streaks, index: int, data: memoryview, names: tuple[bytes, bytes]
+        self, packets: BulkReassembly, index: int, data: memoryview, names: tuple[bytes, bytes]
     ) -> int:
         """Pass over packets in the middle of frames."""
         for forward in (True, False):
@@ -183,9 +183,9 @@ class _Flow:
         self._created.clear()
 
     def end(self) -> Iterator[Outcome]:
-        """There are no more packets of it: its epoch is over, and then all files are."""
-        epoch = self._reading.epochs[self._epoch]
-        self._at, self._flow, self._within = epoch.end * 4 + 1, 0, 0
+        """There are no more packets of it: its group of sections is over, and then all files are."""
+        section_group = self._reading.section_groups[self._section_group]
+        self._at, self._flow, self._within = section_group.end * 4 + 1, 0, 0
         for event in self._join.end():
             self._flow = self._begun(event)
             yield from self._event(event, 0)
@@ -242,9 +242,9 @@ class _Flow:
 
     def _outcome(self, kind: str, of: int, said: dict[str, Any]) -> Outcome:
         if kind == "exchange":
-            return Outcome(kind, self._epoch, of, self._place(), None, said)
+            return Outcome(kind, self._section_group, of, self._place(), None, said)
         place = self._opened.pop(of) if kind == "connection" else self._place()
-        return Outcome(kind, self._epoch, of, place, said, None)
+        return Outcome(kind, self._section_group, of, place, said, None)
 
     def _place(self) -> Place:
         self._within += 1

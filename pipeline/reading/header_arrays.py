@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from barnabas.captures.tcp.headers import FIXED, TYPED
-from barnabas.pipeline.reading.packet_arrays import Ints, Stretch
+from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays
 
 _WINDOW: Final = 80
 """Bytes in which all headers stand that are looked at: 20 before IPv6's 40, and TCP's first 20."""
@@ -25,7 +25,7 @@ class Headers(NamedTuple):
     """Segments of packets of the usual form, all of one version of IP."""
 
     items: Ints
-    """Which packets of the stretch they are."""
+    """Which of the packets they are."""
     ends: Bytes
     """Both addresses with their ports, the lower one first: a row of 12 or 36 bytes for each."""
     forward: NDArray[np.bool_]
@@ -34,53 +34,53 @@ class Headers(NamedTuple):
     ack: Ints
     flags: Ints
     starts: Ints
-    """Where the payload begins in the stretch's data."""
+    """Where the payload begins in `PacketArrays.data`."""
     sizes: Ints
 
 
-def usual_headers(stretch: Stretch) -> list[Headers]:
+def usual_headers(arrays: PacketArrays) -> list[Headers]:
     """Of all packets for which `usual` finds something, and that bear no comment."""
-    data = np.frombuffer(stretch.data, np.uint8)
+    data = np.frombuffer(arrays.data, np.uint8)
     if len(data) < _WINDOW:
         return []
-    items = np.flatnonzero(stretch.starts + _WINDOW <= len(data))
-    if stretch.comments:
-        items = np.setdiff1d(items, list(stretch.comments))
+    items = np.flatnonzero(arrays.starts + _WINDOW <= len(data))
+    if arrays.comments:
+        items = np.setdiff1d(items, list(arrays.comments))
     if not items.size:
         return []
     windows = np.lib.stride_tricks.sliding_window_view(data, _WINDOW)
     found = []
-    linktypes = stretch.linktypes[items]
+    linktypes = arrays.linktypes[items]
     for linktype in np.unique(linktypes).tolist():
         if linktype not in _PLACES:
             continue
         typed, at = _PLACES[linktype]
         mine = items[linktypes == linktype]
-        heads = windows[stretch.starts[mine]]
+        heads = windows[arrays.starts[mine]]
         for version in (4, 6):
-            headers = _of_version(stretch, mine, heads, typed, at, version)
+            headers = _of_version(arrays, mine, heads, typed, at, version)
             if headers is not None:
                 found.append(headers)
     return found
 
 
-def unusual(stretch: Stretch) -> Ints:
+def unusual(arrays: PacketArrays) -> Ints:
     """The packets that may be fragments of datagrams, or bear comments: all that are not plainly none.
 
     Cheaper than `usual_headers`: most packets of others than TCP are passed over too.
     """
-    data = np.frombuffer(stretch.data, np.uint8)
-    look = np.ones(len(stretch.blocks), bool)
+    data = np.frombuffer(arrays.data, np.uint8)
+    look = np.ones(len(arrays.blocks), bool)
     if len(data) >= _WINDOW:
-        items = np.flatnonzero(stretch.starts + _WINDOW <= len(data))
+        items = np.flatnonzero(arrays.starts + _WINDOW <= len(data))
         windows = np.lib.stride_tricks.sliding_window_view(data, _WINDOW)
-        linktypes = stretch.linktypes[items]
+        linktypes = arrays.linktypes[items]
         for linktype in np.unique(linktypes).tolist():
             if linktype in _PLACES:
                 mine = items[linktypes == linktype]
                 typed, at = _PLACES[linktype]
-                look[mine] = ~_whole(windows, stretch.starts[mine], typed, at)
-    look[list(stretch.comments)] = True
+                look[mine] = ~_whole(windows, arrays.starts[mine], typed, at)
+    look[list(arrays.comments)] = True
     return np.flatnonzero(look)
 
 
@@ -99,7 +99,7 @@ def _whole(windows: Bytes, starts: Ints, typed: int | None, at: int) -> NDArray[
 
 
 def _of_version(
-    stretch: Stretch, items: Ints, heads: Bytes, typed: int | None, at: int, version: int
+    arrays: PacketArrays, items: Ints, heads: Bytes, typed: int | None, at: int, version: int
 ) -> Headers | None:
     if version == 4:
         fits = heads[:, at] == 0x45
@@ -112,7 +112,7 @@ def _of_version(
     if not fits.any():
         return None
     items, heads = items[fits], heads[fits]
-    sizes = stretch.sizes[items]
+    sizes = arrays.sizes[items]
     if version == 4:
         length = _short(heads, at + 2)
         fits = (heads[:, at + 9] == 6) & (_short(heads, at + 6) & 0x3FFF == 0) & (sizes >= at + 40)
@@ -136,7 +136,7 @@ def _of_version(
     forward = _lower(first, second)
     swap = ~forward[:, None]
     ends = np.hstack((np.where(swap, second, first), np.where(swap, first, second)))
-    begin = stretch.starts[items]
+    begin = arrays.starts[items]
     return Headers(
         items,
         ends,

@@ -15,7 +15,7 @@ _LATEST: Final = 253_402_300_800 * _NS
 Ints = NDArray[np.int64]
 
 
-class Stretch(NamedTuple):
+class PacketArrays(NamedTuple):
     """Packets that stand behind each other; the arrays have an item for each."""
 
     data: Any
@@ -39,12 +39,12 @@ class Stretch(NamedTuple):
         start = int(self.starts[item])
         return bytes(self.data[start : start + int(self.sizes[item])])
 
-    def part(self, begin: int, end: int) -> Stretch:
+    def part(self, begin: int, end: int) -> PacketArrays:
         """Some of its packets."""
         comments = {
             item - begin: said for item, said in self.comments.items() if begin <= item < end
         }
-        return Stretch(
+        return PacketArrays(
             self.data,
             self.base,
             self.blocks[begin:end],

@@ -1,8 +1,8 @@
 """The reading of a capture that is still being written, segment after segment.
 
 What is open between two of them (requests that wait, bytes of a frame that was cut, names that were learnt)
-is in `Carried`, which can be pickled: segments that are fed one by one, by whatever process, come to the same
-rows as all at once.
+is in `IncrementalReader`, which can be pickled: segments that are fed one by one, by whatever process, come
+to the same rows as all at once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from barnabas.captures.files.capture_folder import Segment, segment_of
+from barnabas.captures.files.capture_folder import Segment as FileSegment
+from barnabas.captures.files.capture_folder import segment_of
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import (
     NUMBERED,
@@ -40,21 +41,21 @@ Table = Literal["exchanges", "errors", "connections", "notes"]
 COLUMNS: Final = tuple(column.name for column in (*EXCHANGES, *RAW))
 
 
-class Found(NamedTuple):
+class TableRow(NamedTuple):
     """A row of a table; one of an exchange has RAW behind it."""
 
     table: Table
     row: dict[str, Any]
 
 
-class Carried:
+class IncrementalReader:
     """One capture, as far as its segments have been read. `name`: what it is called in the tables."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.context = Context()
         """What was learnt so far."""
-        self.last: Segment | None = None
+        self.last: FileSegment | None = None
         """The latest segment that was read."""
         self._file = ""
         self._packets = Packets()
@@ -64,7 +65,7 @@ class Carried:
         left_out: Counter[tuple[int, Kind]] = Counter()
         self._join = Join(True, 0, left_out, Decryption(KeyLog(), Seen(), left_out), {})
 
-    def segment(self, path: Path) -> Iterator[Found]:
+    def segment(self, path: Path) -> Iterator[TableRow]:
         """The rows that a segment completes. What is damaged in it is an error's row. Raises OSError."""
         self._file = str(path)
         with CaptureFile(path) as file:
@@ -74,7 +75,7 @@ class Carried:
             except CaptureError as problem:
                 yield self._error("corrupt", problem.reason, offset=problem.offset)
 
-    def missing(self, numbers: range) -> Iterator[Found]:
+    def missing(self, numbers: range) -> Iterator[TableRow]:
         """These segments will never come."""
         if not numbers:
             return
@@ -89,7 +90,7 @@ class Carried:
         )
         list(self._rows.conversations.event(Lost(0, "arrived", "request", 0, 0)))
 
-    def end(self) -> Iterator[Found]:
+    def end(self) -> Iterator[TableRow]:
         """No more segments will come: what is open is given up."""
         for event in self._join.end():
             yield from self._event(event)
@@ -99,7 +100,7 @@ class Carried:
             self._file = ""
             yield self._error("forgotten", forgotten(self.context.forgotten))
 
-    def _block(self, block: object) -> Iterator[Found]:
+    def _block(self, block: object) -> Iterator[TableRow]:
         if isinstance(block, Packet):
             self._number += 1
             for event in self._join.packet(block, self._packets, self._number):
@@ -117,22 +118,22 @@ class Carried:
         elif isinstance(block, Truncated):
             yield self._error("truncated", "the file ends in a block", offset=block.file_offset)
 
-    def _event(self, event: Event) -> Iterator[Found]:
+    def _event(self, event: Event) -> Iterator[TableRow]:
         return filter(None, self._rows.event(event))
 
-    def _found(self, kind: str, connection: int, said: dict[str, Any]) -> Found | None:
+    def _found(self, kind: str, connection: int, said: dict[str, Any]) -> TableRow | None:
         """A row of an event; none of a loss, which each exchange says itself."""
         if kind == "exchange":
-            return Found("exchanges", said)
+            return TableRow("exchanges", said)
         if kind == "connection":
-            return Found("connections", connection_row(said, connection, self.name))
+            return TableRow("connections", connection_row(said, connection, self.name))
         return self._error(**said, connection=connection) if kind == "error" else None
 
-    def _note(self, ts_ns: int, said: dict[str, Any]) -> Found:
-        return Found("notes", note_row(ts_ns, said, self.name))
+    def _note(self, ts_ns: int, said: dict[str, Any]) -> TableRow:
+        return TableRow("notes", note_row(ts_ns, said, self.name))
 
-    def _error(self, kind: str, reason: str, **about: Any) -> Found:
+    def _error(self, kind: str, reason: str, **about: Any) -> TableRow:
         said = {"capture": self.name, "kind": kind, "reason": reason, **about}
         if "connection" not in about and self._file:
             said["file"] = self._file
-        return Found("errors", said)
+        return TableRow("errors", said)

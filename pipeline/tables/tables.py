@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 
 from barnabas.pipeline.reading.completing import Completion
 from barnabas.pipeline.reading.facts import Facts, Said, gather
+from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.outcomes import ALL, Place
 from barnabas.pipeline.reading.packet_rows import WRITTEN
-from barnabas.pipeline.reading.plan import Plan, sorted_paths
+from barnabas.pipeline.reading.plan import Plan
 from barnabas.pipeline.reading.ranges import SIZE, memory, ranges
 from barnabas.pipeline.reading.side_tables import (
     CONNECTIONS,
@@ -143,7 +144,7 @@ def write(
         wanted = ALL if bodies else EXCHANGES
         filed = _flows(spark, paths, made, wanted, run.folder, frames="frames" in also)
         begin()
-        facts, counts = gather(_said(filed), made.epochs), _counts(filed)
+        facts, counts = gather(_said(filed), made.section_groups), _counts(filed)
         begin()
         chosen = [one for one in _tables(facts, capture, bodies=bodies) if one.kind in counts]
         # bodies are many times as large as all else
@@ -210,7 +211,7 @@ _NAMES: Final = ("topic", "producer", "broker")
 def _said(filed: Sequence[Filed]) -> Iterator[Said]:
     """Read here, and not by Spark: it is little, and jobs take longer to begin than this to be read."""
     wanted = ds.field("kind").isin(["connection", "flow", "loss", *_NAMES])
-    columns = ["kind", "epoch", "of", *Place._fields, "said"]
+    columns = ["kind", "section_group", "of", *Place._fields, "said"]
     names = set()
     for part in _dataset(filed).to_batches(columns=columns, filter=wanted):
         for row in part.to_pylist():
@@ -221,7 +222,7 @@ def _said(filed: Sequence[Filed]) -> Iterator[Said]:
                 names.add((kind, text))
             said = json.loads(text) if kind in _NAMES else {}
             place = Place(row["at"], row["flow"], row["within"])
-            yield Said(kind, row["epoch"], row["of"], place, said)
+            yield Said(kind, row["section_group"], row["of"], place, said)
 
 
 def _counts(filed: Sequence[Filed]) -> dict[str, int]:
@@ -270,8 +271,8 @@ def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
             for one in batches:
                 said = zip(*(one[name].to_pylist() for name in _SAID), strict=True)
                 made = (
-                    make(json.loads(text), facts.connections.get((epoch, of)), capture)
-                    for text, epoch, of in said
+                    make(json.loads(text), facts.connections.get((section_group, of)), capture)
+                    for text, section_group, of in said
                 )
                 yield batch(made, columns).drop_columns("capture")
 
@@ -293,7 +294,7 @@ def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
     )
 
 
-_SAID: Final = ["said", "epoch", "of"]
+_SAID: Final = ["said", "section_group", "of"]
 
 
 def _schema(table: str) -> pa.Schema:

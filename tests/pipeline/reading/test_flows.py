@@ -21,11 +21,11 @@ from barnabas.captures.tcp.headers import ACK, PSH, SYN, Segment
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.pipeline.reading import mapped_files
-from barnabas.pipeline.reading import segments as segments_module
+from barnabas.pipeline.reading import tcp_segments as segments_module
 from barnabas.pipeline.reading.flows import Reading, outcomes
 from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.runs import unpack
-from barnabas.pipeline.reading.segments import segments
+from barnabas.pipeline.reading.tcp_segments import segments
 from tests.captures.network import Habits, as_pcap, conversations, interleaved, sent, wrapped
 from tests.captures.traffic import (
     BROKER,
@@ -39,7 +39,7 @@ from tests.captures.traffic import (
     talk,
 )
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.reading.test_plan import SAMPLES
+from tests.pipeline.reading.test_planning import SAMPLES
 from tests.pipeline.stages import NAMES, in_memory, planned, sequential
 
 QUICK = settings(max_examples=30)
@@ -247,13 +247,13 @@ def test_one_long_flow_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> 
                 flow.arrived(direction, data, NOW + at)
         made = planned([path], 1 << 20)
         rows = [
-            unpack(one["epoch"], one["ends"], one["path"], one["data"], one["segments"])
+            unpack(one["section_group"], one["ends"], one["path"], one["data"], one["segments"])
             for piece in made.pieces
             for batch in segments(piece, made.links, carry=False)
             for one in batch.to_pylist()
         ]
         columns = tuple(name for name in NAMES if name != "capture")
-        reading = Reading(columns, made.epochs, made.packets)
+        reading = Reading(columns, made.section_groups, made.packets)
         del said
         tracemalloc.start()
         found = sum(
@@ -312,7 +312,7 @@ def test_one_hostile_flow_is_read_in_bounded_memory(
         ]
         rows.sort(key=lambda one: one[:2])
         columns = tuple(name for name in NAMES if name != "capture")
-        reading = Reading(columns, made.epochs, made.packets)
+        reading = Reading(columns, made.section_groups, made.packets)
         tracemalloc.start()
         found: Counter[str] = Counter()
         for one in outcomes((row for *_, row in rows), reading, KeyLog(), MappedFiles()):
@@ -328,7 +328,7 @@ def test_one_hostile_flow_is_read_in_bounded_memory(
     assert peak(1200) < 1.5 * peak(400)
 
 
-_ROW = ("epoch", "ends", "path", "data", "segments")
+_ROW = ("section_group", "ends", "path", "data", "segments")
 
 
 def test_rows_that_bring_payload_are_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
