@@ -65,13 +65,13 @@ def words(data: NDArray[np.uint8], offsets: Ints, count: int, order: str) -> Int
 
 def times_of(on: Interface, ticks: Ints) -> Ints:
     """`Interface.time` of many: ns since 1970 from an interface's ticks, LATEST at most."""
+    unsigned = ticks.view(np.uint64)
     if _NS % on.ticks == 0 and abs(on.offset_ns) < 1 << 62:
         each = _NS // on.ticks
         most = (_YEAR_10000 - on.offset_ns - 1) // each
-        last = min((LATEST - on.offset_ns) // each, LATEST)
+        last = (LATEST - on.offset_ns) // each
         least = -(on.offset_ns // each)
-        fits = (ticks >= max(0, least)) & (ticks <= min(most, LATEST))
-        times = np.where(ticks > last, LATEST, ticks.clip(0, last) * each + on.offset_ns)
-        return np.where(fits, times, 0)
-    unsigned = ticks.astype(np.uint64).tolist()
-    return np.array([min(on.time(number), LATEST) for number in unsigned], np.int64)
+        fits = (unsigned >= max(0, least)) & (unsigned <= min(most, (1 << 64) - 1))
+        in_time = unsigned.clip(0, last).view(np.int64) * each + on.offset_ns
+        return np.where(fits, np.where(unsigned > last, LATEST, in_time), 0)
+    return np.array([min(on.time(number), LATEST) for number in unsigned.tolist()], np.int64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from barnabas.captures.tcp.headers import Segment
-from barnabas.pipeline.reading.blocks import Fault
+from barnabas.pipeline.reading.faults import Fault
 from barnabas.pipeline.reading.ranges import Range
 
 

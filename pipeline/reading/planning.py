@@ -16,7 +16,7 @@ from barnabas.captures.files.capture_folder import segment_of
 from barnabas.captures.files.pcapng import Section
 from barnabas.captures.reader import document, meta_of
 from barnabas.captures.tcp.packets import Packets
-from barnabas.pipeline.reading.blocks import Fault
+from barnabas.pipeline.reading.faults import Fault
 from barnabas.pipeline.reading.plan import Beside, Defragmented, Piece, Plan, SectionGroup
 from barnabas.pipeline.reading.ranges import Range, State
 from barnabas.pipeline.reading.survey import Fragment, Surveyed

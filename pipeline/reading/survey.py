@@ -14,8 +14,9 @@ from barnabas.captures.files.pcapng import NUMBERED, Interface, Other, Secrets, 
 from barnabas.captures.reader import document, names_flow
 from barnabas.captures.tcp.fragments import Fragments
 from barnabas.captures.tcp.packets import Packets
-from barnabas.pipeline.reading.blocks import Begin, End, Fault, blocks
+from barnabas.pipeline.reading.blocks import Begin, End, blocks
 from barnabas.pipeline.reading.endpoints import ends_of
+from barnabas.pipeline.reading.faults import Fault
 from barnabas.pipeline.reading.header_arrays import unusual
 from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.ranges import Range, State

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import Interface
@@ -17,12 +17,15 @@ RESOLUTIONS = st.one_of(
 )
 
 
+@settings(max_examples=500)
 @given(
     resolution=RESOLUTIONS,
     offset_s=st.integers(-(1 << 33), 1 << 33),
     ticks=st.lists(st.integers(-(1 << 63), (1 << 63) - 1), min_size=1),
     near=st.integers(-3, 3),
 )
+@example(resolution=10**8, offset_s=0, ticks=[-1], near=0)
+@example(resolution=10**9, offset_s=-(1 << 32), ticks=[-1, -(1 << 63)], near=0)
 def test_times_of(resolution: int, offset_s: int, ticks: list[int], near: int) -> None:
     on = Interface(1, 0, resolution, offset_s * 10**9)
     ends = [(second - offset_s) * resolution + near for second in (0, LAST_S)]
