@@ -20,5 +20,6 @@ into batches and shards anywhere.
   in a round raise the energy of their seeds for the next one.
 - `database/` is a SQLite file: a batch is one transaction with the number that the campaign has come to, so
   what is interrupted goes on behind it. `shrinking/` is a greedy search that knows the schema and, of the
-  target, only whether a recipe still fires.
+  target, only whether a recipe still fires. `observations/` read what an observation says: stacks, responses,
+  limits of memory.
 """

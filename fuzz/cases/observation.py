@@ -13,6 +13,13 @@ TOGETHER: Final = "together"
 WAITED: Final = "waited_ms"
 """The fact of a case an answer to which was waited for in vain: for how many ms."""
 
+SET_ASIDE: Final = "set_aside"
+"""The fact of a case that was not sent: others of its kind had ended the process too often, or the client
+did not ask for it."""
+
+REPLY_LIMIT: Final = 1 << 20
+"""Bytes of a reply that are kept; the rest is counted and let go."""
+
 Ending = Literal["open", "closed", "reset", "refused"]
 """Of the connection, after the case: still there, closed by the other side, reset, or never made."""
 

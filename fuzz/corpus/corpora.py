@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.files.pcapng import CaptureError
+from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.cases.case import Role, Seed
 from barnabas.fuzz.corpus.corpus import captured, generated, listed
-from barnabas.fuzz.engine.campaign import Campaign
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.target import Target
 from barnabas.peers.replay.plan import NEVER

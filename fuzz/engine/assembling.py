@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from barnabas.fuzz.campaigns.campaign import Campaign, chosen
 from barnabas.fuzz.cases.case import Role, Seed
 from barnabas.fuzz.corpus.corpora import Basis, corpus
-from barnabas.fuzz.engine.campaign import Campaign, chosen
 from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.mutating.mutator import Mutator

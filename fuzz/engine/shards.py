@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.json_form import observation_json, observation_of, recipe_json, recipe_of
 from barnabas.fuzz.corpus.corpora import Basis
 from barnabas.fuzz.engine.assembling import Assembled, from_corpus
-from barnabas.fuzz.engine.campaign import Campaign
 from barnabas.fuzz.engine.running import run_range
 from barnabas.fuzz.engine.tally import Aside, Cell, Found, Reached, Tally
 from barnabas.fuzz.errors import CannotRun, Misuse

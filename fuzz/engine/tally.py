@@ -13,15 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Case, Recipe
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.specs.registry import NAMES
 
 _INDEX: Final = re.compile(r"\[\d+\]")
-
-SET_ASIDE: Final = "set_aside"
-"""The fact of a case that was not sent: others of its kind had ended the process too often, or the client
-did not ask for it."""
 
 Behaviour = tuple[str, tuple[str, ...]]
 """(oracle, behaviour): what makes two verdicts one finding."""

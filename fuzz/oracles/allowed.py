@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.oracles.stacks import Raised
+from barnabas.fuzz.observations.java_exceptions import Raised
 
 PREFIXES: Final = (
     ("org.apache.kafka.common.errors.", "each has an error code that the client is told"),

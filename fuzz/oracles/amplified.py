@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.about import case_of
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.oracles.wording import case_of
 
 GROWTH: Final = 64 << 20
 """Bytes that a process may take for a case beside a JVM's heap: a broker's buffers."""

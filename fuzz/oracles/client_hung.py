@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.oracles.fields import changed
+from barnabas.fuzz.observations.changed_fields import changed
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 

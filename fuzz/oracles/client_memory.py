@@ -6,22 +6,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.oracles.fields import changed
+from barnabas.fuzz.observations.changed_fields import changed
+from barnabas.fuzz.observations.client_memory import LIMIT, grown
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-
-LIMIT: Final = 512 << 20
-"""Bytes of resident memory that a case may cost: no answer here has a hundredth of that to say."""
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
-    if observation.rss is None:
-        return
-    before, highest = observation.rss
-    if highest - before < LIMIT:
-        return
-    sent = sum(map(len, observation.case.chunks))
-    what = f"{(highest - before) >> 20} MiB more memory for {sent} bytes"
-    yield Verdict("client-memory", what, changed(observation.case))
+    more = grown(observation)
+    if more >= LIMIT:
+        sent = sum(map(len, observation.case.chunks))
+        what = f"{more >> 20} MiB more memory for {sent} bytes"
+        yield Verdict("client-memory", what, changed(observation.case))
 
 
 CLIENT_MEMORY: Final = Oracle(

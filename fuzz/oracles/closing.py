@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.exchanges import exchanged, wrong_request
+from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.oracles.readings import exchanged, wrong_request
-from barnabas.fuzz.oracles.stacks import raised
 from barnabas.specs.codec.careful_decoder import FOREIGN_TAG
 from barnabas.specs.keys import API_VERSIONS, ENVELOPE, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from barnabas.specs.registry import NAMES

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.about import api_of
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.oracles.wording import api_of
 from barnabas.specs import keys
 from barnabas.specs.registry import NAMES
 

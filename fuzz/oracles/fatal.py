@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.about import api_of
+from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.oracles.stacks import raised
-from barnabas.fuzz.oracles.wording import api_of
 
 NAMES: Final = re.compile(
     r"java\.lang\.(?:OutOfMemoryError|StackOverflowError|InternalError|UnknownError|VirtualMachineError)"

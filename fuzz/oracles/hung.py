@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.about import case_of
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.oracles.wording import case_of
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.allowed import allowed
 from barnabas.fuzz.oracles.fatal import NAMES
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.oracles.stacks import raised
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:

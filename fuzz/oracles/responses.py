@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import REPLY_LIMIT, Observation
+from barnabas.fuzz.observations.exchanges import Exchanged, answer, exchanged
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.oracles.readings import Exchanged, answer, exchanged
-from barnabas.fuzz.targets.wire import REPLY_LIMIT
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.exchanges import answer, exchanged, minus_ones
+from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.oracles.readings import answer, exchanged, minus_ones
-from barnabas.fuzz.oracles.stacks import raised
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 

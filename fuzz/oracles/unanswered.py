@@ -1,7 +1,7 @@
 """A whole request neither answered nor refused by an end, while the broker answers others.
 
-Requests that may wait (long polls, replicas, members: barnabas.fuzz.patience.PARKED says which and why) are
-exempt, and so is anything that was not waited for long enough, alone.
+Requests that may wait (long polls, replicas, members: fuzz/observations/delayed_responses.py says which and
+why) are exempt, and so is anything that was not waited for long enough, alone.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, PARKED
+from barnabas.fuzz.observations.exchanges import exchanged
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.oracles.readings import exchanged
-from barnabas.fuzz.patience import LIMIT_MS, PARKED
 from barnabas.specs.registry import NAMES
 
 

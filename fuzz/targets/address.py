@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.ownership import check_own
 from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.ownership import check_own
 from barnabas.fuzz.targets.service import Elsewhere
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.targets.entries import about
-from barnabas.fuzz.targets.wire import question
 
 
 def attributed(

@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import Final, Self
 
 from barnabas.fuzz.cases.case import Case, Role
-from barnabas.fuzz.cases.observation import Death, Observation, Probe
-from barnabas.fuzz.engine.tally import SET_ASIDE
+from barnabas.fuzz.cases.observation import SET_ASIDE, Death, Observation, Probe
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.patience import LIMIT_MS
+from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
+from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.targets.attributing import attributed
 from barnabas.fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
 from barnabas.fuzz.targets.entries import about
@@ -25,7 +25,6 @@ from barnabas.fuzz.targets.preparing import prepare
 from barnabas.fuzz.targets.probing import Prober
 from barnabas.fuzz.targets.second_looks import Again, SecondLooks
 from barnabas.fuzz.targets.service import Service
-from barnabas.fuzz.targets.wire import question
 from barnabas.fuzz.targets.witness import Witness
 from barnabas.specs.keys import PRODUCE
 

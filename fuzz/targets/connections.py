@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from barnabas.fuzz.observations.requests import Question
 from barnabas.fuzz.sessions.live import Values
 from barnabas.fuzz.sessions.session import Ask, Steps
-from barnabas.fuzz.targets.wire import Question, Wire
+from barnabas.fuzz.targets.reply_reader import ReplyReader
 
 BACKLOG: Final = 4
 """Connections at once that nothing was heard on yet. A listener with a full backlog drops the next one, which
@@ -41,7 +42,7 @@ class Lane:
     number: int
     port: int
     opened: float
-    wire: Wire = field(default_factory=Wire)
+    reader: ReplyReader = field(default_factory=ReplyReader)
     session: str = ""
     values: Values = field(default_factory=dict)
     left: int = 0

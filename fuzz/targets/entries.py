@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from barnabas.fuzz.oracles.stacks import raised
+from barnabas.fuzz.observations.java_exceptions import raised
 
 ENTRY_LIMIT: Final = 16 << 10
 """Characters of an entry that are kept."""

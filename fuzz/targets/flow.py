@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import WAITED, Ending, Observation
+from barnabas.fuzz.observations.requests import Question, question
 from barnabas.fuzz.sessions.live import filled
 from barnabas.fuzz.targets import leading, writing
 from barnabas.fuzz.targets.connections import Connections, Lane
-from barnabas.fuzz.targets.wire import Question, question
 
 CONNECT_S: Final = 3.0
 """Seconds that a connection may take; it is made while others are busy."""
@@ -153,7 +153,7 @@ class Flow:
         if data is None:
             self._send_case(lane)
             return
-        lane.wire.begin()
+        lane.reader.begin()
         lane.deadline = time.perf_counter() + max(STEP_S, self._patience)
         self._send(lane, data)
 
@@ -183,7 +183,7 @@ class Flow:
         lane.correlation_id = self._connections.correlation_id()
         lane.sent = filled(case, lane.values, lane.correlation_id)
         lane.question = question(lane.sent)
-        lane.wire.begin()
+        lane.reader.begin()
         lane.began = time.perf_counter()
         lane.deadline = lane.began + self._patience
         data = lane.sent[0] if len(lane.sent) == 1 else b"".join(lane.sent)
@@ -250,17 +250,17 @@ class Flow:
         if not data:
             self._ended(lane, "closed")
             return
-        wire = lane.wire
-        wire.receive(data)
+        reader = lane.reader
+        reader.receive(data)
         if lane not in self._busy:  # it said something that nobody had asked
             self._connections.drop(lane)
             self._connections.idle.remove(lane)
         elif lane.steps is not None:
-            if wire.replies:
+            if reader.replies:
                 self._session_answer(lane)
-        elif wire.garbled:
+        elif reader.garbled:
             self._finish(lane, "open", abandoned=True)
-        elif lane.question is not None and len(wire.replies) >= lane.question.answers:
+        elif lane.question is not None and len(reader.replies) >= lane.question.answers:
             self._answered(lane, lane.question)
 
     def _answered(self, lane: Lane, asked: Question) -> None:
@@ -268,7 +268,7 @@ class Flow:
         half = self._cases[lane.index].delivery == "half_open"
         if asked.rest == "nonsense" or half:
             return  # it has to be closed
-        self._finish(lane, "open", abandoned=bool(asked.rest) or lane.wire.midway, blame=False)
+        self._finish(lane, "open", abandoned=bool(asked.rest) or lane.reader.midway, blame=False)
 
     def _ended(self, lane: Lane, ending: Ending) -> None:
         if lane not in self._busy:
@@ -292,7 +292,7 @@ class Flow:
             lane.began = time.perf_counter()
             self._connections.counts.sessions_failed += 1
         asked = lane.question
-        due = asked is None or asked.rest == "nonsense" or len(lane.wire.replies) < asked.answers
+        due = asked is None or asked.rest == "nonsense" or len(lane.reader.replies) < asked.answers
         spoilt = due or (asked is not None and asked.rest != "")
         self._finish(lane, "open", abandoned=spoilt, blame=due)
 
@@ -304,13 +304,13 @@ class Flow:
         facts: tuple[tuple[str, object], ...] = (("port", lane.port),)
         if lane.trouble:
             facts += (("session_failed", lane.trouble),)
-        if lane.wire.garbled:
+        if lane.reader.garbled:
             facts += (("garbled", True),)
         if abandoned and blame:
             facts += ((WAITED, round(took)),)
         if lane.cases > 1:
             facts += ((REUSED, True),)
-        replies = tuple(lane.wire.replies)
+        replies = tuple(lane.reader.replies)
         found = Observation(case, lane.sent, replies, ending, took, facts=facts)
         self._found.append((lane.index, found))
         self._busy.discard(lane)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.requests import Asked, question
 from barnabas.fuzz.targets.probing import Prober, Unanswered
-from barnabas.fuzz.targets.wire import Asked, question
 from barnabas.specs import Malformed, decode_frame, records
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH, PRODUCE

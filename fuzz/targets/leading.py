@@ -56,7 +56,7 @@ def step(lane: Lane, answer: Mapping[str, Any] | None, correlation_id: int) -> b
 def answered(lane: Lane) -> dict[str, Any]:
     """The answer that came. Raises Failed."""
     assert lane.asked is not None  # noqa: S101
-    reply, asked = lane.wire.replies[0], lane.asked
+    reply, asked = lane.reader.replies[0], lane.asked
     try:
         return decode_frame(reply, "response", key=asked.key, version=asked.version).body
     except Malformed as problem:

@@ -10,10 +10,9 @@ from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.errors import codes_in
 from barnabas.fuzz.cases.case import Case, Role
-from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.engine.tally import SET_ASIDE
-from barnabas.fuzz.oracles.readings import Exchanged, answer, exchanged
-from barnabas.fuzz.patience import PARKED
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.observations.delayed_responses import PARKED
+from barnabas.fuzz.observations.exchanges import Exchanged, answer, exchanged
 from barnabas.specs.error_codes import ERROR_CODES, error_name
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import FETCH, PRODUCE

@@ -10,10 +10,9 @@ from types import TracebackType
 from typing import Final, Self
 
 from barnabas.fuzz.cases.case import Case, Role
-from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.engine.tally import SET_ASIDE
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.errors import Misuse
-from barnabas.fuzz.oracles.wording import api_of
+from barnabas.fuzz.observations.about import api_of
 from barnabas.fuzz.targets.outcomes import Taken, difference, taken
 from barnabas.fuzz.targets.target import Target
 

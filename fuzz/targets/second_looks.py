@@ -13,9 +13,9 @@ from typing import Final
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.patience import PARKED
+from barnabas.fuzz.observations.delayed_responses import PARKED
+from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.targets.flow import REUSED
-from barnabas.fuzz.targets.wire import question
 
 CONFIRMED: Final = 2
 """Unanswered requests of an API and version that are waited for once more, alone and for long."""

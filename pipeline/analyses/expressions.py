@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 NS: Final = 1_000_000
 """In a millisecond."""
 
+HOST: Final = "regexp_replace(client_address, ':[0-9]+$', '')"
+"""SQL: the client's address without its port."""
+
+PROGRAM: Final = f"concat_ws('/', {HOST}, client_id)"
+"""SQL: the client, as `barnabas.captures.checks.finding.program` has it."""
+
 
 def asked(exchanges: DataFrame) -> DataFrame:
     """Without responses that answer no request, where a table has them."""
@@ -39,7 +45,7 @@ def without_negotiation(exchanges: DataFrame) -> DataFrame:
 
 def host() -> Column:
     """The client's address without its port."""
-    return F.regexp_replace("client_address", ":[0-9]+$", "")
+    return F.expr(HOST)
 
 
 def answered_ns() -> Column:

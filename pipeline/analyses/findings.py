@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding, Together
 from barnabas.captures.kafka.context import Context
+from barnabas.pipeline.analyses.expressions import HOST, PROGRAM
 from barnabas.pipeline.rows.bodies import bodies
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
 from barnabas.pipeline.rows.exchanges import exchange
@@ -54,11 +55,6 @@ class Scope(NamedTuple):
         named = f"api in ({', '.join(map(repr, apis))})" if apis else "false"
         return f"({condition}) or {named}"
 
-
-HOST: Final = "regexp_replace(client_address, ':[0-9]+$', '')"
-
-PROGRAM: Final = f"concat_ws('/', {HOST}, client_id)"
-"""SQL: the client, as `barnabas.captures.checks.finding.program` has it."""
 
 # fmt: off
 SCOPES: Final = (

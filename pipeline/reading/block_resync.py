@@ -1,7 +1,8 @@
 """Where a block begins: behind a corrupt region, or in a range that was cut anywhere.
 
 A place is taken if a few blocks stand behind each other there. That proves nothing: who cuts a file
-checks that the ranges meet (`plan.py`), and behind a corrupt region sequential reading finds the same place.
+checks that the ranges meet (`planning.py`), and behind a corrupt region sequential reading finds the same
+place.
 """
 
 from __future__ import annotations

@@ -24,22 +24,15 @@ from barnabas.captures.files.pcapng import (
     Statistics,
 )
 from barnabas.pipeline.reading.block_resync import resync
+from barnabas.pipeline.reading.enhanced_packets import BEFORE, LEAST, enhanced_packets
+from barnabas.pipeline.reading.faults import Fault, unread
 from barnabas.pipeline.reading.file_bytes import FileBytes
-from barnabas.pipeline.reading.packet_arrays import Ints, Stretch, times_of, words
+from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays, words
 from barnabas.pipeline.reading.ranges import Range, State
 
 MOST: Final = 8192
-"""Packets of a stretch at most."""
+"""Packets of `PacketArrays` at most."""
 _NS: Final = 10**9
-
-
-class Fault(NamedTuple):
-    """Bytes of a file that could not be read, from an offset on."""
-
-    offset: int
-    bytes: int
-    kind: str
-    reason: str
 
 
 class End(NamedTuple):
@@ -55,7 +48,7 @@ class Begin(NamedTuple):
     offset: int | None
 
 
-Found = Begin | Stretch | Section | Interface | Statistics | Secrets | Other | Fault | End
+Found = Begin | PacketArrays | Section | Interface | Statistics | Secrets | Other | Fault | End
 """A section or an interface is given as it comes; which hold in the end is in `End`."""
 
 
@@ -179,7 +172,7 @@ class _Reading:
             if enough - at < 12:
                 break
             kind, length = head(data, at)
-            if kind != ENHANCED or length < 32 or length & 3 or length > BLOCK_LIMIT:
+            if kind != ENHANCED or length < LEAST or length & 3 or length > BLOCK_LIMIT:
                 break
             if at + length > enough:
                 break
@@ -192,71 +185,14 @@ class _Reading:
 
     def _enhanced(self, offsets: Ints) -> Iterator[Found]:
         """Enhanced packet blocks whose lengths are possible."""
-        data = self.source.array
-        order = self.state.order
-        heads = words(data, offsets, 7, order)
-        lengths = heads[:, 1]
-        again = words(data, offsets + lengths - 4, 1, order)[:, 0]
-        wrong = np.flatnonzero(again != lengths)
-        if wrong.size:
-            first = int(wrong[0])
-            if first == 0:
-                where = self.source.base + int(offsets[0] + lengths[0]) - 4
-                raise CaptureError(where, f"block length {lengths[0]}, repeated as {again[0]}")
-            offsets, heads, lengths = offsets[:first], heads[:first], lengths[:first]
-        index, sizes = heads[:, 2], heads[:, 5]
-        known = index < len(self.interfaces)
-        plain = known & (lengths - 32 - sizes < 4) & (lengths - 32 >= sizes)
-        comments: dict[int, tuple[str, ...]] = {}
-        keep = np.ones(len(offsets), bool)
-        faults: list[Fault] = []
-        for item in np.flatnonzero(~plain).tolist():
-            at, length = int(offsets[item]), int(lengths[item])
-            where = self.source.base + at
-            try:
-                block = bytes(self.source.data[at : at + length])
-                found = pcapng.read_block(block, order, where, self.interfaces)
-                assert isinstance(found, Packet)  # noqa: S101
-                if found.comments:
-                    comments[item] = found.comments
-            except CaptureError as problem:
-                keep[item] = False
-                faults.append(_unread(where, length, problem))
-        self.at = int(offsets[-1] + lengths[-1])
-        if not keep.all():
-            places = np.cumsum(keep) - 1
-            comments = {int(places[item]): said for item, said in comments.items()}
-            offsets, heads, index, sizes = (x[keep] for x in (offsets, heads, index, sizes))
-        yield from faults
-        if len(offsets):
-            yield self._stretch(
-                offsets, 28, index, (heads[:, 3] << 32) | heads[:, 4], sizes, comments
-            )
-
-    def _stretch(
-        self,
-        offsets: Ints,
-        header: int,
-        index: Ints,
-        ticks: Ints,
-        sizes: Ints,
-        comments: dict[int, tuple[str, ...]],
-    ) -> Stretch:
-        times, linktypes = np.zeros_like(ticks), np.zeros_like(ticks)
-        for number in np.unique(index).tolist():
-            mine = index == number
-            times[mine] = times_of(self.interfaces[number], ticks[mine])
-            linktypes[mine] = self.interfaces[number].linktype
-        return Stretch(
-            self.source.data,
-            self.source.base,
-            offsets,
-            offsets + header,
-            sizes,
-            times,
-            linktypes,
-            comments,
+        source = self.source
+        read = enhanced_packets(
+            source.data, source.array, source.base, offsets, self.state.order, self.interfaces
         )
+        self.at = read.end
+        yield from read.faults
+        if read.packets is not None:
+            yield read.packets
 
     def _other(self) -> Generator[Found, None, bool]:
         """One block of any kind."""
@@ -287,7 +223,7 @@ class _Reading:
         except CaptureError as problem:
             if kind == pcapng.SECTION:
                 self.interfaces.clear()
-            yield _unread(where, length, problem)
+            yield unread(where, length, problem)
             return True
         if isinstance(found, Section):
             self.interfaces.clear()
@@ -300,16 +236,16 @@ class _Reading:
             yield found
         return True
 
-    def _single(self, packet: Packet, at: int, kind: int) -> Stretch:
+    def _single(self, packet: Packet, at: int, kind: int) -> PacketArrays:
         """A packet in a block of another kind, or in an enhanced one that is odd."""
-        header = 12 if kind == pcapng.SIMPLE else 28
+        header = 12 if kind == pcapng.SIMPLE else BEFORE
         block, start, size, time, linktype = (
             np.array([number], np.int64)
             for number in (at, at + header, len(packet.data), packet.ts_ns, packet.linktype)
         )
         comments = {0: packet.comments} if packet.comments else {}
         source = self.source
-        return Stretch(source.data, source.base, block, start, size, time, linktype, comments)
+        return PacketArrays(source.data, source.base, block, start, size, time, linktype, comments)
 
     # pcap
 
@@ -341,11 +277,7 @@ class _Reading:
         linktypes = np.full(len(places), layout.linktype, np.int64)
         self.at = at
         source = self.source
-        yield Stretch(
+        yield PacketArrays(
             source.data, source.base, places, places + size, heads[:, 2], times, linktypes, {}
         )
         return True
-
-
-def _unread(offset: int, size: int, problem: CaptureError) -> Fault:
-    return Fault(offset, size, "corrupt", f"byte {problem.offset}: {problem.reason}")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from barnabas.captures.tcp.flow import MODULUS, OLD, Flow, Half
 from barnabas.captures.tcp.headers import FIN, RST, SYN
-from barnabas.pipeline.reading.segments import CAREFUL, FORWARD
+from barnabas.pipeline.reading.tcp_segments import CAREFUL, FORWARD
 
 _ENDS: Final = SYN | FIN | RST
 
@@ -33,7 +33,7 @@ class One(NamedTuple):
     kind: int
 
 
-class Streaks:
+class BulkReassembly:
     """The packets of a run of segments (of dtype SEGMENT)."""
 
     def __init__(self, segments: NDArray[np.void]) -> None:

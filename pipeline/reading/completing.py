@@ -34,8 +34,8 @@ class Completion:
                 return pa.array([self._capture] * len(batch), field.type)
             case "connection":
                 numbers = self._facts.connections
-                epochs, ofs = (batch[name].to_pylist() for name in ("epoch", "of"))
-                found = [numbers[key] for key in zip(epochs, ofs, strict=True)]
+                section_groups, ofs = (batch[name].to_pylist() for name in ("section_group", "of"))
+                found = [numbers[key] for key in zip(section_groups, ofs, strict=True)]
                 return pa.array(found, field.type)
             case "losses":
                 return pa.array(self._losses(batch), field.type)

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.pipeline.reading.outcomes import Place
-from barnabas.pipeline.reading.plan import Epoch
+from barnabas.pipeline.reading.plan import SectionGroup
 
 
 class Said(NamedTuple):
     """A row that is no exchange."""
 
     kind: str
-    epoch: int
+    section_group: int
     of: int
     place: Place
     said: dict[str, Any]
@@ -32,7 +32,7 @@ class Facts:
     """What `gather` makes of them. To be pickled."""
 
     connections: dict[tuple[int, int], int] = field(default_factory=dict)
-    """The numbers of connections by epoch and by what they were called while they travelled."""
+    """The numbers of connections by group of sections and by what they were called while they travelled."""
     losses: list[Place] = field(default_factory=list)
     """When something was found to be missing, in order."""
     topics: dict[uuid.UUID, str] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Facts:
     """How many of these three were forgotten because there were too many."""
 
 
-def gather(said: Iterable[Said], epochs: Sequence[Epoch]) -> Facts:
+def gather(said: Iterable[Said], section_groups: Sequence[SectionGroup]) -> Facts:
     """Facts out of rows in any order."""
     facts = Facts()
     opened: dict[int, list[tuple[Place, int]]] = {}
@@ -57,9 +57,9 @@ def gather(said: Iterable[Said], epochs: Sequence[Epoch]) -> Facts:
     for one in sorted(said, key=lambda one: one.place):
         match one.kind:
             case "connection":
-                opened.setdefault(one.epoch, []).append((one.place, one.of))
+                opened.setdefault(one.section_group, []).append((one.place, one.of))
             case "flow":
-                flows.setdefault(one.epoch, []).append(one.of)
+                flows.setdefault(one.section_group, []).append(one.of)
             case "loss":
                 facts.losses.append(one.place)
             case "topic":
@@ -76,24 +76,24 @@ def gather(said: Iterable[Said], epochs: Sequence[Epoch]) -> Facts:
         brokers.clear()
     facts.topics, facts.producers, facts.brokers = dict(topics), dict(producers), dict(brokers)
     facts.forgotten = sum(one.forgotten for one in (topics, producers, brokers))
-    _number(facts, epochs, opened, flows)
+    _number(facts, section_groups, opened, flows)
     return facts
 
 
 def _number(
     facts: Facts,
-    epochs: Sequence[Epoch],
+    section_groups: Sequence[SectionGroup],
     opened: dict[int, list[tuple[Place, int]]],
     flows: dict[int, list[int]],
 ) -> None:
     """Connections count on from one section to the next; those of others in the order in which they were
     recognised, and those of ours that have lost their number below zero, as they begin."""
     base = 0
-    for number, epoch in enumerate(epochs):
+    for number, section_group in enumerate(section_groups):
         highest = base
         begun = {of: at for at, of in enumerate(sorted(flows.get(number, ())), 1)}
         for rank, (_, of) in enumerate(sorted(opened.get(number, ())), 1):
-            if not epoch.ours:
+            if not section_group.ours:
                 found = base + rank
             elif of in begun or -of in begun:
                 found = -begun.get(of, begun.get(-of, 0))

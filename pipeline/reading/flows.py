@@ -7,30 +7,27 @@ by what is under way in one flow, however long it is.
 from __future__ import annotations
 
 import json
-import mmap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.kafka.framing.protocol_detection import Kind
 from barnabas.captures.section import Join
-from barnabas.captures.tcp.events import Chunk, Closed, Event, Linked, Lost, Opened
+from barnabas.captures.tcp.events import Closed, Event, Linked, Opened
 from barnabas.captures.tcp.fast_headers import Usual
 from barnabas.captures.tcp.headers import Segment
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.pipeline.reading.bulk_reassembly import Streaks
+from barnabas.pipeline.reading.bulk_reassembly import BulkReassembly
 from barnabas.pipeline.reading.endpoints import endpoints
+from barnabas.pipeline.reading.event_rows import EventRows
+from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.outcomes import Place
-from barnabas.pipeline.reading.plan import Epoch
+from barnabas.pipeline.reading.plan import SectionGroup
 from barnabas.pipeline.reading.runs import Row, Run, runs
-from barnabas.pipeline.reading.segments import CAREFUL, FORWARD, INLINE
-from barnabas.pipeline.reading.shortfalls import forgotten, left, missing
-from barnabas.pipeline.rows.exchanges import NO_RESPONSE, row, software_of
+from barnabas.pipeline.reading.shortfalls import forgotten
+from barnabas.pipeline.reading.tcp_segments import CAREFUL, FORWARD, INLINE
 from barnabas.pipeline.rows.frames import Frames
 
 OWN: Final = 1 << 40
@@ -41,7 +38,7 @@ class Outcome(NamedTuple):
     """A row of outcomes.py: an exchange's columns, or what is said."""
 
     kind: str
-    epoch: int
+    section_group: int
     of: int
     place: Place
     said: dict[str, Any] | None
@@ -53,7 +50,7 @@ class Reading(NamedTuple):
 
     columns: tuple[str, ...]
     """Of an exchange's row: what is not asked for is not made."""
-    epochs: Sequence[Epoch]
+    section_groups: Sequence[SectionGroup]
     packets: int
     secrets: tuple[bytes, ...] = ()
     """Key logs."""
@@ -72,42 +69,15 @@ _CONTEXT: Final = frozenset(("broker", "topics", "partitions", "transactional_id
 
 _ENDS: Final = (Opened, Closed)
 """What ends the connection that had the number before."""
-KEPT: Final = 64 << 20
-"""Bytes of a file that stay mapped into a worker's memory behind where it reads."""
-
-
-class Files:
-    """The bytes of files, mapped into memory when they are first asked for."""
-
-    def __init__(self) -> None:
-        self._maps: dict[str, mmap.mmap] = {}
-        self._let_go: dict[str, int] = {}
-        """Up to where pages were let go."""
-
-    def passed(self, path: str, place: int) -> None:
-        """A flow was read up to a place. Pages that were looked at would stay: all of the file, in the end.
-
-        They are still in the system's cache, from where the next flow has them again.
-        """
-        if not 0 <= place - self._let_go.get(path, 0) < KEPT:
-            self._let_go[path] = place
-            if hasattr(mmap, "MADV_DONTNEED"):
-                self._maps[path].madvise(mmap.MADV_DONTNEED)
-
-    def __getitem__(self, path: str) -> mmap.mmap:
-        if path not in self._maps:
-            with Path(path).open("rb") as file:
-                self._maps[path] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return self._maps[path]
 
 
 def outcomes(
-    rows: Iterable[Row], reading: Reading, keys: KeyLog, files: Files
+    rows: Iterable[Row], reading: Reading, keys: KeyLog, files: MappedFiles
 ) -> Iterator[Outcome]:
     """What the rows of one flow come to. Raises OSError."""
     coming = iter(rows)
     first = next(coming)
-    flow = _Flow(first.epoch, reading, keys)
+    flow = _Flow(first.section_group, reading, keys)
 
     def all_rows() -> Iterator[Row]:
         yield first
@@ -121,10 +91,10 @@ def outcomes(
 class _Flow:
     """The reading of one flow."""
 
-    def __init__(self, epoch: int, reading: Reading, keys: KeyLog) -> None:
-        self._epoch = epoch
+    def __init__(self, section_group: int, reading: Reading, keys: KeyLog) -> None:
+        self._section_group = section_group
         self._reading = reading
-        self._ours = reading.epochs[epoch].ours
+        self._ours = reading.section_groups[section_group].ours
         self._number = 0
         """Of the packet that is being read."""
         self._at = 0
@@ -139,12 +109,10 @@ class _Flow:
         numbers = self._numbers()
         self._join = Join(self._ours, 0, self._left_out, decryption, self._linked, numbers)
         self._frames = Frames() if reading.frames else None
-        seen = self._frames.seen if self._frames else None
-        self._conversations = Conversations(strays=True, seen=seen)
-        self._context = Context()
-        self._connections: dict[int, dict[str, Any]] = {}
-        """What is said of those that are open."""
-        self._software: dict[int, str] = {}
+        self._context = Context() if reading.context else None
+        self._rows = EventRows(self._outcome, reading.columns, self._context, frames=self._frames)
+        self._opened: dict[int, Place] = {}
+        """When the connections that are open opened."""
         self._begun_ns = 0
 
     def _numbers(self) -> Iterator[int]:
@@ -152,7 +120,7 @@ class _Flow:
             self._created.append(self._number)
             yield OWN + self._number
 
-    def run(self, run: Run, files: Files) -> Iterator[Outcome]:
+    def run(self, run: Run, files: MappedFiles) -> Iterator[Outcome]:
         """What some packets bring."""
         row, segments = run
         inline: Any = row.data
@@ -160,7 +128,7 @@ class _Flow:
         view = memoryview(plain)
         ends = endpoints(row.ends)
         names = (b"<" + row.ends, b">" + row.ends)
-        packets = Streaks(segments)
+        packets = BulkReassembly(segments)
         if not self._begun_ns:
             self._begun_ns = int(segments["ts_ns"][0])
         index = 0
@@ -196,7 +164,7 @@ class _Flow:
             files.passed(row.path, int(segments["at"][-1]))
 
     def _absorb(
-        self, packets: Streaks, index: int, data: memoryview, names: tuple[bytes, bytes]
+        self, packets: BulkReassembly, index: int, data: memoryview, names: tuple[bytes, bytes]
     ) -> int:
         """Pass over packets in the middle of frames."""
         for forward in (True, False):
@@ -215,32 +183,30 @@ class _Flow:
         self._created.clear()
 
     def end(self) -> Iterator[Outcome]:
-        """There are no more packets of it: its epoch is over, and then all files are."""
-        epoch = self._reading.epochs[self._epoch]
-        self._at, self._flow, self._within = epoch.end * 4 + 1, 0, 0
+        """There are no more packets of it: its group of sections is over, and then all files are."""
+        section_group = self._reading.section_groups[self._section_group]
+        self._at, self._flow, self._within = section_group.end * 4 + 1, 0, 0
         for event in self._join.end():
-            self._flow = self._opened(event)
+            self._flow = self._begun(event)
             yield from self._event(event, 0)
             yield from self._cut_out(event.connection, over=isinstance(event, _ENDS))
         for (port, kind), count in sorted(self._left_out.items()):
             reasons = ", ".join(sorted(self._seen.unread)) if kind == "TLS" else ""
             what = f"{count} conversation{'s' * (count > 1)} on port {port}"
             reason = f"{what}: {kind}" + (f" ({reasons})" if reasons else "")
-            yield self._error(None, "left out", reason, ts_ns=self._begun_ns)
+            yield self._error("left out", reason)
         for reason, _ in sorted(self._seen.broken.items()):
-            yield self._error(None, "TLS", f"read in part: {reason}", ts_ns=self._begun_ns)
-        for connection in self._conversations.open:
-            said = self._connections.get(connection, {})
+            yield self._error("TLS", f"read in part: {reason}")
+        for connection in self._rows.conversations.open:
             # in the order in which they opened
             self._at = (self._reading.packets + 1) * 4 + 3
-            self._flow, opened, _ = said.get("place", (0, 0, 0))
+            self._flow, opened, _ = self._opened.get(connection, (0, 0, 0))
             self._within = opened << 24
-            yield from self._closing(connection, self._conversations.end_of(connection), None)
+            yield from self._rows.end_of(connection)
             yield from self._cut_out(connection, over=True)
-            yield from self._connection(connection)
         yield from self._learnt()
 
-    def _opened(self, event: Event) -> int:
+    def _begun(self, event: Event) -> int:
         """When the flow of an event began, by which what the end brings is in order."""
         number = event.connection
         return number - OWN if number >= OWN else number
@@ -252,105 +218,16 @@ class _Flow:
                 yield self._outcome("frame", connection, one)
 
     def _event(self, event: Event, packet: int) -> Iterator[Outcome]:
-        number = event.connection
         if isinstance(event, Opened):
-            comment = event.comment
-            broker = comment.get("broker")
-            self._connections[number] = {
-                "client_address": comment.get("client", event.client),
-                "server_address": event.server,
-                "opened_ns": event.ts_ns,
-                "whole": event.whole,
-                "broker": broker if isinstance(broker, int) else None,
-                "comment": comment,
-                "place": self._place(),
-            }
-            self._software.pop(number, None)
-        before = self._conversations.losses
-        if isinstance(event, Closed):
-            yield from self._closing(number, self._conversations.event(event), event.ts_ns)
-            if number in self._connections:
-                self._connections[number] |= {"closed_ns": event.ts_ns, "reset": event.reset}
-                yield from self._connection(number)
-            return
-        for exchange in self._conversations.event(event):
-            yield from self._exchange(exchange, event.ts_ns)
-        if self._conversations.losses > before:
-            yield self._outcome("loss", number, {})
-            if isinstance(event, Lost):
-                yield self._error(
-                    number, "gap", missing(event.bytes), bytes=event.bytes or None,
-                    direction=event.direction, ts_ns=event.ts_ns, packet=packet or None,
-                )  # fmt: skip
-            else:
-                assert isinstance(event, Chunk)  # noqa: S101
-                yield self._error(
-                    number, "unframed", "bytes that begin no frame",
-                    direction=event.direction, ts_ns=event.ts_ns, packet=event.packet or None,
-                )  # fmt: skip
-
-    def _closing(
-        self, number: int, exchanges: Iterable[Exchange], ts_ns: int | None
-    ) -> Iterator[Outcome]:
-        """The end of a connection: what was left, and what could not be read."""
-        undecoded, skipped = self._conversations.undecoded, self._conversations.skipped
-        for exchange in exchanges:
-            yield from self._exchange(exchange, ts_ns)
-        for kind, reason, size in left(self._conversations, undecoded, skipped):
-            yield self._error(number, kind, reason, bytes=size, ts_ns=ts_ns)
-
-    def _exchange(self, exchange: Exchange, ts_ns: int | None) -> Iterator[Outcome]:
-        number = exchange.connection
-        if self._frames is not None:
-            self._frames.exchange(exchange)
-        if exchange.key == STRAY:
-            reason = (
-                f"a response to correlation id {exchange.correlation_id}, which nobody asked for"
-            )
-            yield self._error(
-                number, "unmatched", reason, bytes=exchange.response_size,
-                direction="response", ts_ns=exchange.ts, packet=exchange.response_packet,
-            )  # fmt: skip
-            return
-        wanted = self._reading.columns
-        context = None
-        if self._reading.context:
-            context = self._context
-            context.learn(exchange)
-        if "software" in wanted and number not in self._software:
-            software = software_of(exchange)
-            if software is not None:
-                self._software[number] = software
-        over = ts_ns if exchange.latency_ms is None and exchange.note != NO_RESPONSE else None
-        columns = row(
-            exchange,
-            context,
-            software=self._software.get(number),
-            end_ns=over,
-            columns=wanted,
-        )
-        yield Outcome("exchange", self._epoch, number, self._place(), None, columns)
-        if columns.get("undecodable"):
-            yield self._error(
-                number, "undecoded", columns["undecodable"],
-                ts_ns=exchange.ts, packet=exchange.request_packet,
-            )  # fmt: skip
-
-    def _connection(self, number: int) -> Iterator[Outcome]:
-        said = self._connections.pop(number, None)
-        self._software.pop(number, None)
-        if said is not None:
-            place = Place(*said.pop("place"))
-            yield Outcome("connection", self._epoch, number, place, said, None)
+            self._opened[event.connection] = self._place()
+        return self._rows.event(event, packet)
 
     def _learnt(self) -> Iterator[Outcome]:
         """What all connections are to know."""
-        if not self._reading.context:
+        if self._context is None:
             return
         if self._context.forgotten:
-            yield self._error(
-                None, "forgotten", forgotten(self._context.forgotten), ts_ns=self._begun_ns
-            )
+            yield self._error("forgotten", forgotten(self._context.forgotten))
         for topic, name in sorted(self._context.topics.items()):
             yield _name("topic", {"id": topic.hex, "name": name})
         for producer, name in sorted(self._context.producers.items()):
@@ -360,11 +237,14 @@ class _Flow:
             said = {"address": address, "node": node, "cluster": brokers.cluster}
             yield _name("broker", {**said, "several": brokers.several})
 
-    def _error(self, connection: int | None, kind: str, reason: str, **said: Any) -> Outcome:
-        return self._outcome("error", connection or 0, {"kind": kind, "reason": reason, **said})
+    def _error(self, kind: str, reason: str) -> Outcome:
+        return self._outcome("error", 0, {"kind": kind, "reason": reason, "ts_ns": self._begun_ns})
 
     def _outcome(self, kind: str, of: int, said: dict[str, Any]) -> Outcome:
-        return Outcome(kind, self._epoch, of, self._place(), said, None)
+        if kind == "exchange":
+            return Outcome(kind, self._section_group, of, self._place(), None, said)
+        place = self._opened.pop(of) if kind == "connection" else self._place()
+        return Outcome(kind, self._section_group, of, place, said, None)
 
     def _place(self) -> Place:
         self._within += 1

@@ -7,25 +7,52 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.captures.tcp.headers import FIXED, TYPED
-from barnabas.pipeline.reading.packet_arrays import Ints, Stretch
+from barnabas.captures.tcp.headers import FIXED, IP, TYPED
+from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays
 
-_WINDOW: Final = 80
-"""Bytes in which all headers stand that are looked at: 20 before IPv6's 40, and TCP's first 20."""
 _PLACES: Final = {linktype: (None, at) for linktype, at in FIXED.items()} | TYPED
 """By link type: where the EtherType stands, if there is one, and the IP header."""
-_UPPER: Final = (6, 17, 58)
+_TCP: Final = 6
+_TCP_HEADER: Final = 20
+"""Bytes of the shortest."""
+_UPPER: Final = (_TCP, 17, 58)
 """What stands behind an IPv6 header that is no extension: TCP, UDP, ICMPv6."""
+_FRAGMENT: Final = 0x3FFF
+"""The bits that say of an IPv4 datagram that it is a fragment: more of them, and an offset."""
 _NO_IP: Final = (0x0806, 0x88CC)
 """EtherTypes: ARP, LLDP."""
 Bytes = NDArray[np.uint8]
+
+
+class _Layout(NamedTuple):
+    """Where the fields of an IP header without options stand, in bytes from its beginning."""
+
+    kind: int
+    """The EtherType."""
+    first: tuple[int, int]
+    """Bits of the first byte, and what they are."""
+    header: int
+    length: int
+    """Where the length stands."""
+    before: int
+    """Bytes that the length does not count."""
+    protocol: int
+    addresses: int
+    address: int
+    """Bytes of one."""
+
+
+_V4: Final = _Layout(IP[0], (0xFF, 0x45), 20, 2, 0, 9, 12, 4)
+_V6: Final = _Layout(IP[1], (0xF0, 0x60), 40, 4, 40, 6, 8, 16)
+_WINDOW: Final = max(at for _, at in _PLACES.values()) + _V6.header + _TCP_HEADER
+"""Bytes in which all headers stand that are looked at."""
 
 
 class Headers(NamedTuple):
     """Segments of packets of the usual form, all of one version of IP."""
 
     items: Ints
-    """Which packets of the stretch they are."""
+    """Which of the packets they are."""
     ends: Bytes
     """Both addresses with their ports, the lower one first: a row of 12 or 36 bytes for each."""
     forward: NDArray[np.bool_]
@@ -34,53 +61,53 @@ class Headers(NamedTuple):
     ack: Ints
     flags: Ints
     starts: Ints
-    """Where the payload begins in the stretch's data."""
+    """Where the payload begins in `PacketArrays.data`."""
     sizes: Ints
 
 
-def usual_headers(stretch: Stretch) -> list[Headers]:
+def usual_headers(arrays: PacketArrays) -> list[Headers]:
     """Of all packets for which `usual` finds something, and that bear no comment."""
-    data = np.frombuffer(stretch.data, np.uint8)
+    data = np.frombuffer(arrays.data, np.uint8)
     if len(data) < _WINDOW:
         return []
-    items = np.flatnonzero(stretch.starts + _WINDOW <= len(data))
-    if stretch.comments:
-        items = np.setdiff1d(items, list(stretch.comments))
+    items = np.flatnonzero(arrays.starts + _WINDOW <= len(data))
+    if arrays.comments:
+        items = np.setdiff1d(items, list(arrays.comments))
     if not items.size:
         return []
     windows = np.lib.stride_tricks.sliding_window_view(data, _WINDOW)
     found = []
-    linktypes = stretch.linktypes[items]
+    linktypes = arrays.linktypes[items]
     for linktype in np.unique(linktypes).tolist():
         if linktype not in _PLACES:
             continue
         typed, at = _PLACES[linktype]
         mine = items[linktypes == linktype]
-        heads = windows[stretch.starts[mine]]
-        for version in (4, 6):
-            headers = _of_version(stretch, mine, heads, typed, at, version)
+        heads = windows[arrays.starts[mine]]
+        for layout in (_V4, _V6):
+            headers = _of_version(arrays, mine, heads, typed, at, layout)
             if headers is not None:
                 found.append(headers)
     return found
 
 
-def unusual(stretch: Stretch) -> Ints:
+def unusual(arrays: PacketArrays) -> Ints:
     """The packets that may be fragments of datagrams, or bear comments: all that are not plainly none.
 
     Cheaper than `usual_headers`: most packets of others than TCP are passed over too.
     """
-    data = np.frombuffer(stretch.data, np.uint8)
-    look = np.ones(len(stretch.blocks), bool)
+    data = np.frombuffer(arrays.data, np.uint8)
+    look = np.ones(len(arrays.blocks), bool)
     if len(data) >= _WINDOW:
-        items = np.flatnonzero(stretch.starts + _WINDOW <= len(data))
+        items = np.flatnonzero(arrays.starts + _WINDOW <= len(data))
         windows = np.lib.stride_tricks.sliding_window_view(data, _WINDOW)
-        linktypes = stretch.linktypes[items]
+        linktypes = arrays.linktypes[items]
         for linktype in np.unique(linktypes).tolist():
             if linktype in _PLACES:
                 mine = items[linktypes == linktype]
                 typed, at = _PLACES[linktype]
-                look[mine] = ~_whole(windows, stretch.starts[mine], typed, at)
-    look[list(stretch.comments)] = True
+                look[mine] = ~_whole(windows, arrays.starts[mine], typed, at)
+    look[list(arrays.comments)] = True
     return np.flatnonzero(look)
 
 
@@ -88,55 +115,47 @@ def _whole(windows: Bytes, starts: Ints, typed: int | None, at: int) -> NDArray[
     """Whether it is a whole datagram, or no IP at all."""
     first = windows[starts, at]
     place = windows[starts, at + 6].astype(np.int64) << 8 | windows[starts, at + 7]
-    four: NDArray[np.bool_] = (first >> 4 == 4) & (place & 0x3FFF == 0)
+    four: NDArray[np.bool_] = (first >> 4 == 4) & (place & _FRAGMENT == 0)
     six: NDArray[np.bool_] = (first >> 4 == 6) & np.isin(windows[starts, at + 6], _UPPER)
     if typed is None:
         return four | six
     kind = windows[starts, typed].astype(np.int64) << 8 | windows[starts, typed + 1]
-    four &= kind == 0x0800
-    six &= kind == 0x86DD
+    four &= kind == _V4.kind
+    six &= kind == _V6.kind
     return four | six | np.isin(kind, _NO_IP)
 
 
 def _of_version(
-    stretch: Stretch, items: Ints, heads: Bytes, typed: int | None, at: int, version: int
+    arrays: PacketArrays, items: Ints, heads: Bytes, typed: int | None, at: int, layout: _Layout
 ) -> Headers | None:
-    if version == 4:
-        fits = heads[:, at] == 0x45
-        kind, header, ports = 0x0800, 20, 12
-    else:
-        fits = heads[:, at] >> 4 == 6
-        kind, header, ports = 0x86DD, 40, 8
+    bits, value = layout.first
+    fits = heads[:, at] & bits == value
     if typed is not None:
-        fits &= _short(heads, typed) == kind
+        fits &= _short(heads, typed) == layout.kind
     if not fits.any():
         return None
     items, heads = items[fits], heads[fits]
-    sizes = stretch.sizes[items]
-    if version == 4:
-        length = _short(heads, at + 2)
-        fits = (heads[:, at + 9] == 6) & (_short(heads, at + 6) & 0x3FFF == 0) & (sizes >= at + 40)
-        end = at + length
-    else:
-        length = _short(heads, at + 4)
-        fits = (heads[:, at + 6] == 6) & (sizes >= at + 60)
-        end = at + 40 + length
-    tcp = at + header
+    sizes = arrays.sizes[items]
+    tcp = at + layout.header
+    length = _short(heads, at + layout.length)
+    fits = (heads[:, at + layout.protocol] == _TCP) & (sizes >= tcp + _TCP_HEADER)
+    if layout is _V4:
+        fits &= _short(heads, at + 6) & _FRAGMENT == 0
+    end = at + layout.before + length
     word = _short(heads, tcp + 12)
     start = tcp + (word >> 12) * 4
     fits &= (word >> 12 >= 5) & (length != 0) & (start <= end) & (end <= sizes)
     if not fits.any():
         return None
     items, heads, start, end, word = (x[fits] for x in (items, heads, start, end, word))
-    long = 4 if version == 4 else 16
-    there = at + ports
+    long, there = layout.address, at + layout.addresses
     source, target = heads[:, there : there + long], heads[:, there + long : there + 2 * long]
     sport, dport = heads[:, tcp : tcp + 2], heads[:, tcp + 2 : tcp + 4]
     first, second = np.hstack((source, sport)), np.hstack((target, dport))
     forward = _lower(first, second)
     swap = ~forward[:, None]
     ends = np.hstack((np.where(swap, second, first), np.where(swap, first, second)))
-    begin = stretch.starts[items]
+    begin = arrays.starts[items]
     return Headers(
         items,
         ends,

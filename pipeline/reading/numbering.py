@@ -11,13 +11,13 @@ import numpy as np
 
 from barnabas.captures.files.pcapng import NUMBERED, Other
 from barnabas.pipeline.reading.blocks import blocks
-from barnabas.pipeline.reading.packet_arrays import Ints, Stretch
+from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays
 from barnabas.pipeline.reading.plan import Beside, Piece
 from barnabas.pipeline.reading.ranges import Range
 
 
 class Numbers:
-    """Gives the packets of a piece their numbers, a stretch after the other."""
+    """Gives the packets of a piece their numbers, in the order of the file."""
 
     def __init__(self, piece: Piece) -> None:
         self._next = piece.number
@@ -28,16 +28,16 @@ class Numbers:
         """A block that is no packet has a number."""
         self._next += 1
 
-    def places(self, stretch: Stretch) -> Ints:
+    def places(self, arrays: PacketArrays) -> Ints:
         """Those in the file itself, from 1."""
-        return np.arange(self._next + 1, self._next + 1 + len(stretch.blocks))
+        return np.arange(self._next + 1, self._next + 1 + len(arrays.blocks))
 
-    def of(self, stretch: Stretch) -> Ints:
-        """Of the packets of the next stretch, from 1."""
-        numbers = self.places(stretch)
+    def of(self, arrays: PacketArrays) -> Ints:
+        """Of the next packets, from 1."""
+        numbers = self.places(arrays)
         self._next += len(numbers)
         if self._others:
-            latest = np.maximum(np.maximum.accumulate(stretch.times), self._latest)
+            latest = np.maximum(np.maximum.accumulate(arrays.times), self._latest)
             self._latest = int(latest[-1])
             for one, times in self._others:
                 between = np.searchsorted(times, latest, "right" if one.first else "left")
@@ -56,7 +56,7 @@ def block_times(of: Range) -> Ints:
     found: list[Ints] = [np.empty(0, np.int64)]
     now = 0
     for block in blocks(of):
-        if isinstance(block, Stretch):
+        if isinstance(block, PacketArrays):
             found.append(block.times)
             now = int(block.times[-1])
         elif isinstance(block, Other) and block.kind in NUMBERED:

@@ -30,7 +30,7 @@ HEAD: Final = (
     Column(
         "kind", "string", "exchange, error, frame, connection, flow, loss, topic, producer, broker"
     ),
-    Column("epoch", "int", "see plan.Epoch"),
+    Column("section_group", "int", "see plan.SectionGroup"),
     Column("of", "bigint", "its connection, by a number that is none yet: see completing.py"),
     Column("at", "bigint", "see Place"),
     Column("flow", "bigint", "see Place"),

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from barnabas.captures.files.pcapng import Interface
+from barnabas.pipeline.rows.exchanges import LATEST
 
 _NS: Final = 10**9
-_LATEST: Final = 253_402_300_800 * _NS
+_YEAR_10000: Final = 253_402_300_800 * _NS
 """See barnabas.captures.files.pcapng: a time from here on is none."""
 Ints = NDArray[np.int64]
 
 
-class Stretch(NamedTuple):
+class PacketArrays(NamedTuple):
     """Packets that stand behind each other; the arrays have an item for each."""
 
     data: Any
@@ -39,12 +40,12 @@ class Stretch(NamedTuple):
         start = int(self.starts[item])
         return bytes(self.data[start : start + int(self.sizes[item])])
 
-    def part(self, begin: int, end: int) -> Stretch:
+    def part(self, begin: int, end: int) -> PacketArrays:
         """Some of its packets."""
         comments = {
             item - begin: said for item, said in self.comments.items() if begin <= item < end
         }
-        return Stretch(
+        return PacketArrays(
             self.data,
             self.base,
             self.blocks[begin:end],
@@ -63,12 +64,14 @@ def words(data: NDArray[np.uint8], offsets: Ints, count: int, order: str) -> Int
 
 
 def times_of(on: Interface, ticks: Ints) -> Ints:
-    """`Interface.time` of many: ns since 1970 from an interface's ticks."""
+    """`Interface.time` of many: ns since 1970 from an interface's ticks, LATEST at most."""
+    unsigned = ticks.view(np.uint64)
     if _NS % on.ticks == 0 and abs(on.offset_ns) < 1 << 62:
         each = _NS // on.ticks
-        most = (_LATEST - on.offset_ns - 1) // each
+        most = (_YEAR_10000 - on.offset_ns - 1) // each
+        last = (LATEST - on.offset_ns) // each
         least = -(on.offset_ns // each)
-        fits = (ticks >= max(0, least)) & (ticks <= min(most, (1 << 63) - 1))
-        return np.where(fits, np.where(fits, ticks, 0) * each + on.offset_ns, 0)
-    unsigned = ticks.astype(np.uint64).tolist()
-    return np.array([on.time(number) for number in unsigned], np.int64)
+        fits = (unsigned >= max(0, least)) & (unsigned <= min(most, (1 << 64) - 1))
+        in_time = unsigned.clip(0, last).view(np.int64) * each + on.offset_ns
+        return np.where(fits, np.where(unsigned > last, LATEST, in_time), 0)
+    return np.array([min(on.time(number), LATEST) for number in unsigned.tolist()], np.int64)

@@ -17,7 +17,7 @@ from barnabas.pipeline.reading.blocks import blocks
 from barnabas.pipeline.reading.endpoints import endpoints
 from barnabas.pipeline.reading.header_arrays import usual_headers
 from barnabas.pipeline.reading.numbering import Numbers
-from barnabas.pipeline.reading.packet_arrays import Stretch
+from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.plan import Piece
 from barnabas.pipeline.rows.columns import Column, arrow
 
@@ -81,7 +81,7 @@ def packet_rows(
     for block in blocks(piece.range):
         if isinstance(block, Other) and block.kind in NUMBERED:
             numbers.skip()
-        elif isinstance(block, Stretch):
+        elif isinstance(block, PacketArrays):
             known = {"number": numbers.of(block), "ts_ns": block.times, "size": block.sizes}
             wanted = np.ones(len(block.blocks), bool)
             for one in conditions:
@@ -91,16 +91,16 @@ def packet_rows(
                 yield _batch(piece, block, known["number"], part, packets, schema)
 
 
-def _parts(stretch: Stretch, items: NDArray[np.intp], *, whole: bool) -> list[NDArray[np.intp]]:
+def _parts(arrays: PacketArrays, items: NDArray[np.intp], *, whole: bool) -> list[NDArray[np.intp]]:
     if whole or not items.size:
         return [items] if items.size else []
-    share = np.cumsum(stretch.sizes[items]) // _MOST
+    share = np.cumsum(arrays.sizes[items]) // _MOST
     return np.split(items, np.flatnonzero(np.diff(share)) + 1)
 
 
 def _batch(
     piece: Piece,
-    stretch: Stretch,
+    arrays: PacketArrays,
     numbers: NDArray[np.int64],
     items: NDArray[np.intp],
     packets: Packets,
@@ -108,8 +108,8 @@ def _batch(
 ) -> pa.RecordBatch:
     made: dict[str, Any] = {}
     if not _TCP.isdisjoint(schema.names):
-        made = _segments(stretch, items, packets)
-    arrays = []
+        made = _segments(arrays, items, packets)
+    found = []
     for field in schema:
         match field.name:
             case "file":
@@ -117,39 +117,41 @@ def _batch(
             case "number":
                 values = numbers[items]
             case "ts":
-                values = pa.array(stretch.times[items] // 1000).cast(field.type)
+                values = pa.array(arrays.times[items] // 1000).cast(field.type)
             case "ts_ns":
-                values = stretch.times[items]
+                values = arrays.times[items]
             case "offset":
-                values = stretch.blocks[items] + stretch.base
+                values = arrays.blocks[items] + arrays.base
             case "linktype":
-                values = stretch.linktypes[items]
+                values = arrays.linktypes[items]
             case "size":
-                values = stretch.sizes[items]
+                values = arrays.sizes[items]
             case "comments":
-                values = [list(stretch.comments.get(item, ())) for item in items.tolist()]
+                values = [list(arrays.comments.get(item, ())) for item in items.tolist()]
             case "data":
-                values = [stretch.packet(item) for item in items.tolist()]
+                values = [arrays.packet(item) for item in items.tolist()]
             case name:
                 values = made[name]
         if isinstance(values, pa.Array):
-            arrays.append(values)
+            found.append(values)
         else:
-            arrays.append(
+            found.append(
                 pa.array(values).cast(field.type)
                 if isinstance(values, np.ndarray)
                 else pa.array(values, field.type)
             )
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return pa.RecordBatch.from_arrays(found, schema=schema)
 
 
-def _segments(stretch: Stretch, items: NDArray[np.intp], packets: Packets) -> dict[str, list[Any]]:
+def _segments(
+    arrays: PacketArrays, items: NDArray[np.intp], packets: Packets
+) -> dict[str, list[Any]]:
     """What TCP says in each packet, or nulls."""
-    count = len(stretch.blocks)
+    count = len(arrays.blocks)
     found: dict[str, list[Any]] = {name: [None] * count for name in _TCP}
     rest = np.zeros(count, bool)
     rest[items] = True
-    for headers in usual_headers(stretch):
+    for headers in usual_headers(arrays):
         rest[headers.items] = False
         rows = zip(
             headers.items.tolist(), headers.ends, headers.forward.tolist(), headers.seq.tolist(),
@@ -159,7 +161,7 @@ def _segments(stretch: Stretch, items: NDArray[np.intp], packets: Packets) -> di
             one, other = endpoints(ends.tobytes())[:: 1 if forward else -1]
             _put(found, item, one, other, seq, ack, flags, size)
     for item in np.flatnonzero(rest).tolist():
-        segment = packets.segment(int(stretch.linktypes[item]), stretch.packet(item))
+        segment = packets.segment(int(arrays.linktypes[item]), arrays.packet(item))
         if segment is not None:
             size = len(segment.payload)
             one, other = segment.source, segment.target

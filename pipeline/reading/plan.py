@@ -1,33 +1,17 @@
-"""From what the survey found to pieces that can be read by themselves and fit together.
-
-Made on the driver: numbers of packets by sums over the ranges, what holds where each begins, which flows
-belong together. Where two ranges do not meet, the second one is surveyed again from the right place.
-"""
+"""How captures are read: pieces that can be read by themselves, and what holds where each begins."""
 
 from __future__ import annotations
 
-import bisect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from barnabas.captures.comments import document, meta_of
-from barnabas.captures.files.capture_folder import Segment as PartOf
-from barnabas.captures.files.capture_folder import in_order, segment_of
-from barnabas.captures.files.capture_folder import ranges as text_of
-from barnabas.captures.files.pcapng import CaptureError, Section
-from barnabas.captures.reader import read
 from barnabas.captures.tcp.headers import Segment
-from barnabas.captures.tcp.packets import Packets
-from barnabas.pipeline.reading.blocks import Fault
-from barnabas.pipeline.reading.ranges import Range, State
-from barnabas.pipeline.reading.survey import Fragment, Surveyed
-
-Survey = Callable[[Sequence[Range]], list[Surveyed]]
+from barnabas.pipeline.reading.faults import Fault
+from barnabas.pipeline.reading.ranges import Range
 
 
-class Epoch(NamedTuple):
+class SectionGroup(NamedTuple):
     """Sections within which conversations go on: one of ours, or all of others up to one of ours."""
 
     ours: bool
@@ -47,7 +31,7 @@ class Beside(NamedTuple):
     """Whether its packets come first where times are the same."""
 
 
-class Whole(NamedTuple):
+class Defragmented(NamedTuple):
     """A segment that a fragment has made whole."""
 
     ts_ns: int
@@ -63,10 +47,10 @@ class Piece:
     """Numbered blocks before it: in its file if that is merged with others, else in all."""
     latest: int
     """The latest time of a packet before it in its file, ns."""
-    epochs: tuple[tuple[int, int], ...]
-    """(offset in the file, number of the epoch) of those within it, and of the one before."""
+    section_groups: tuple[tuple[int, int], ...]
+    """(offset in the file, number of the group) of those within it, and of the one before."""
     beside: tuple[Beside, ...] = ()
-    whole: Mapping[int, Whole] = field(default_factory=dict)
+    whole: Mapping[int, Defragmented] = field(default_factory=dict)
     """What its fragments have made whole, by the place of the packet as it is counted in its file."""
 
 
@@ -75,9 +59,9 @@ class Plan:
     """How captures are read."""
 
     pieces: list[Piece] = field(default_factory=list)
-    epochs: list[Epoch] = field(default_factory=list)
+    section_groups: list[SectionGroup] = field(default_factory=list)
     links: dict[tuple[int, bytes], bytes] = field(default_factory=dict)
-    """By epoch and ends: what flows of ours that belong to one connection have in common."""
+    """By group of sections and ends: what flows of ours that belong to one connection have in common."""
     secrets: list[bytes] = field(default_factory=list)
     """Key logs out of the files."""
     notes: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
@@ -87,235 +71,3 @@ class Plan:
     packets: int = 0
     repaired: int = 0
     """Ranges that were surveyed again, since they did not begin where the one before ends."""
-
-
-def sorted_paths(paths: Sequence[Path]) -> list[Path]:
-    """The order in which files are read, whatever order they are given in: by the time of their first
-    packets, then by their names; segments of a capture by their numbers, and each once.
-
-    Raises OSError, and CaptureError if one is no capture.
-    """
-    found = sorted(paths, key=lambda path: (_beginning(path), path.name, str(path)))
-    return in_order((path, segment_of(read(path).meta)) for path in found)
-
-
-def _beginning(path: Path) -> int:
-    reader = read(path)
-    try:
-        return reader.beginning()
-    except CaptureError:  # damaged before its first packet, which is said where it is read
-        return 0
-
-
-def plan(ranges: Sequence[Range], survey: Survey) -> Plan:
-    """What is to be read. Raises CaptureError if a file was written by a newer barnabas."""
-    made = Plan()
-    found = _joined(ranges, survey, made)
-    files: dict[int, list[Surveyed]] = {}
-    for one in found:
-        files.setdefault(one.range.file, []).append(one)
-    ours = any(meta_of(section) for one in found for section, _ in one.sections)
-    merged = len(files) > 1 and not ours
-    placed = _epochs(files, made, merged=merged)
-    for file, ranges_of in files.items():
-        _pieces(file, ranges_of, files, placed[file], made, merged=merged)
-    _links(found, placed, made)
-    _fragments(files, made)
-    return made
-
-
-def _joined(ranges: Sequence[Range], survey: Survey, made: Plan) -> list[Surveyed]:
-    """The ranges' surveys, each of which begins where the one before ends, and knows what holds there."""
-    found = survey(ranges)
-    again: list[int] = []
-    file, at, state = -1, 0, State()
-    for index, one in enumerate(found):
-        if one.range.file != file:
-            file, at, state = one.range.file, one.range.start, one.range.state
-        begins = at if at < one.range.stop else None
-        right = one.range._replace(start=at, state=state, exact=True)
-        if one.begin != begins or _written(one.range.state) != _written(state):
-            made.repaired += 1
-            one = found[index] = survey([right])[0]
-        elif one.range.state != state:
-            again.append(index)
-            one.range = right
-        else:
-            one.range = right
-        at = max(at, one.end)
-        state = _behind(one, state)
-    for index, one in zip(again, survey([found[index].range for index in again]), strict=True):
-        found[index] = one
-    return found
-
-
-def _written(state: State) -> object:
-    """What decides where blocks begin."""
-    return state._replace(interfaces=())
-
-
-def _behind(one: Surveyed, state: State) -> State:
-    """What holds behind a range."""
-    before = () if one.sections else state.interfaces
-    return one.state._replace(interfaces=before + one.added)
-
-
-def _epochs(
-    files: Mapping[int, Sequence[Surveyed]], made: Plan, *, merged: bool
-) -> dict[int, list[tuple[int, int]]]:
-    """By file: the offsets at which epochs begin, with their numbers."""
-    placed: dict[int, list[tuple[int, int]]] = {}
-    numbered, ours = 0, False
-    last: PartOf | None = None
-    for file, found in files.items():
-        placed[file] = here = []
-        starts = [(Section((), "", 0), 0)] if found[0].range.kind == "pcap" else []
-        for one in found:
-            for section, before in (*starts, *one.sections):
-                meta = meta_of(section)
-                before_it, last = last, segment_of(meta)
-                if last and before_it and last.capture == before_it.capture:
-                    made.faults += _missing(before_it, last, one.range.path)
-                    continue  # the same capture goes on
-                if not made.epochs or bool(meta) or ours:
-                    if made.epochs:
-                        made.epochs[-1] = made.epochs[-1]._replace(end=numbered + before)
-                        _goes_on(meta, made)
-                    elif meta:
-                        made.notes.append((_began(meta), {**meta, "barnabas": "section"}))
-                    ours = bool(meta)
-                    made.epochs.append(Epoch(ours, 0))
-                    here.append((section.file_offset, len(made.epochs) - 1))
-            starts = []
-            numbered += one.numbered
-            made.notes += [(ts, document(text)) for ts, text in one.notes]
-        if not here or merged:
-            here.insert(0, (0, 0 if merged else max(0, len(made.epochs) - 1)))
-    if made.epochs:
-        made.epochs[-1] = made.epochs[-1]._replace(end=numbered)
-    return placed
-
-
-def _missing(last: PartOf, segment: PartOf, path: str) -> Iterator[tuple[str, Fault]]:
-    if segment.number > last.number + 1:
-        numbers = text_of([*range(last.number + 1, segment.number)])
-        yield path, Fault(0, 0, "missing", f"segments before this one are not there: {numbers}")
-
-
-def _goes_on(meta: dict[str, Any], made: Plan) -> None:
-    """Another section begins: from here on its scenario holds."""
-    if "scenario" in meta:
-        said = {name: value for name, value in meta.items() if name != "barnabas"}
-        note = {"barnabas": "scenario", "by": "the next section", **said}
-        made.notes.append((_began(meta), note))
-
-
-def _began(meta: dict[str, Any]) -> int:
-    began = meta.get("began")
-    return began if isinstance(began, int) and 0 <= began < 1 << 63 else 0
-
-
-def _pieces(
-    file: int,
-    found: Sequence[Surveyed],
-    files: Mapping[int, Sequence[Surveyed]],
-    epochs: list[tuple[int, int]],
-    made: Plan,
-    *,
-    merged: bool,
-) -> None:
-    number = 0 if merged else made.packets
-    latest = 0
-    for one in found:
-        made.faults += [(one.range.path, fault) for fault in one.faults]
-        made.secrets += one.secrets
-        if one.numbered:
-            until = max(latest, one.latest)
-            beside = tuple(
-                _beside(others, (latest, until), first=other < file)
-                for other, others in files.items()
-                if merged and other != file
-            )
-            within = tuple(_within(epochs, one.range.start, one.end))
-            made.pieces.append(Piece(one.range, number, latest, within, beside))
-        number += one.numbered
-        latest = max(latest, one.latest)
-    made.packets = made.packets + number if merged else number
-
-
-def _within(epochs: list[tuple[int, int]], start: int, stop: int) -> Iterator[tuple[int, int]]:
-    offsets = [offset for offset, _ in epochs]
-    first = max(0, bisect.bisect_right(offsets, start) - 1)
-    for offset, epoch in epochs[first:]:
-        if offset < stop:
-            yield offset, epoch
-
-
-def _beside(others: Sequence[Surveyed], times: tuple[int, int], *, first: bool) -> Beside:
-    """What of another file may stand between packets of these times, both included."""
-    before = latest = now = 0
-    ranges: list[Range] = []
-    for other in others:
-        reached = max(now, other.latest)
-        if not ranges and reached < times[0]:
-            before += other.numbered
-            latest = reached
-        elif now <= times[1]:
-            ranges.append(other.range)
-        now = reached
-    return Beside(before, latest, tuple(ranges), first)
-
-
-def _links(
-    found: Sequence[Surveyed], placed: Mapping[int, list[tuple[int, int]]], made: Plan
-) -> None:
-    """Flows that are joined by the number of a connection in their comments, or by their ends."""
-    parents: dict[object, object] = {}
-
-    def root(item: object) -> object:
-        while (above := parents.setdefault(item, item)) != item:
-            parents[item] = parents[above]
-            item = above
-        return item
-
-    members: list[tuple[int, bytes]] = []
-    for one in found:
-        epochs = placed[one.range.file]
-        for offset, ends, connection in one.named:
-            place = bisect.bisect_right([begin for begin, _ in epochs], offset) - 1
-            epoch = epochs[max(0, place)][1]
-            members.append((epoch, ends))
-            parents[root((epoch, ends))] = root((epoch, connection))
-    groups: dict[object, set[tuple[int, bytes]]] = {}
-    for member in members:
-        groups.setdefault(root(member), set()).add(member)
-    for group in groups.values():
-        if len(group) > 1:
-            made.links |= dict.fromkeys(group, min(group)[1])
-
-
-def _fragments(files: Mapping[int, Sequence[Surveyed]], made: Plan) -> None:
-    """Put datagrams together, in the order of the packets."""
-    numbers = {piece.range: at for at, piece in enumerate(made.pieces)}
-    waiting: list[tuple[int, int, int, int, Fragment]] = []
-    for file, found in files.items():
-        latest = 0
-        for one in found:
-            at = numbers.get(one.range)
-            for fragment in one.fragments:
-                assert at is not None  # noqa: S101
-                latest = max(latest, fragment.ts_ns)
-                place = made.pieces[at].number + fragment.place
-                when = latest if made.pieces[at].beside else 0
-                waiting.append((when, file, place, at, fragment))
-            latest = max(latest, one.latest)
-    packets = Packets()
-    for _, _, place, at, fragment in sorted(waiting, key=lambda item: item[:3]):
-        segment = packets.segment(fragment.linktype, fragment.data)
-        if segment is not None:
-            whole = {**made.pieces[at].whole, place: Whole(fragment.ts_ns, segment)}
-            made.pieces[at] = _with(made.pieces[at], whole)
-
-
-def _with(piece: Piece, whole: Mapping[int, Whole]) -> Piece:
-    return Piece(piece.range, piece.number, piece.latest, piece.epochs, piece.beside, whole)

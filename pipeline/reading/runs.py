@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.pipeline.reading.segments import SEGMENT
+from barnabas.pipeline.reading.tcp_segments import SEGMENT
 
 
 class Row(NamedTuple):
     """A row of segments."""
 
-    epoch: int
+    section_group: int
     ends: bytes
     path: str | None
     data: bytes | None
@@ -29,9 +29,11 @@ class Run(NamedTuple):
     segments: NDArray[np.void]
 
 
-def unpack(epoch: int, ends: bytes, path: str | None, data: bytes | None, packed: Any) -> Row:
+def unpack(
+    section_group: int, ends: bytes, path: str | None, data: bytes | None, packed: Any
+) -> Row:
     """A row out of its columns."""
-    return Row(epoch, ends, path, data, np.frombuffer(packed, SEGMENT))
+    return Row(section_group, ends, path, data, np.frombuffer(packed, SEGMENT))
 
 
 def runs(rows: Iterable[Row]) -> Iterator[Run]:

@@ -39,15 +39,13 @@ NOTES: Final = (
 """What captures of ours say of themselves, and remarks on the whole capture."""
 
 
-def error_row(
-    kind: Mapping[str, Any], epoch: int, of: int, facts: Facts, capture: str
-) -> dict[str, Any]:
-    """A row of ERRORS out of what a flow has said."""
+def error_row(said: Mapping[str, Any], connection: int | None, capture: str) -> dict[str, Any]:
+    """A row of ERRORS out of what event_rows.py says. connection: its number in the table."""
     return {
         **dict.fromkeys(("file", "offset", "bytes", "direction", "ts_ns", "packet")),
-        **kind,
+        **said,
         "capture": capture,
-        "connection": facts.connections.get((epoch, of)) if of else None,
+        "connection": connection,
     }
 
 
@@ -72,29 +70,29 @@ def fault_rows(made: Plan, capture: str) -> list[dict[str, Any]]:
     ]
 
 
-def connection_row(
-    said: Mapping[str, Any], epoch: int, of: int, facts: Facts, capture: str
-) -> dict[str, Any]:
-    """A row of CONNECTIONS out of what a flow has said."""
+def connection_row(said: Mapping[str, Any], connection: int, capture: str) -> dict[str, Any]:
+    """A row of CONNECTIONS out of what event_rows.py says. connection: its number in the table."""
     comment = said["comment"]
     return {
         "closed_ns": None,
         "reset": None,
         **said,
         "capture": capture,
-        "connection": facts.connections[epoch, of],
+        "connection": connection,
         "said": json.dumps(comment) if comment else None,
+    }
+
+
+def note_row(ts_ns: int, said: Mapping[str, Any], capture: str) -> dict[str, Any]:
+    """A row of NOTES. ts_ns: 0 if nobody says when."""
+    return {
+        "capture": capture,
+        "ts": datetime.fromtimestamp(ts_ns / 1e9, UTC) if ts_ns else None,
+        "kind": str(said.get("barnabas", "text")),
+        "said": json.dumps(said),
     }
 
 
 def note_rows(made: Plan, capture: str) -> list[dict[str, Any]]:
     """Rows of NOTES."""
-    return [
-        {
-            "capture": capture,
-            "ts": datetime.fromtimestamp(ts / 1e9, UTC) if ts else None,
-            "kind": str(said.get("barnabas", "text")),
-            "said": json.dumps(said),
-        }
-        for ts, said in made.notes
-    ]
+    return [note_row(ts_ns, said, capture) for ts_ns, said in made.notes]

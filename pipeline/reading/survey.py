@@ -14,10 +14,11 @@ from barnabas.captures.comments import document, names_flow
 from barnabas.captures.files.pcapng import NUMBERED, Interface, Other, Secrets, Section, Statistics
 from barnabas.captures.tcp.fragments import Fragments
 from barnabas.captures.tcp.packets import Packets
-from barnabas.pipeline.reading.blocks import Begin, End, Fault, blocks
+from barnabas.pipeline.reading.blocks import Begin, End, blocks
 from barnabas.pipeline.reading.endpoints import ends_of
+from barnabas.pipeline.reading.faults import Fault
 from barnabas.pipeline.reading.header_arrays import unusual
-from barnabas.pipeline.reading.packet_arrays import Stretch
+from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.ranges import Range, State
 
 
@@ -88,8 +89,8 @@ def survey(of: Range) -> Surveyed:
     packets = Packets(noticed, _scapy=lambda linktype, data: None)
     for block in blocks(of):
         match block:
-            case Stretch():
-                _stretch(found, block, packets, noticed)
+            case PacketArrays():
+                _look(found, block, packets, noticed)
                 count = len(block.blocks)
                 if not found.packets:
                     found.earliest = int(block.times[0])
@@ -116,18 +117,18 @@ def survey(of: Range) -> Surveyed:
     return found
 
 
-def _stretch(found: Surveyed, stretch: Stretch, packets: Packets, noticed: Noticed) -> None:
+def _look(found: Surveyed, arrays: PacketArrays, packets: Packets, noticed: Noticed) -> None:
     """Look for fragments, and for comments that say which connection a flow is of."""
-    for item in unusual(stretch).tolist():
-        linktype, data = int(stretch.linktypes[item]), stretch.packet(item)
+    for item in unusual(arrays).tolist():
+        linktype, data = int(arrays.linktypes[item]), arrays.packet(item)
         noticed.any = False
         segment = packets.segment(linktype, data)
         if noticed.any:
-            time = int(stretch.times[item])
+            time = int(arrays.times[item])
             found.fragments.append(Fragment(found.numbered + item + 1, time, linktype, data))
-        elif segment is not None and item in stretch.comments:
-            for comment in map(document, stretch.comments[item]):
+        elif segment is not None and item in arrays.comments:
+            for comment in map(document, arrays.comments[item]):
                 if names_flow(comment):
-                    offset = stretch.base + int(stretch.blocks[item])
+                    offset = arrays.base + int(arrays.blocks[item])
                     found.named.append(Named(offset, ends_of(segment)[0], comment["connection"]))
                     break

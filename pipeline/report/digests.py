@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.latency import latency
 from barnabas.pipeline.report.plotting import MOST as LINES
+from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.sections.latency_heatmap import APIS, OTHERS
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _all(table: DataFrame) -> DataFrame:
     return table
 
 
-DIGESTS: Final = (
+_DIGESTS: Final = (
     Digest("unread", "errors", _unread, ("count desc",)),
     Digest("latency", "exchanges", _latency, ("bucket", "api")),
     Digest("latency_heatmap", "analyses/latency_heatmap", _frequent, ("bucket", "api")),
@@ -113,4 +114,14 @@ DIGESTS: Final = (
     Digest("versions", "analyses/versions", _all, ("removed_in is null", "count desc")),
     Digest("rules", "analyses/rules", _all, ("fired desc",)),
 )
-"""By the names that sections ask for."""
+
+DIGESTS: Final = (
+    *_DIGESTS,
+    *(
+        Digest(name, f"analyses/{name}", _all)
+        for section in SECTIONS
+        for name in section.needs
+        if name not in {one.name for one in _DIGESTS}
+    ),
+)
+"""By the names that sections ask for: what stands nowhere above is an analysis, as it is."""

@@ -11,19 +11,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from barnabas.captures.comments import meta_of
-from barnabas.captures.files.capture_folder import Segment, segment_of
+from barnabas.captures.files.capture_folder import Segment as FileSegment
+from barnabas.captures.files.capture_folder import segment_of
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import CaptureError, Section
-from barnabas.pipeline.streaming.incremental_reader import Carried, Found
+from barnabas.pipeline.streaming.incremental_reader import IncrementalReader, TableRow
 
-Given = tuple[Path, Segment]
+Given = tuple[Path, FileSegment]
 
 
 @dataclass(slots=True)
 class Following:
     """What is known between two batches. To be pickled."""
 
-    carried: Carried | None = None
+    reader: IncrementalReader | None = None
     """The capture that is read just now."""
     waiting: list[Given] = field(default_factory=list)
     """Segments that came before one that they follow."""
@@ -31,8 +32,8 @@ class Following:
     """Captures that are over."""
 
     def batch(
-        self, came: Iterable[Path], present: Callable[[], Collection[Segment]]
-    ) -> Iterator[Found]:
+        self, came: Iterable[Path], present: Callable[[], Collection[FileSegment]]
+    ) -> Iterator[TableRow]:
         """The rows that these segments complete. `present`: all that are in the folder, whether they came
         yet or not: those are waited for; what is not there is missing. Raises OSError."""
         known = set(self.waiting)
@@ -55,18 +56,18 @@ class Following:
     def _next(self) -> Given:
         """The next segment of the present capture; else the first one of the capture that begins next."""
         name = self.waiting[0][1].capture
-        if self.carried is not None and self.carried.last is not None:
-            going_on = self.carried.last.capture
+        if self.reader is not None and self.reader.last is not None:
+            going_on = self.reader.last.capture
             if any(segment.capture == going_on for _, segment in self.waiting):
                 name = going_on
         mine = [given for given in self.waiting if given[1].capture == name]
         return min(mine, key=lambda given: given[1].number)
 
     def _waits_for_others(
-        self, segment: Segment, present: Callable[[], Collection[Segment]]
+        self, segment: FileSegment, present: Callable[[], Collection[FileSegment]]
     ) -> bool:
         """Whether something is there, and has not come yet, that is to be read before."""
-        last = self.carried.last if self.carried else None
+        last = self.reader.last if self.reader else None
         read = {last.capture: last.number} if last else {}
         if segment.number == read.get(segment.capture, -1) + 1:
             return False
@@ -76,35 +77,35 @@ class Following:
             read.get(each.capture, 0) < each.number < before.get(each.capture, 0) for each in missed
         )
 
-    def _late(self, segment: Segment) -> bool:
-        last = self.carried.last if self.carried else None
+    def _late(self, segment: FileSegment) -> bool:
+        last = self.reader.last if self.reader else None
         if last is not None and last.capture == segment.capture:
             return segment.number <= last.number
         return segment.capture in self.done
 
-    def _read(self, path: Path, segment: Segment) -> Iterator[Found]:
-        last = self.carried.last if self.carried else None
-        if self.carried is None or last is None or last.capture != segment.capture:
-            if self.carried is not None and last is not None:
-                yield from self.carried.end()
+    def _read(self, path: Path, segment: FileSegment) -> Iterator[TableRow]:
+        last = self.reader.last if self.reader else None
+        if self.reader is None or last is None or last.capture != segment.capture:
+            if self.reader is not None and last is not None:
+                yield from self.reader.end()
                 self.done.add(last.capture)
-            self.carried = Carried(name_of(path, segment))
-            last = Segment(segment.capture, 0)
-        yield from self.carried.missing(range(last.number + 1, segment.number))
-        yield from self.carried.segment(path)
-        self.carried.last = segment
+            self.reader = IncrementalReader(name_of(path, segment))
+            last = FileSegment(segment.capture, 0)
+        yield from self.reader.missing(range(last.number + 1, segment.number))
+        yield from self.reader.segment(path)
+        self.reader.last = segment
 
 
-def name_of(path: Path, segment: Segment) -> str:
+def name_of(path: Path, segment: FileSegment) -> str:
     """What the capture is called in the tables: when it began to be read, and its own name.
 
-    >>> name_of(Path("barnabas-20261121T203300Z-000001.pcapng"), Segment("5f0e", 1))
+    >>> name_of(Path("barnabas-20261121T203300Z-000001.pcapng"), FileSegment("5f0e", 1))
     'barnabas-20261121T203300Z 5f0e'
     """
     return f"{path.name.partition('.')[0].rpartition('-')[0]} {segment.capture}"
 
 
-def identity(path: Path) -> Segment | None:
+def identity(path: Path) -> FileSegment | None:
     """What a file says of itself; None if it is no segment. Raises OSError."""
     try:
         with CaptureFile(path) as file:
@@ -114,11 +115,13 @@ def identity(path: Path) -> Segment | None:
         return None
 
 
-def closed(folder: Path) -> set[Segment]:
+def closed(folder: Path) -> set[FileSegment]:
     """All closed segments in a folder. Raises OSError."""
     found = (identity(path) for path in sorted(folder.glob("*.pcapng")))
     return {segment for segment in found if segment is not None}
 
 
-def _refused(path: Path, reason: str) -> Found:
-    return Found("errors", {"capture": "", "file": str(path), "kind": "refused", "reason": reason})
+def _refused(path: Path, reason: str) -> TableRow:
+    return TableRow(
+        "errors", {"capture": "", "file": str(path), "kind": "refused", "reason": reason}
+    )

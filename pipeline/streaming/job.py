@@ -23,7 +23,7 @@ from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, RAW, Column, arrow
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.following import closed
-from barnabas.pipeline.streaming.incremental_reader import Found
+from barnabas.pipeline.streaming.incremental_reader import TableRow
 from barnabas.pipeline.tables.parquet import Filed, Table, parts, write_tables
 from barnabas.pipeline.tables.variants import lost_bodies
 
@@ -93,13 +93,13 @@ def _batch(
     run = batches.begin(number)
     there = [path for path in sorted(paths) if path.exists()]
     _write(run, state.batch(there, partial(closed, folder)))
-    names = {} if state.carried is None else dict(state.carried.context.topics)
+    names = {} if state.reader is None else dict(state.reader.context.topics)
     _write_exchanges(spark, run, names)
     batches.install(run, number, _TABLES)
     batches.finish(run, number, state)
 
 
-def _write(run: Path, found: Iterable[Found]) -> None:
+def _write(run: Path, found: Iterable[TableRow]) -> None:
     """Rows as they come, a file for each table; exchanges with their bytes."""
     rows: dict[str, list[dict[str, object]]] = {table: [] for table in _TABLES}
     writers = {}

@@ -39,6 +39,7 @@ from pyspark.sql.types import StructType
 
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.packet_rows import (
     COMPARED,
     OPERATORS,
@@ -46,7 +47,8 @@ from barnabas.pipeline.reading.packet_rows import (
     Comparison,
     packet_rows,
 )
-from barnabas.pipeline.reading.plan import Piece, Plan, plan, sorted_paths
+from barnabas.pipeline.reading.plan import Piece, Plan
+from barnabas.pipeline.reading.planning import plan
 from barnabas.pipeline.reading.ranges import SIZE, ranges
 from barnabas.pipeline.reading.side_tables import NOTES, fault_rows, note_rows
 from barnabas.pipeline.reading.survey import survey

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.pipeline.reading.flows import Files, Outcome, Reading, outcomes
+from barnabas.pipeline.reading.flows import Outcome, Reading, outcomes
+from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.outcomes import HEAD, schema, travelling
 from barnabas.pipeline.reading.packet_rows import packet_rows
-from barnabas.pipeline.reading.plan import Plan, plan
+from barnabas.pipeline.reading.plan import Plan
+from barnabas.pipeline.reading.planning import plan
 from barnabas.pipeline.reading.ranges import Range
 from barnabas.pipeline.reading.runs import Row, unpack
-from barnabas.pipeline.reading.segments import SCHEMA, segments
 from barnabas.pipeline.reading.survey import Surveyed, survey
+from barnabas.pipeline.reading.tcp_segments import SCHEMA, segments
 from barnabas.pipeline.rows.columns import Column, ddl
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.tables.parquet import Batches, Filed, file_rows, tasks
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _SEGMENTS: Final = (
-    "flow binary, first bigint, epoch int, ends binary, path string, segments binary, data binary"
+    "flow binary, first bigint, section_group int, ends binary, path string, segments binary, "
+    "data binary"
 )
 BATCH_BYTES: Final = 8 << 20
 """Bytes of bodies by which a batch of exchanges ends."""
@@ -101,13 +104,13 @@ def outcome_files(
     frames: whether there is a row of each frame, too. Raises OSError."""
     travel = travelling(columns)
     names = tuple(column.name for column in travel)
-    reading = Reading(names, tuple(made.epochs), made.packets, tuple(made.secrets), frames)
+    reading = Reading(names, tuple(made.section_groups), made.packets, tuple(made.secrets), frames)
 
     def read(batches: Batches) -> Batches:
         keys = KeyLog()
         for text in reading.secrets:
             keys.add(text)
-        files = Files()
+        files = MappedFiles()
         rows = ((flow, row) for one in batches for flow, row in _rows(one))
         grouped = itertools.groupby(rows, key=lambda one: one[0])
         done = (
@@ -132,8 +135,10 @@ def parallelism(spark: SparkSession) -> int:
 def _rows(one: pa.RecordBatch) -> Iterator[tuple[bytes, Row]]:
     columns = [one[name] for name in SCHEMA.names]
     for at in range(len(one)):
-        flow, _, epoch, ends, path, packed, data = (column[at].as_py() for column in columns)
-        yield flow, unpack(epoch, ends, path, data, packed)
+        flow, _, section_group, ends, path, packed, data = (
+            column[at].as_py() for column in columns
+        )
+        yield flow, unpack(section_group, ends, path, data, packed)
 
 
 def _batches(done: Iterable[Outcome], columns: tuple[Column, ...]) -> Batches:
@@ -155,7 +160,7 @@ def _travelling(one: Outcome) -> dict[str, Any]:
     said = None if one.said is None else json.dumps(one.said, default=str)
     return {
         "kind": one.kind,
-        "epoch": one.epoch,
+        "section_group": one.section_group,
         "of": one.of,
         "at": place.at,
         "flow": place.flow,

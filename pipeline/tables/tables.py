@@ -8,20 +8,19 @@ packets, frames: on request, since they have more rows than all others.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from barnabas.pipeline.reading.completing import Completion
-from barnabas.pipeline.reading.facts import Facts, Said, gather
-from barnabas.pipeline.reading.outcomes import ALL, Place
+from barnabas.pipeline.reading.facts import Facts, gather
+from barnabas.pipeline.reading.file_order import sorted_paths
+from barnabas.pipeline.reading.outcomes import ALL
 from barnabas.pipeline.reading.packet_rows import WRITTEN
-from barnabas.pipeline.reading.plan import Plan, sorted_paths
+from barnabas.pipeline.reading.plan import Plan
 from barnabas.pipeline.reading.ranges import SIZE, memory, ranges
 from barnabas.pipeline.reading.side_tables import (
     CONNECTIONS,
@@ -47,6 +46,7 @@ from barnabas.pipeline.tables.spark_stages import (
     planned,
     segment_rows,
 )
+from barnabas.pipeline.tables.travelled import counts, said
 from barnabas.pipeline.tables.variants import lost_bodies
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ Progress = Callable[[int, int, str], None]
 """Told which step begins: its number from 0, how many there are, and what it is."""
 
 
-Make = Callable[[Any, int, int, Facts, str], dict[str, Any]]
-"""Makes a row of what was said: (that, epoch, connection as it travelled, facts, capture)."""
+Make = Callable[[Any, Any, str], dict[str, Any]]
+"""Makes a row of what was said: (that, the number of its connection or None, capture)."""
 
 
 class Written(NamedTuple):
@@ -143,9 +143,9 @@ def write(
         wanted = ALL if bodies else EXCHANGES
         filed = _flows(spark, paths, made, wanted, run.folder, frames="frames" in also)
         begin()
-        facts, counts = gather(_said(filed), made.epochs), _counts(filed)
+        facts, count = gather(said(filed), made.section_groups), counts(filed)
         begin()
-        chosen = [one for one in _tables(facts, capture, bodies=bodies) if one.kind in counts]
+        chosen = [one for one in _tables(facts, capture, bodies=bodies) if one.kind in count]
         # bodies are many times as large as all else
         groups = GROUPS if not bodies else 1 + BODIES // BATCH_BYTES
         written = write_tables(spark, parts(filed, groups), chosen, run.folder)
@@ -167,9 +167,9 @@ def write(
     return Written(
         capture,
         made.packets,
-        counts.get("exchange", 0),
-        counts.get("error", 0) + len(made.faults) + len(lost),
-        counts.get("connection", 0),
+        count.get("exchange", 0),
+        count.get("error", 0) + len(made.faults) + len(lost),
+        count.get("connection", 0),
     )
 
 
@@ -201,39 +201,6 @@ def _flows(
     columns = tuple(column.name for column in wanted)
     rows = segment_rows(spark, made, carry=carry)
     return outcome_files(rows, made, columns, shares, run / "_travelling", frames=frames)
-
-
-_NAMES: Final = ("topic", "producer", "broker")
-"""What many flows say alike."""
-
-
-def _said(filed: Sequence[Filed]) -> Iterator[Said]:
-    """Read here, and not by Spark: it is little, and jobs take longer to begin than this to be read."""
-    wanted = ds.field("kind").isin(["connection", "flow", "loss", *_NAMES])
-    columns = ["kind", "epoch", "of", *Place._fields, "said"]
-    names = set()
-    for part in _dataset(filed).to_batches(columns=columns, filter=wanted):
-        for row in part.to_pylist():
-            kind, text = row["kind"], row["said"]
-            if kind in _NAMES:
-                if (kind, text) in names:
-                    continue
-                names.add((kind, text))
-            said = json.loads(text) if kind in _NAMES else {}
-            place = Place(row["at"], row["flow"], row["within"])
-            yield Said(kind, row["epoch"], row["of"], place, said)
-
-
-def _counts(filed: Sequence[Filed]) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for part in _dataset(filed).to_batches(columns=["kind"]):
-        for one in part["kind"].value_counts().to_pylist():
-            found[one["values"]] += one["counts"]
-    return found
-
-
-def _dataset(filed: Sequence[Filed]) -> ds.Dataset:
-    return ds.dataset([one.path for one in filed])
 
 
 def portions(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -268,9 +235,10 @@ def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
     def small(make: Make, columns: tuple[Column, ...]) -> Callable[[Batches], Batches]:
         def rows(batches: Batches) -> Batches:
             for one in batches:
-                said = zip(*(one[name].to_pylist() for name in _SAID), strict=True)
+                texts = zip(*(one[name].to_pylist() for name in _SAID), strict=True)
                 made = (
-                    make(json.loads(text), epoch, of, facts, capture) for text, epoch, of in said
+                    make(json.loads(text), facts.connections.get((section_group, of)), capture)
+                    for text, section_group, of in texts
                 )
                 yield batch(made, columns).drop_columns("capture")
 
@@ -278,7 +246,7 @@ def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
 
     smaller: tuple[tuple[str, str, Make], ...] = (
         ("errors", "error", error_row),
-        ("frames", "frame", _frame_row),
+        ("frames", "frame", frame_row),
         ("connections", "connection", connection_row),
     )
     return (
@@ -292,18 +260,12 @@ def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
     )
 
 
-_SAID: Final = ["said", "epoch", "of"]
+_SAID: Final = ["said", "section_group", "of"]
 
 
 def _schema(table: str) -> pa.Schema:
     """Of what is in the files of a capture, and of `FOLDERS[1:]`."""
     return arrow(tuple(column for column in TABLES[table] if column.name != "capture"))
-
-
-def _frame_row(
-    said: dict[str, Any], epoch: int, of: int, facts: Facts, capture: str
-) -> dict[str, Any]:
-    return frame_row(said, facts.connections[epoch, of], capture)
 
 
 def _add(folder: Path, columns: tuple[Column, ...], rows: list[dict[str, Any]]) -> None:

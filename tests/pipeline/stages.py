@@ -15,13 +15,16 @@ from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.pipeline.reading.completing import Completion
 from barnabas.pipeline.reading.facts import Facts, Said, gather
-from barnabas.pipeline.reading.flows import Files, Outcome, Reading, outcomes
+from barnabas.pipeline.reading.file_order import sorted_paths
+from barnabas.pipeline.reading.flows import Outcome, Reading, outcomes
+from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.outcomes import ALL, HEAD, travelling
-from barnabas.pipeline.reading.plan import Plan, plan, sorted_paths
+from barnabas.pipeline.reading.plan import Plan
+from barnabas.pipeline.reading.planning import plan
 from barnabas.pipeline.reading.ranges import ranges
 from barnabas.pipeline.reading.runs import unpack
-from barnabas.pipeline.reading.segments import segments
 from barnabas.pipeline.reading.survey import survey
+from barnabas.pipeline.reading.tcp_segments import segments
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
 from barnabas.pipeline.rows.exchanges import NO_RESPONSE, batch, row, software_of
 
@@ -65,27 +68,32 @@ def in_memory(
     ]
     rows.sort(key=lambda one: (one["flow"], one["first"]))
     wanted = tuple(column.name for column in travelling(columns))
-    reading = Reading(wanted, made.epochs, made.packets, tuple(made.secrets), frames)
+    reading = Reading(wanted, made.section_groups, made.packets, tuple(made.secrets), frames)
     keys = KeyLog()
     for text in reading.secrets:
         keys.add(text)
-    files = Files()
+    files = MappedFiles()
     found: list[Outcome] = []
     for _, group in itertools.groupby(rows, key=lambda one: one["flow"]):
         flow = (
-            unpack(one["epoch"], one["ends"], one["path"], one["data"], one["segments"])
+            unpack(one["section_group"], one["ends"], one["path"], one["data"], one["segments"])
             for one in group
         )
         found += outcomes(flow, reading, keys, files)
     said = [
-        Said(one.kind, one.epoch, one.of, one.place, one.said)
+        Said(one.kind, one.section_group, one.of, one.place, one.said)
         for one in found
         if one.said is not None
     ]
-    facts = gather(said, made.epochs)
+    facts = gather(said, made.section_groups)
     travelled = sorted((one for one in found if one.columns is not None), key=lambda x: x.place)
     heads = [
-        {"epoch": one.epoch, "of": one.of, **one.place._asdict(), **(one.columns or {})}
+        {
+            "section_group": one.section_group,
+            "of": one.of,
+            **one.place._asdict(),
+            **(one.columns or {}),
+        }
         for one in travelled
     ]
     full = batch(heads, (*HEAD, *travelling(columns)))

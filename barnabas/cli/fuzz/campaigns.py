@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from barnabas import fuzz
 from barnabas.cli.fuzz.targets import KINDS
+from barnabas.fuzz.campaigns.campaign import Campaign, Known
 from barnabas.fuzz.corpus.corpora import CORPORA
-from barnabas.fuzz.engine.campaign import Campaign, Known
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.sessions.registry import SESSIONS

@@ -246,6 +246,6 @@ def fuzz_list_command(
 def fuzz_schema_command() -> None:
     """Print the JSON Schema of campaign files, for editors."""
     from barnabas.cli.console.json_text import json_text
-    from barnabas.fuzz.engine.campaign import Campaign
+    from barnabas.fuzz.campaigns.campaign import Campaign
 
     typer.echo(json_text(Campaign.model_json_schema(), indent=2))

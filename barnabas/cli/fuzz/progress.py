@@ -17,9 +17,9 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from barnabas.captures.kafka.wording import plural, printable, shorten
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.fuzz.campaigns.campaign import Budget
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
-from barnabas.fuzz.engine.campaign import Budget
 from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.tally import Cell, Found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from barnabas.fuzz.oracles.client_memory import LIMIT
+from barnabas.fuzz.observations.client_memory import LIMIT
 
 
 class Program(NamedTuple):

@@ -19,8 +19,7 @@ from barnabas.fuzz.answering.cluster import TOPIC
 from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Role, Seed
-from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.engine.tally import SET_ASIDE
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.clients.alarms import alarm
 from barnabas.fuzz.targets.clients.blame import to_blame

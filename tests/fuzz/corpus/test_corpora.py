@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.corpus.corpora import CORPORA, EVERYTHING, Basis, basis, corpus
-from barnabas.fuzz.engine.campaign import Campaign
 from barnabas.fuzz.errors import CannotRun
 from barnabas.specs.keys import API_VERSIONS, FETCH, HEARTBEAT, METADATA
 from tests.fuzz.fakes import FakeTarget

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.corpus.corpora import Basis
 from barnabas.fuzz.engine.assembling import assembled, oracles_for
-from barnabas.fuzz.engine.campaign import Campaign
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.oracles.registry import ORACLES

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.corpus.corpora import basis
 from barnabas.fuzz.engine.assembling import assembled
-from barnabas.fuzz.engine.campaign import Campaign
 from barnabas.fuzz.engine.running import run_range
 from barnabas.fuzz.engine.shards import came_to, job_of, rows_of, run_shard, shards, tally_of
 from barnabas.fuzz.errors import CannotRun

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.engine.running import judged
 from barnabas.fuzz.engine.shards import rows_of, tally_of
-from barnabas.fuzz.engine.tally import SET_ASIDE, Aside, Judged, Tally
+from barnabas.fuzz.engine.tally import Aside, Judged, Tally
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 

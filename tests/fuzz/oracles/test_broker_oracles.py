@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
+from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
+from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.oracles.registry import ORACLES
-from barnabas.fuzz.oracles.stacks import raised
-from barnabas.fuzz.patience import LIMIT_MS
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE, STOP_REPLICA
 from tests.fuzz.observed import observed, request, response
 

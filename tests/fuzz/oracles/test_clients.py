@@ -9,9 +9,10 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
+from barnabas.fuzz.observations.client_memory import LIMIT
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
-from barnabas.fuzz.oracles.client_memory import CLIENT_MEMORY, LIMIT
+from barnabas.fuzz.oracles.client_memory import CLIENT_MEMORY
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
 from barnabas.fuzz.oracles.documented import DOCUMENTED
 from barnabas.fuzz.oracles.registry import ORACLES
@@ -52,7 +53,9 @@ def test_all_are_on_the_contents_page() -> None:
 
 def test_nothing_is_wrong_with_a_client_that_does_nothing_more() -> None:
     fine = _seen(facts={"served": True, "records": 0}, rss=(1 << 20, 2 << 20))
-    assert [list(one.judge(fine)) for one in ORACLES if "client" in one.roles] == [[]] * 4
+    oracles = [one for one in ORACLES if "client" in one.roles]
+    assert oracles
+    assert not [verdict for one in oracles for verdict in one.judge(fine)]
 
 
 def test_a_panic_is_known_by_its_reason_and_the_clients_own_frames() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.registry import ORACLES
-from barnabas.fuzz.oracles.stacks import raised
 from barnabas.fuzz.targets.apache import ApacheService
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.specs.keys import METADATA

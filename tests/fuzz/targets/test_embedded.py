@@ -316,7 +316,7 @@ def test_who_suffers_from_the_case_before_is_run_again_on_a_connection_of_its_ow
         if lane.cases == 2 and spoil == "closes":
             raise ConnectionResetError
         if lane.cases == 2:
-            lane.wire.receive(b"\0\0\0\4none")
+            lane.reader.receive(b"\0\0\0\4none")
         return begin(lane, data)
 
     monkeypatch.setattr(writing, "begin", begun)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.fuzz.engine.campaign import Campaign, Known
+from barnabas.fuzz.campaigns.campaign import Campaign, Known
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.registry import COMPARED, TARGETS, Kind, sides, target_of
 

@@ -8,7 +8,8 @@ from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import program
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.pipeline.analyses.findings import PRODUCER, PROGRAM, SCOPES, findings
+from barnabas.pipeline.analyses.expressions import PROGRAM
+from barnabas.pipeline.analyses.findings import PRODUCER, SCOPES, findings
 from tests.captures.checks.given import exchange, produce
 from tests.captures.checks.groups import beat, join, sync
 from tests.pipeline.analyses.made import group_beat, metadata, numbered

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from barnabas.captures.tcp.fast_headers import Usual
 from barnabas.captures.tcp.flow import Data, Flow
 from barnabas.captures.tcp.headers import ACK, FIN
-from barnabas.pipeline.reading.bulk_reassembly import One, Streaks
-from barnabas.pipeline.reading.segments import CAREFUL, FORWARD, SEGMENT
+from barnabas.pipeline.reading.bulk_reassembly import BulkReassembly, One
+from barnabas.pipeline.reading.tcp_segments import CAREFUL, FORWARD, SEGMENT
 
 CLIENT = ("10.0.0.1", 50000)
 DATA = bytes(range(256)) * 8
@@ -42,8 +42,8 @@ def traffic(random: Random, isn: int, count: int) -> list[One]:
     return found
 
 
-def streaks(packets: list[One]) -> Streaks:
-    return Streaks(np.array([tuple(one) for one in packets], SEGMENT))
+def reassembly(packets: list[One]) -> BulkReassembly:
+    return BulkReassembly(np.array([tuple(one) for one in packets], SEGMENT))
 
 
 def one_by_one(on: Flow, packets: list[One]) -> tuple[int, list[Data]]:
@@ -80,7 +80,7 @@ def test_many_at_once_are_as_one_by_one(
     at_once, single = flow(patience, isn), flow(patience, isn)
     for one in (at_once, single):
         one.request.demand.bytes, one.response.demand.bytes = demands
-    index = streaks(packets).absorb(at_once, 0, memoryview(DATA), forward=True)
+    index = reassembly(packets).absorb(at_once, 0, memoryview(DATA), forward=True)
     for done in range(index):
         count, said = one_by_one(single, packets[done : done + 1])
         assert (count, said) == (1, [])
@@ -92,7 +92,7 @@ def test_many_at_once_are_as_one_by_one(
 
 
 def test_nothing_is_taken_while_something_waits() -> None:
-    packets = streaks([One(1, 1, 0, 5, 0, 0, 0, ACK, FORWARD)])
+    packets = reassembly([One(1, 1, 0, 5, 0, 0, 0, ACK, FORWARD)])
     on = flow(0, 0)
     on.request.demand.bytes = 100
     assert packets.absorb(on, 0, memoryview(DATA), forward=True) == 1
@@ -105,7 +105,7 @@ def test_all_of_a_run_goes_through_in_parts(seed: int, isn: int) -> None:
     """Whoever wants more after each part, or takes a packet by itself, loses nothing."""
     random = Random(seed)
     packets = traffic(random, isn, 80)
-    of = streaks(packets)
+    of = reassembly(packets)
     at_once, single = flow(1 << 20, isn), flow(1 << 20, isn)
     index = 0
     while index < len(packets):

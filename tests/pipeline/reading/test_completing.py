@@ -24,14 +24,14 @@ COLUMNS = tuple(column.name for column in ALL)
 
 
 def completed(*rows: dict[str, Any], facts: Facts = FACTS) -> list[dict[str, Any]]:
-    heads = [{"epoch": 0, "of": 5, "at": 1, "flow": 0, "within": 0, **row} for row in rows]
+    heads = [{"section_group": 0, "of": 5, "at": 1, "flow": 0, "within": 0, **row} for row in rows]
     found = batch(heads, (*HEAD, *travelling(COLUMNS)))
     made: list[dict[str, Any]] = Completion(facts, "c").complete(found, EXCHANGES).to_pylist()
     return made
 
 
 def test_the_number_of_a_connection_and_the_capture() -> None:
-    one, other = completed({"epoch": 0}, {"epoch": 1})
+    one, other = completed({"section_group": 0}, {"section_group": 1})
     assert (one["capture"], one["connection"], other["connection"]) == ("c", 2, 9)
 
 

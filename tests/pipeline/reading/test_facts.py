@@ -11,15 +11,15 @@ from barnabas.captures.kafka.context.memory import BYTES, Memory
 from barnabas.pipeline.reading.facts import Said, gather
 from barnabas.pipeline.reading.flows import OWN
 from barnabas.pipeline.reading.outcomes import Place
-from barnabas.pipeline.reading.plan import Epoch
+from barnabas.pipeline.reading.plan import SectionGroup
 from barnabas.pipeline.reading.side_tables import forgotten_rows
 
 
-def said(kind: str, epoch: int, of: int, at: int, **more: Any) -> Said:
-    return Said(kind, epoch, of, Place(at, 0, 1), more)
+def said(kind: str, section_group: int, of: int, at: int, **more: Any) -> Said:
+    return Said(kind, section_group, of, Place(at, 0, 1), more)
 
 
-OTHERS, OURS = Epoch(False, 100), Epoch(True, 200)
+OTHERS, OURS = SectionGroup(False, 100), SectionGroup(True, 200)
 
 
 def test_connections_of_others_are_numbered_as_they_were_recognised() -> None:

@@ -20,11 +20,12 @@ from barnabas.captures.kafka.pairing import conversation
 from barnabas.captures.tcp.headers import ACK, PSH, SYN, Segment
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.pipeline.reading import flows
-from barnabas.pipeline.reading import segments as segments_module
-from barnabas.pipeline.reading.flows import Files, Reading, outcomes
+from barnabas.pipeline.reading import mapped_files
+from barnabas.pipeline.reading import tcp_segments as segments_module
+from barnabas.pipeline.reading.flows import Reading, outcomes
+from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.runs import unpack
-from barnabas.pipeline.reading.segments import segments
+from barnabas.pipeline.reading.tcp_segments import segments
 from tests.captures.network import Habits, as_pcap, conversations, interleaved, sent, wrapped
 from tests.captures.traffic import (
     BROKER,
@@ -38,7 +39,7 @@ from tests.captures.traffic import (
     talk,
 )
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.reading.test_plan import SAMPLES
+from tests.pipeline.reading.test_planning import SAMPLES
 from tests.pipeline.stages import NAMES, in_memory, planned, sequential
 
 QUICK = settings(max_examples=30)
@@ -123,7 +124,7 @@ def test_connections_that_span_files(tmp_path: Path, seed: int, parts: int, size
 
 
 def test_a_capture_of_ours_that_was_killed_and_resumed(tmp_path: Path) -> None:
-    """Files of ours follow each other, and sections within one; the first one was cut off."""
+    """MappedFiles of ours follow each other, and sections within one; the first one was cut off."""
     first, second = SAMPLES_BY_NAME["faults.pcapng"], SAMPLES_BY_NAME["embedded.pcapng"]
     one, other = tmp_path / "one.pcapng", tmp_path / "two.pcapng"
     one.write_bytes(first.read_bytes()[:-100])
@@ -246,16 +247,18 @@ def test_one_long_flow_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> 
                 flow.arrived(direction, data, NOW + at)
         made = planned([path], 1 << 20)
         rows = [
-            unpack(one["epoch"], one["ends"], one["path"], one["data"], one["segments"])
+            unpack(one["section_group"], one["ends"], one["path"], one["data"], one["segments"])
             for piece in made.pieces
             for batch in segments(piece, made.links, carry=False)
             for one in batch.to_pylist()
         ]
         columns = tuple(name for name in NAMES if name != "capture")
-        reading = Reading(columns, made.epochs, made.packets)
+        reading = Reading(columns, made.section_groups, made.packets)
         del said
         tracemalloc.start()
-        found = sum(one.kind == "exchange" for one in outcomes(rows, reading, KeyLog(), Files()))
+        found = sum(
+            one.kind == "exchange" for one in outcomes(rows, reading, KeyLog(), MappedFiles())
+        )
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert found == count
@@ -309,10 +312,10 @@ def test_one_hostile_flow_is_read_in_bounded_memory(
         ]
         rows.sort(key=lambda one: one[:2])
         columns = tuple(name for name in NAMES if name != "capture")
-        reading = Reading(columns, made.epochs, made.packets)
+        reading = Reading(columns, made.section_groups, made.packets)
         tracemalloc.start()
         found: Counter[str] = Counter()
-        for one in outcomes((row for *_, row in rows), reading, KeyLog(), Files()):
+        for one in outcomes((row for *_, row in rows), reading, KeyLog(), MappedFiles()):
             found[one.kind] += 1
             if one.said is not None and one.kind == "error":
                 found[one.said["kind"]] += 1
@@ -325,7 +328,7 @@ def test_one_hostile_flow_is_read_in_bounded_memory(
     assert peak(1200) < 1.5 * peak(400)
 
 
-_ROW = ("epoch", "ends", "path", "data", "segments")
+_ROW = ("section_group", "ends", "path", "data", "segments")
 
 
 def test_rows_that_bring_payload_are_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -355,7 +358,7 @@ def test_what_is_said_is_json(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux")
 def test_pages_that_were_passed_do_not_stay_in_memory(tmp_path: Path) -> None:
-    size = 3 * flows.KEPT
+    size = 3 * mapped_files.KEPT
     path = tmp_path / "large"
     with path.open("wb") as file:
         file.truncate(size)
@@ -369,13 +372,13 @@ def test_pages_that_were_passed_do_not_stay_in_memory(tmp_path: Path) -> None:
             if line.endswith(str(path))
         )
 
-    files = flows.Files()
+    files = MappedFiles()
     data = files[str(path)]
     most = 0
     for at in range(0, size, 4 << 20):
         assert not any(data[at : at + (4 << 20)])
         most = max(most, resident())
         files.passed(str(path), at)
-    assert (flows.KEPT >> 10) * 0.9 < most < (flows.KEPT >> 10) * 1.3
+    assert (mapped_files.KEPT >> 10) * 0.9 < most < (mapped_files.KEPT >> 10) * 1.3
     files.passed(str(path), 0)  # another flow, from the beginning on
     assert resident() == 0

@@ -14,40 +14,42 @@ from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import blocks
 from barnabas.pipeline.reading.endpoints import endpoints
 from barnabas.pipeline.reading.header_arrays import unusual, usual_headers
-from barnabas.pipeline.reading.packet_arrays import Stretch
+from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.ranges import ranges
 from barnabas.pipeline.reading.survey import Noticed
 from tests.pipeline.generated import KINDS, generated
-from tests.pipeline.reading.test_plan import SAMPLES
+from tests.pipeline.reading.test_planning import SAMPLES
 
 QUICK = settings(max_examples=25)
 
 
-def stretches(path: Path) -> list[Stretch]:
-    return [block for one in ranges([path]) for block in blocks(one) if isinstance(block, Stretch)]
+def packet_arrays(path: Path) -> list[PacketArrays]:
+    return [
+        block for one in ranges([path]) for block in blocks(one) if isinstance(block, PacketArrays)
+    ]
 
 
-def check(stretch: Stretch) -> int:
+def check(arrays: PacketArrays) -> int:
     found = {}
-    for headers in usual_headers(stretch):
+    for headers in usual_headers(arrays):
         for at, item in enumerate(headers.items.tolist()):
-            start = int(headers.starts[at] - stretch.starts[item])
+            start = int(headers.starts[at] - arrays.starts[item])
             seq, ack, flags = (int(x[at]) for x in (headers.seq, headers.ack, headers.flags))
             ends = headers.ends[at].tobytes()
             found[item] = (seq, ack, flags, start, start + int(headers.sizes[at]))
-            segment = Packets().segment(int(stretch.linktypes[item]), stretch.packet(item))
+            segment = Packets().segment(int(arrays.linktypes[item]), arrays.packet(item))
             assert segment is not None
             one, other = endpoints(ends)[:: 1 if headers.forward[at] else -1]
             assert (segment.source, segment.target) == (one, other)
-    for item in range(len(stretch.blocks)):
-        right = usual(int(stretch.linktypes[item]), stretch.packet(item))
+    for item in range(len(arrays.blocks)):
+        right = usual(int(arrays.linktypes[item]), arrays.packet(item))
         if item in found:
             assert right is not None
             assert right[1:] == found[item]
         elif right is not None:
             # it bears comments, or stands at the very end of the file
-            near = stretch.starts[item] + 80 > len(stretch.data)
-            assert item in stretch.comments or near
+            near = arrays.starts[item] + 80 > len(arrays.data)
+            assert item in arrays.comments or near
     return len(found)
 
 
@@ -55,13 +57,13 @@ def check(stretch: Stretch) -> int:
 @given(kind=st.sampled_from(KINDS), seed=st.integers(0, 2**32), six=st.booleans())
 def test_all_that_usual_finds(tmp_path: Path, kind: str, seed: int, six: bool) -> None:
     path = generated(tmp_path / "f", kind, seed, six=six)
-    count = sum(map(check, stretches(path)))
+    count = sum(map(check, packet_arrays(path)))
     assert count or kind == "vlan"
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_samples(path: Path) -> None:
-    assert sum(map(check, stretches(path)))
+    assert sum(map(check, packet_arrays(path)))
 
 
 @QUICK
@@ -70,16 +72,16 @@ def test_no_fragment_is_passed_over(tmp_path: Path, kind: str, seed: int, noise:
     """Bytes of headers are made into anything: what is a fragment then is looked at."""
     path = generated(tmp_path / "f", kind, seed, count=1)
     data = bytearray(path.read_bytes())
-    (one, *_) = stretches(path)
+    (one, *_) = packet_arrays(path)
     for start in one.starts.tolist()[::2]:
         for at, value in enumerate(noise):
             data[start + (seed >> at) % 40] = value
     path.write_bytes(data)
-    for stretch in stretches(path):
-        looked = set(unusual(stretch).tolist())
-        for item in range(len(stretch.blocks)):
+    for arrays in packet_arrays(path):
+        looked = set(unusual(arrays).tolist())
+        for item in range(len(arrays.blocks)):
             noticed = Noticed()
             packets = Packets(noticed, _scapy=lambda linktype, data: None)
-            packets.segment(int(stretch.linktypes[item]), stretch.packet(item))
+            packets.segment(int(arrays.linktypes[item]), arrays.packet(item))
             assert not noticed.any or item in looked
     assert np.all(np.diff(one.blocks) > 0)

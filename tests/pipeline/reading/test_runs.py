@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.pipeline.reading.runs import Row, runs
-from barnabas.pipeline.reading.segments import SEGMENT
+from barnabas.pipeline.reading.tcp_segments import SEGMENT
 
 
 def row(numbers: list[int]) -> Row:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.report.digests import DIGESTS
 from barnabas.pipeline.report.parts import Overview, Result, Row
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)><a href='http://evil.test/'>%{x}"
@@ -27,8 +29,24 @@ def result(rows: Sequence[Row], more: int = 0) -> Result:
 OVERVIEW = Overview(("demo.pcapng",), at(0), at(120), 48_213, 63, 12, 3, 5, 2, 312, 4)
 
 
+VALUES = {"string": "x", "boolean": True, "double": 1.0, "timestamp": at(0), "date": at(0).date()}
+
+
 def results() -> dict[str, Result]:
-    """All of them, with something in each."""
+    """All of them, with something in each: where nothing was made by hand, a row of the analysis' columns."""
+    found = _by_hand()
+    columns = {f"analyses/{one.name}": one.columns for one in ANALYSES}
+    for digest in DIGESTS:
+        if digest.name not in found:
+            row = {
+                one.name: [] if one.type.startswith("array") else VALUES.get(one.type, 1)
+                for one in columns[digest.of]
+            }
+            found[digest.name] = result([row])
+    return found
+
+
+def _by_hand() -> dict[str, Result]:
     chance = random.Random(4)
     clients = ["orders", "orders-service-a", "payments", HOSTILE]
     latency: list[dict[str, Any]] = []

@@ -11,6 +11,7 @@ from typing import Any
 
 from barnabas.pipeline.report.page import page
 from barnabas.pipeline.report.parts import Overview, Result
+from barnabas.pipeline.report.registry import SECTIONS
 from tests.pipeline.report.made import HOSTILE, OVERVIEW, results
 
 PLOTLY = "window.Plotly = {};"
@@ -110,7 +111,7 @@ def test_what_was_looked_for_and_not_found_is_said() -> None:
     text = page(NOTHING, {}, PLOTLY)
     assert "no exchange in it" in text
     assert "All of the captures could be read." in text
-    assert text.count("<li><b>") == 14
+    assert text.count("<li><b>") == len(SECTIONS)
 
 
 def test_rows_beyond_the_page_are_counted() -> None:

@@ -19,7 +19,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Closed
 from barnabas.pipeline.rows.exchanges import row
 from barnabas.pipeline.streaming.following import Following, closed
-from barnabas.pipeline.streaming.incremental_reader import COLUMNS, Found
+from barnabas.pipeline.streaming.incremental_reader import COLUMNS, TableRow
 from tests.captures.writing.test_rotation import OURS, SAMPLES, rotated, segments
 
 Row = dict[str, Any]
@@ -27,19 +27,19 @@ Row = dict[str, Any]
 
 def fed(
     folder: Path, batches: Iterable[Sequence[Path]], end: bool = True
-) -> tuple[list[Found], Following]:
+) -> tuple[list[TableRow], Following]:
     """What the batches come to, each with the state of the one before as it was written."""
-    found: list[Found] = []
+    found: list[TableRow] = []
     state = Following()
     for batch in batches:
         state = pickle.loads(pickle.dumps(state))
         found += state.batch(batch, partial(closed, folder))
-    if end and state.carried is not None:
-        found += state.carried.end()
+    if end and state.reader is not None:
+        found += state.reader.end()
     return found, state
 
 
-def of(found: Iterable[Found], table: str) -> list[Row]:
+def of(found: Iterable[TableRow], table: str) -> list[Row]:
     return [one.row for one in found if one.table == table]
 
 
@@ -120,9 +120,9 @@ def test_a_segment_that_comes_late_is_waited_for_while_it_is_there(tmp_path: Pat
     assert not of(found, "errors")
     _, state = fed(tmp_path / "f", [[one, three], [two]], end=False)
     assert not state.waiting
-    assert state.carried is not None
-    assert state.carried.last is not None
-    assert state.carried.last.number == 3
+    assert state.reader is not None
+    assert state.reader.last is not None
+    assert state.reader.last.number == 3
 
 
 def test_a_segment_that_is_nowhere_is_missing(tmp_path: Path) -> None:
@@ -165,6 +165,6 @@ def test_a_damaged_segment_is_an_error_and_the_next_one_is_read(tmp_path: Path) 
     files[0].write_bytes(data)
     found, state = fed(tmp_path / "f", [files])
     assert "corrupt" in {each["kind"] for each in of(found, "errors")}
-    assert state.carried is not None
-    assert state.carried.last is not None
-    assert state.carried.last.number == 4
+    assert state.reader is not None
+    assert state.reader.last is not None
+    assert state.reader.last.number == 4

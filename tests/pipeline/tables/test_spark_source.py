@@ -15,7 +15,7 @@ from barnabas.pipeline.rows.frames import frame_rows
 from barnabas.pipeline.tables.spark_source import KafkaCapture, closed
 from tests.pipeline.generated import generated
 from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME
-from tests.pipeline.reading.test_plan import read_plainly
+from tests.pipeline.reading.test_planning import read_plainly
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from barnabas.pipeline.reading.plan import sorted_paths
+from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.ranges import ranges
 from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.tables import spark_stages

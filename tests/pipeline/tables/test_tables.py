@@ -12,8 +12,8 @@ import pytest
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.packet_rows import WRITTEN, packet_rows
-from barnabas.pipeline.reading.plan import sorted_paths
 from barnabas.pipeline.rows.columns import EXCHANGES, ddl
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, frame_rows

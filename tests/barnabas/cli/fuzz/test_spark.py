@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from barnabas.cli.fuzz.spark import rounds
+from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.corpus.corpora import basis
 from barnabas.fuzz.database.findings import Findings, Kept
 from barnabas.fuzz.engine.assembling import Assembled, assembled
-from barnabas.fuzz.engine.campaign import Campaign
 from barnabas.fuzz.engine.running import Batch, RunRound, run, run_range
 from barnabas.fuzz.engine.shards import job_of
 from barnabas.fuzz.targets.decoder import DecoderTarget

@@ -16,8 +16,7 @@ import pytest
 
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Recipe
-from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.engine.tally import SET_ASIDE
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG

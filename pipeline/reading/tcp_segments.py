@@ -1,4 +1,4 @@
-"""From a piece of a capture to rows of segments: one row for what a flow has in a stretch of packets.
+"""From a piece of a capture to rows of TCP segments: one row for what a flow has in a run of packets.
 
 A row is small: where the payload stands in the file, not the payload itself, so that next to nothing is
 moved when flows are brought together. What can't be found again (compressed files, captures that are too
@@ -24,7 +24,7 @@ from barnabas.pipeline.reading.blocks import blocks
 from barnabas.pipeline.reading.endpoints import ends_of
 from barnabas.pipeline.reading.header_arrays import Headers, usual_headers
 from barnabas.pipeline.reading.numbering import Numbers
-from barnabas.pipeline.reading.packet_arrays import Stretch
+from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.plan import Piece
 from barnabas.pipeline.reading.survey import Noticed
 
@@ -32,7 +32,7 @@ SCHEMA: Final = pa.schema(
     [
         ("flow", pa.binary()),
         ("first", pa.int64()),
-        ("epoch", pa.int32()),
+        ("section_group", pa.int32()),
         ("ends", pa.binary()),
         ("path", pa.string()),
         ("segments", pa.binary()),
@@ -40,8 +40,9 @@ SCHEMA: Final = pa.schema(
     ]
 )
 """flow: what is brought together (a conversation, or those of a connection of ours); first: the number of
-its first packet; epoch: see plan.Epoch; ends: see ends.py; path: where the payload is, or null: in `data`;
-segments: of dtype SEGMENT, in the order of the packets; data: bytes that are nowhere else."""
+its first packet; section_group: see plan.SectionGroup; ends: see endpoints.py; path: where the payload is,
+or null: in `data`; segments: of dtype SEGMENT, in the order of the packets; data: bytes that are nowhere
+else."""
 
 SEGMENT: Final = np.dtype(
     [
@@ -80,18 +81,18 @@ def segments(piece: Piece, links: Links, *, carry: bool) -> Iterator[pa.RecordBa
     for block in blocks(piece.range):
         if isinstance(block, Other) and block.kind in NUMBERED:
             numbers.skip()
-        elif isinstance(block, Stretch):
+        elif isinstance(block, PacketArrays):
             for part in [block] if path else _parts(block):
                 places = numbers.places(part)
                 yield from _rows(piece, part, numbers.of(part), places, rare, links, path)
 
 
-def _parts(stretch: Stretch) -> Iterator[Stretch]:
-    """A stretch cut where so many bytes have passed."""
-    share = (stretch.blocks - stretch.blocks[0]) // CARRIED
+def _parts(arrays: PacketArrays) -> Iterator[PacketArrays]:
+    """Packets cut where so many bytes have passed."""
+    share = (arrays.blocks - arrays.blocks[0]) // CARRIED
     cuts = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(share)]
     for begin, end in itertools.pairwise(cuts):
-        yield stretch.part(begin, end)
+        yield arrays.part(begin, end)
 
 
 class _Rare:
@@ -102,10 +103,10 @@ class _Rare:
         self._packets = Packets(self._noticed)
         self._whole = piece.whole
 
-    def segment(self, stretch: Stretch, item: int, place: int) -> Segment | None:
+    def segment(self, arrays: PacketArrays, item: int, place: int) -> Segment | None:
         """The segment in a packet, or that its fragments have made whole."""
         self._noticed.any = False
-        found = self._packets.segment(int(stretch.linktypes[item]), stretch.packet(item))
+        found = self._packets.segment(int(arrays.linktypes[item]), arrays.packet(item))
         if self._noticed.any:
             whole = self._whole.get(place)
             return None if whole is None else whole.segment
@@ -114,7 +115,7 @@ class _Rare:
 
 def _rows(
     piece: Piece,
-    stretch: Stretch,
+    arrays: PacketArrays,
     numbers: NDArray[np.int64],
     places: NDArray[np.int64],
     rare: _Rare,
@@ -124,27 +125,27 @@ def _rows(
     parts: list[NDArray[np.void]] = []
     codes: list[NDArray[np.int64]] = []
     known: dict[bytes, int] = {}
-    rest = np.ones(len(stretch.blocks), bool)
-    for headers in usual_headers(stretch):
+    rest = np.ones(len(arrays.blocks), bool)
+    for headers in usual_headers(arrays):
         rest[headers.items] = False
-        parts.append(_usual(stretch, headers, numbers))
+        parts.append(_usual(arrays, headers, numbers))
         codes.append(_codes(headers, known))
     blob = bytearray()
     unusual = []
     unusual_codes = []
     for item in np.flatnonzero(rest).tolist():
-        segment = rare.segment(stretch, item, int(places[item]))
+        segment = rare.segment(arrays, item, int(places[item]))
         if segment is None:
             continue
         ends, forward = ends_of(segment)
-        said = stretch.comments.get(item, ())
+        said = arrays.comments.get(item, ())
         comments = json.dumps(said).encode() if said else b""
         kind = CAREFUL | INLINE | (FORWARD if forward else 0)
         unusual_codes.append(known.setdefault(ends, len(known)))
         unusual.append(
             (
                 int(numbers[item]),
-                int(stretch.times[item]),
+                int(arrays.times[item]),
                 len(blob),
                 len(segment.payload),
                 segment.seq,
@@ -168,14 +169,14 @@ def _rows(
     names = list(known)
     ends_of_rows = [names[code[at]] for at in starts]
     rows = Rows(found, starts, stops, ends_of_rows, bytes(blob))
-    yield _batch(stretch, rows, _epoch_of(piece, stretch), links, path)
+    yield _batch(arrays, rows, _section_group_of(piece, arrays), links, path)
 
 
-def _usual(stretch: Stretch, headers: Headers, numbers: NDArray[np.int64]) -> NDArray[np.void]:
+def _usual(arrays: PacketArrays, headers: Headers, numbers: NDArray[np.int64]) -> NDArray[np.void]:
     found = np.zeros(len(headers.items), SEGMENT)
     found["number"] = numbers[headers.items]
-    found["ts_ns"] = stretch.times[headers.items]
-    found["at"] = headers.starts + stretch.base
+    found["ts_ns"] = arrays.times[headers.items]
+    found["at"] = headers.starts + arrays.base
     found["size"] = headers.sizes
     found["seq"] = headers.seq
     found["ack"] = headers.ack
@@ -195,18 +196,18 @@ def _codes(headers: Headers, known: dict[bytes, int]) -> NDArray[np.int64]:
     return found_codes
 
 
-def _epoch_of(piece: Piece, stretch: Stretch) -> int:
-    """The epoch of a stretch: sections never begin within one."""
-    first = stretch.base + int(stretch.blocks[0])
-    found = piece.epochs[0][1]
-    for offset, epoch in piece.epochs:
+def _section_group_of(piece: Piece, arrays: PacketArrays) -> int:
+    """The group of sections of some packets: none begins between them."""
+    first = arrays.base + int(arrays.blocks[0])
+    found = piece.section_groups[0][1]
+    for offset, section_group in piece.section_groups:
         if offset <= first:
-            found = epoch
+            found = section_group
     return found
 
 
 class Rows(NamedTuple):
-    """The segments of a stretch by their flows: row i has those from starts[i] up to stops[i]."""
+    """The segments of some packets by their flows: row i has those from starts[i] up to stops[i]."""
 
     segments: NDArray[np.void]
     starts: NDArray[np.intp]
@@ -217,15 +218,15 @@ class Rows(NamedTuple):
 
 
 def _batch(
-    stretch: Stretch, rows: Rows, epoch: int, links: Links, path: str | None
+    arrays: PacketArrays, rows: Rows, section_group: int, links: Links, path: str | None
 ) -> pa.RecordBatch:
     found, starts = rows.segments, rows.starts
     datas = [
-        _carried(stretch, found[start:stop], rows.blob, all_of=path is None)
+        _carried(arrays, found[start:stop], rows.blob, all_of=path is None)
         for start, stop in zip(starts.tolist(), rows.stops.tolist(), strict=True)
     ]
-    head = struct.pack(">I", epoch)
-    flows = [head + links.get((epoch, one), one) for one in rows.ends]
+    head = struct.pack(">I", section_group)
+    flows = [head + links.get((section_group, one), one) for one in rows.ends]
     offsets = np.append(starts, len(found)).astype(np.int32) * SEGMENT.itemsize
     packed = pa.BinaryArray.from_buffers(
         pa.binary(), len(starts), [None, pa.py_buffer(offsets), pa.py_buffer(found.tobytes())]
@@ -233,7 +234,7 @@ def _batch(
     columns = [
         pa.array(flows, pa.binary()),
         pa.array(found["number"][starts]),
-        pa.array(np.full(len(starts), epoch, np.int32)),
+        pa.array(np.full(len(starts), section_group, np.int32)),
         pa.array(rows.ends, pa.binary()),
         pa.array([path] * len(starts), pa.string()),
         packed,
@@ -243,7 +244,7 @@ def _batch(
 
 
 def _carried(
-    stretch: Stretch, found: NDArray[np.void], blob: bytes, *, all_of: bool
+    arrays: PacketArrays, found: NDArray[np.void], blob: bytes, *, all_of: bool
 ) -> bytes | None:
     """The bytes that a row has to bring; its segments are told where they are."""
     inline = found["kind"] & INLINE != 0
@@ -257,8 +258,8 @@ def _carried(
         if inline[item]:
             pieces.append(blob[start : start + size])
         else:
-            start -= stretch.base
-            pieces.append(bytes(stretch.data[start : start + size]))
+            start -= arrays.base
+            pieces.append(bytes(arrays.data[start : start + size]))
             one["kind"] |= INLINE
         one["at"] = at
         at += size

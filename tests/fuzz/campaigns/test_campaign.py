@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from barnabas.fuzz.campaigns.campaign import Campaign, Known
 from barnabas.fuzz.cases.case import Seed
-from barnabas.fuzz.engine.campaign import Campaign, Known
 
 KNOWN = Known(("null", "flip"), ("died",), ("join",), ("golden",), ("apache", "embedded"))
 

@@ -19,7 +19,7 @@ from barnabas.captures.files.pcapng import Packet
 from barnabas.captures.writing.pcapng import comment_option, interface, packet, section
 from barnabas.pipeline.reading.blocks import blocks
 from barnabas.pipeline.reading.numbering import Numbers
-from barnabas.pipeline.reading.packet_arrays import Stretch
+from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.plan import Plan
 from barnabas.pipeline.reading.ranges import ranges
 from tests import places
@@ -39,7 +39,7 @@ def packets(made: Plan) -> list[Row]:
     for piece in made.pieces:
         numbers = Numbers(piece)
         for block in blocks(piece.range):
-            if isinstance(block, Stretch):
+            if isinstance(block, PacketArrays):
                 for item, number in enumerate(numbers.of(block).tolist()):
                     found.append(
                         (

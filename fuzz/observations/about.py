@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.targets.wire import question
+from barnabas.fuzz.observations.requests import question
 from barnabas.specs.registry import NAMES
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.targets.wire import Asked, Question, question
+from barnabas.fuzz.observations.requests import Asked, Question, question
 from barnabas.specs.frames import Short, request_head, response_body
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.malformed import Malformed

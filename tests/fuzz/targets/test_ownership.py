@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.fuzz.errors import Misuse
-from barnabas.fuzz.ownership import check_own
+from barnabas.fuzz.targets.ownership import check_own
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.fuzz.oracles.readings import wrong_request
-from barnabas.fuzz.targets.wire import question
+from barnabas.fuzz.observations.exchanges import wrong_request
+from barnabas.fuzz.observations.requests import question
 from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import request
 

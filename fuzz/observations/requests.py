@@ -1,4 +1,4 @@
-"""One connection to a broker, without its socket: what is asked on it, and the answers, bounded."""
+"""What the bytes of a case ask of a broker: its whole requests, and what stands behind the last one."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ from typing import Final, Literal, NamedTuple
 from barnabas.specs.frames import Short, request_head
 from barnabas.specs.keys import PRODUCE
 from barnabas.specs.malformed import Malformed
-
-REPLY_LIMIT: Final = 1 << 20
-"""Bytes of a reply that are kept; the rest is counted and let go."""
-
-KEPT_LIMIT: Final = 4 << 20
-"""Bytes of all replies of one case that are kept."""
 
 REQUEST_LIMIT: Final = 100 << 20
 """Kafka's socket.request.max.bytes: a broker closes on a larger size, and on a negative one."""
@@ -89,70 +83,3 @@ def _acks(data: bytes, start: int, end: int) -> int | None:
         return request_head(data, start, end).acks
     except (Short, Malformed):
         return None
-
-
-class Wire:
-    """Replies out of what comes in. `over` is why there can be no more: the stream is no longer Kafka's."""
-
-    __slots__ = ("_buffer", "_kept", "_skip", "came", "garbled", "replies")
-
-    def __init__(self) -> None:
-        self.replies: list[bytes] = []
-        self.came = 0
-        """Bytes that came in, also those that were let go."""
-        self.garbled = False
-        """A size came that no response has."""
-        self._buffer = bytearray()
-        self._kept = 0
-        self._skip = 0
-
-    def begin(self) -> None:
-        """Another case: what came before is no longer of interest."""
-        self.replies = []
-        self._kept = 0
-        self.came = 0
-
-    @property
-    def midway(self) -> bool:
-        """Whether part of a reply has come."""
-        return bool(self._buffer or self._skip)
-
-    def receive(self, data: bytes) -> None:
-        """Take what came."""
-        self.came += len(data)
-        if not self._buffer and not self._skip and len(data) >= 4:
-            (size,) = _SIZE.unpack_from(data, 0)
-            if size == len(data) - 4:  # one whole reply: the usual
-                self._keep(data[4:])
-                return
-        self._buffer += data
-        self._take()
-
-    def _take(self) -> None:
-        buffer = self._buffer
-        at = 0
-        while not self.garbled:
-            if self._skip:
-                step = min(self._skip, len(buffer) - at)
-                at += step
-                self._skip -= step
-                if self._skip:
-                    break
-            if len(buffer) - at < 4:
-                break
-            (size,) = _SIZE.unpack_from(buffer, at)
-            if size < 0:
-                self.garbled = True
-                break
-            kept = min(size, REPLY_LIMIT)
-            if len(buffer) - at - 4 < kept:
-                break
-            self._keep(bytes(buffer[at + 4 : at + 4 + kept]))
-            at += 4 + kept
-            self._skip = size - kept
-        del buffer[:at]
-
-    def _keep(self, reply: bytes) -> None:
-        room = KEPT_LIMIT - self._kept
-        self.replies.append(reply if len(reply) <= room else reply[:room])
-        self._kept += min(len(reply), room)

@@ -1,0 +1,1 @@
+"""A campaign's file: what it may say, and those that come with barnabas."""

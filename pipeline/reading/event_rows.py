@@ -1,0 +1,148 @@
+"""The rows that events of connections complete: exchanges, connections that are over, what could not be read.
+
+Made here for all readers, whether they read one flow or a capture that still grows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.pipeline.reading.shortfalls import left, missing
+from barnabas.pipeline.rows.exchanges import NO_RESPONSE, row, software_of
+from barnabas.pipeline.rows.frames import Frames
+
+T = TypeVar("T")
+
+Make = Callable[[str, int, dict[str, Any]], T]
+"""Makes what a reader gives of a row: of its kind (exchange, error, connection, loss), the number of its
+connection and its values."""
+
+
+class EventRows(Generic[T]):
+    """Makes rows of events, in order. context: where names are learnt; without one, ids stay ids.
+    frames: told of all frames and exchanges."""
+
+    def __init__(
+        self,
+        make: Make[T],
+        columns: tuple[str, ...],
+        context: Context | None,
+        *,
+        capture: str = "",
+        frames: Frames | None = None,
+    ) -> None:
+        self.conversations = Conversations(seen=frames.seen if frames else None)
+        self._make = make
+        self._columns = columns
+        self._context = context
+        self._capture = capture
+        self._frames = frames
+        self._connections: dict[int, dict[str, Any]] = {}
+        """What is said of those that are open."""
+        self._software: dict[int, str] = {}
+
+    def event(self, event: Event, packet: int = 0) -> Iterator[T]:
+        """The rows that an event completes. packet: the number of the packet that brought it, if known."""
+        number = event.connection
+        if isinstance(event, Closed):
+            yield from self._closing(number, self.conversations.event(event), event.ts_ns)
+            if number in self._connections:
+                self._connections[number] |= {"closed_ns": event.ts_ns, "reset": event.reset}
+                yield from self._connection(number)
+            return
+        if isinstance(event, Opened):
+            self._open(event)
+        losses = self.conversations.losses
+        for exchange in self.conversations.event(event):
+            yield from self._exchange(exchange, event.ts_ns)
+        if self.conversations.losses == losses:
+            return
+        yield self._make("loss", number, {})
+        if isinstance(event, Lost):
+            yield self._error(
+                number, "gap", missing(event.bytes), bytes=event.bytes or None,
+                direction=event.direction, ts_ns=event.ts_ns, packet=packet or None,
+            )  # fmt: skip
+        elif isinstance(event, Chunk):
+            yield self._error(
+                number, "unframed", "bytes that begin no frame",
+                direction=event.direction, ts_ns=event.ts_ns, packet=event.packet or None,
+            )  # fmt: skip
+
+    def end_of(self, number: int) -> Iterator[T]:
+        """The capture is over: the rows of a connection that is open."""
+        yield from self._closing(number, self.conversations.end_of(number), None)
+        yield from self._connection(number)
+
+    def _open(self, event: Opened) -> None:
+        comment = event.comment
+        broker = comment.get("broker")
+        self._connections[event.connection] = {
+            "client_address": comment.get("client", event.client),
+            "server_address": event.server,
+            "opened_ns": event.ts_ns,
+            "whole": event.whole,
+            "broker": broker if isinstance(broker, int) else None,
+            "comment": comment,
+        }
+        self._software.pop(event.connection, None)
+
+    def _closing(
+        self, number: int, exchanges: Iterable[Exchange], ts_ns: int | None
+    ) -> Iterator[T]:
+        """The end of a connection: what was left, and what could not be read."""
+        undecoded, skipped = self.conversations.undecoded, self.conversations.skipped
+        for exchange in exchanges:
+            yield from self._exchange(exchange, ts_ns)
+        for kind, reason, size in left(self.conversations, undecoded, skipped):
+            yield self._error(number, kind, reason, bytes=size, ts_ns=ts_ns)
+
+    def _connection(self, number: int) -> Iterator[T]:
+        said = self._connections.pop(number, None)
+        self._software.pop(number, None)
+        if said is not None:
+            yield self._make("connection", number, said)
+
+    def _exchange(self, exchange: Exchange, ts_ns: int | None) -> Iterator[T]:
+        number = exchange.connection
+        exchange.losses = self.conversations.losses
+        if self._frames is not None:
+            self._frames.exchange(exchange)
+        if exchange.key == STRAY:
+            reason = (
+                f"a response to correlation id {exchange.correlation_id}, which nobody asked for"
+            )
+            yield self._error(
+                number, "unmatched", reason, bytes=exchange.response_size,
+                direction="response", ts_ns=exchange.ts, packet=exchange.response_packet,
+            )  # fmt: skip
+            return
+        if self._context is not None:
+            self._context.learn(exchange)
+        if "software" in self._columns and number not in self._software:
+            software = software_of(exchange)
+            if software is not None:
+                self._software[number] = software
+        over = ts_ns if exchange.latency_ms is None and exchange.note != NO_RESPONSE else None
+        columns = row(
+            exchange,
+            self._context,
+            capture=self._capture,
+            software=self._software.get(number),
+            end_ns=over,
+            columns=self._columns,
+        )
+        yield self._make("exchange", number, columns)
+        if columns.get("undecodable"):
+            yield self._error(
+                number, "undecoded", columns["undecodable"],
+                ts_ns=exchange.ts, packet=exchange.request_packet,
+            )  # fmt: skip
+
+    def _error(self, number: int, kind: str, reason: str, **said: Any) -> T:
+        return self._make("error", number, {"kind": kind, "reason": reason, **said})
