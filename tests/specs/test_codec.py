@@ -90,6 +90,12 @@ def test_a_projection_goes_by_what_a_tag_holds_and_not_by_its_size() -> None:
     assert codec.project("replica_state")(odd) == {"replica_state": whole["replica_state"]}
 
 
+def test_a_projection_of_what_was_not_sent_has_only_what_was_asked_for() -> None:
+    codec = specs.api("Fetch").request.codec(15)
+    project = codec.project("replica_state.replica_epoch")
+    assert project(codec.encode({})) == {"replica_state": {"replica_epoch": -1}}
+
+
 def test_a_projection_of_a_whole_structure_has_its_unknown_tags() -> None:
     codec = specs.api("Metadata").request.codec(9)
     body = codec.encode({"topics": [{"name": "a", "_tags": {7: b"x"}}], "_tags": {8: b"y"}})
