@@ -25,8 +25,8 @@ def ceiling(key: int, unstable: bool = False) -> int | None:
 
     None for an API that is unknown or leaks in every version. unstable: not only what is final.
 
-    >>> ceiling(17), ceiling(55), ceiling(82), ceiling(12345)
-    (1, 1, None, None)
+    >>> ceiling(5), ceiling(55), ceiling(82), ceiling(12345)
+    (4, 1, None, None)
     """
     if key not in NAMES:
         return None
