@@ -327,11 +327,11 @@ def versions_offered(actor: Actor) -> dict[int, tuple[int, int]]:
 
 def test_api_versions_are_narrowed_to_what_is_understood() -> None:
     actor = Stage().actor()
-    offered = [(0, 0, 99), (1, 4, 18), (55, 0, 2), (82, 0, 0), (500, 0, 3), (3, 20, 30)]
+    offered = [(5, 0, 99), (1, 4, 11), (55, 0, 2), (82, 0, 0), (500, 0, 3), (3, 20, 30)]
     keys = [{"api_key": key, "min_version": low, "max_version": high} for key, low, high in offered]
     actor.ask(request("ApiVersions", 1, version=0))
     actor.answer(response("ApiVersions", 1, version=0, api_keys=keys))
-    assert versions_offered(actor) == {0: (0, 13), 1: (4, 18), 55: (0, 1)}
+    assert versions_offered(actor) == {5: (0, 4), 1: (4, 11), 55: (0, 1)}
 
 
 @slicings

@@ -63,8 +63,8 @@ def offered(actor: Actor, entries: list[tuple[int, int, int]], chunks: Chunks) -
 
 @slicings
 def test_05_ranges_are_intersected_and_unknown_keys_removed(chunks: Chunks) -> None:
-    entries = [(1, 4, 99), (3, 0, 5), (8, 50, 60), (500, 0, 3)]
-    assert offered(Stage().actor(), entries, chunks) == {1: (4, 18), 3: (0, 5)}
+    entries = [(5, 1, 99), (3, 0, 5), (8, 50, 60), (500, 0, 3)]
+    assert offered(Stage().actor(), entries, chunks) == {5: (1, 4), 3: (0, 5)}
 
 
 @slicings
