@@ -202,7 +202,7 @@ class Api:
     """One API: its key, the versions that any release ever had, and both directions.
 
     stable: the newest version that a release has made final. One behind it is still being worked on
-    (Kafka's latestVersionUnstable): brokers offer it with enable.unstable.api.versions only.
+    (Kafka's latestVersionUnstable): brokers offer it with `unstable.api.versions.enable` only.
     """
 
     key: int
