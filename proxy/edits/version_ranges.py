@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from barnabas.specs import NAMES, api, key_of
 from barnabas.specs.addresses import LEAKING
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.releases import Range, features, offered
-
-NEWEST_API_VERSIONS: Final = api(API_VERSIONS).versions[1]
 
 
 @functools.cache

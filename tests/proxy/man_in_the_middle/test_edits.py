@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.proxy.edits.version_ranges import NEWEST_API_VERSIONS
+from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs import api
 from barnabas.specs.addresses import LEAKING
 from barnabas.specs.drafts.rewrite_0_8_2 import ConsumerMetadata
@@ -28,6 +28,8 @@ from tests.proxy.playbook import (
     trailing,
     whole,
 )
+
+NEWEST_API_VERSIONS = Offer().newest_api_versions
 
 slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
 
