@@ -190,8 +190,9 @@ def _fields(theirs: list[Facts], ours: list[Facts], path: str = "") -> Iterator[
         if other is None and place < len(ours) and _renamed(field, ours[place], names):
             other = left.pop(ours[place]["name"], None)
         if other is None:
-            facts = (f"{fact} {field[fact]!r}" for fact in ("tag", "default") if field[fact])
-            nullable = ["nullable"] if field["nullable"] else []
+            known = {fact: value for fact, value in field.items() if value is not UNKNOWN}
+            facts = [f"{fact} {known[fact]!r}" for fact in ("tag", "default") if known.get(fact)]
+            nullable = ["nullable"] if known.get("nullable") else []
             told = ", ".join([field["kind"], *nullable, *facts])
             yield where, f"is not declared ({told})"
         else:

@@ -20,6 +20,9 @@ from barnabas.peers.apache.versions import LOGGER
 JACKSON: Final = "com.fasterxml.jackson.core:jackson-databind:2.21.2"
 """What Kafka's JSON converters are written in; kafka-clients does not bring it."""
 
+OLDEST: Final = (2, 8)
+"""Since then ApiMessageType says which listeners have an API."""
+
 Definition = dict[str, Any]
 """A message as Kafka's own file defines it, without prose."""
 
@@ -39,10 +42,10 @@ class Release:
 
 def read(version: str) -> Release:
     """Read a release's classes. Raises UnavailableError if Java or the artifact can't be had."""
+    if tuple(map(int, version.split("."))) < OLDEST:
+        raise UnavailableError(f"the classes of {version} do not say enough; those since 2.8.0 do")
     jars = _jars(version)
     definitions = _definitions(jars[0])
-    if not definitions:
-        raise UnavailableError(f"kafka-clients {version} came before Kafka's message definitions")
     names = [name for name, one in definitions.items() if one["validVersions"] != "none"]
     asked = [["protocol"], *(["schemas", class_of(definitions[name])] for name in names)]
     protocol, *schemas = _ask(jars, asked)

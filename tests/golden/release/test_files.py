@@ -110,6 +110,14 @@ def test_what_is_no_version_is_misuse(version: str, monkeypatch: pytest.MonkeyPa
     assert caught.value.code == 2
 
 
+def test_an_old_version_could_not_be_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["release", "2.3.1"])
+    assert program.main() == 3
+    assert "since 2.8.0" in capsys.readouterr().err
+
+
 @pytest.mark.needs_apache
 def test_a_version_that_does_not_exist_could_not_be_asked(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
