@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test test-more test-all lint bench compat compat-franz rediscover fuzz-self clean
+.PHONY: help demo test test-more test-all lint bench compat compat-franz kafka-release rediscover fuzz-self clean
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
@@ -13,6 +13,7 @@ help:
 	@echo "make fuzz-self the fuzzer against our own decoders and proxy: two minutes, nothing to find"
 	@echo "make rediscover  campaigns against releases with known bugs and those that mended them"
 	@echo "make compat    brokers and clients of many versions, directly and through the proxy"
+	@echo "make kafka-release VERSION=4.4.0  what that release has otherwise than we declare it; tests/golden anew"
 	@echo "make compat-franz  franz-go's own test suite (Go, 4.3.1), directly and through the proxy"
 
 # each target makes .venv if need be and installs what it needs, once (a stamp for each extra)
@@ -59,6 +60,10 @@ compat: $(VENV)/.stamp-test
 
 compat-franz: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.compat.kgo
+
+# exit code 1: something differs, which make calls an error
+kafka-release: $(VENV)/.stamp-test
+	@$(BIN)/python -m tests.golden.release $(VERSION) --write
 
 # a fixed seed and a limit of time: what it finds is a bug of ours. FUZZ_SECONDS: for each of the three, which
 # may run side by side (make --jobs 2)

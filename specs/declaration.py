@@ -199,11 +199,16 @@ def _codec(message: Message, version: int, release: str | None) -> Codec:
 
 @dataclass(frozen=True, eq=False)
 class Api:
-    """One API: its key, the versions that any release ever had, and both directions."""
+    """One API: its key, the versions that any release ever had, and both directions.
+
+    stable: the newest version that a release has made final. One behind it is still being worked on
+    (Kafka's latestVersionUnstable): brokers offer it with `unstable.api.versions.enable` only.
+    """
 
     key: int
     name: str
     versions: tuple[int, int]
+    stable: int
     flexible: int
     request: Message
     response: Message
@@ -217,12 +222,14 @@ class Api:
         flexible: int | None,
         request: Message,
         response: Message,
+        unstable: int | None = None,
     ) -> None:
         since = FOREVER if flexible is None else flexible
         for attribute, value in (
             ("key", key),
             ("name", name),
             ("versions", versions),
+            ("stable", versions[1] if unstable is None else unstable - 1),
             ("flexible", since),
             ("request", request.of(f"{name}Request", versions, since)),
             ("response", response.of(f"{name}Response", versions, since)),

@@ -1,4 +1,4 @@
-"""Kafka's error codes, as kafka-clients 4.4.0 has them (its class Errors, common.protocol)."""
+"""Kafka's error codes, as the newest kafka-clients has them (its class Errors, common.protocol)."""
 
 from __future__ import annotations
 

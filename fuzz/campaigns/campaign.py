@@ -143,8 +143,8 @@ def _api(name: str) -> str:
 def version_range(name: str, text: str) -> range:
     """The versions of an API that a text names. Raises ValueError.
 
-    >>> version_range("Fetch", "4-12"), version_range("Metadata", "9+"), version_range("Produce", "9")
-    (range(4, 13), range(9, 14), range(9, 10))
+    >>> version_range("Fetch", "4-12"), version_range("StopReplica", "2+"), version_range("Produce", "9")
+    (range(4, 13), range(2, 5), range(9, 10))
     """
     first, last = api(name).versions
     parts = _RANGE.fullmatch(text.strip())

@@ -63,10 +63,12 @@ def explain(offer: Offer) -> list[str]:
     capped = ", ".join(
         f"{NAMES[key]} v{first}+" if first else NAMES[key] for key, first in LEAKING.items()
     )
+    final = "" if offer.unstable else ", and what no release has made final (--unstable offers it)"
     return [
         f"edit: brokers' addresses are replaced by the proxy's listeners in {patched}",
         f"edit: ApiVersions leaves out what could leak an address: {capped}",
-        f"edit: ApiVersions leaves out APIs and versions unknown here (known: keys 0-{max(NAMES)})",
+        f"edit: ApiVersions leaves out APIs and versions unknown here (known: keys 0-{max(NAMES)})"
+        f"{final}",
         f"edit: ApiVersions requests above v{offer.newest_api_versions} are answered with error "
         f"{UNSUPPORTED_VERSION} and that range",
         *offer.explain(),

@@ -9,28 +9,26 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from barnabas.specs import NAMES, api, key_of
 from barnabas.specs.addresses import LEAKING
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.releases import Range, features, offered
 
-NEWEST_API_VERSIONS: Final = api(API_VERSIONS).versions[1]
-
 
 @functools.cache
-def ceiling(key: int) -> int | None:
-    """The newest version of an API that may pass: what is declared, and leaks no address.
+def ceiling(key: int, unstable: bool = False) -> int | None:
+    """The newest version of an API that may pass: what is declared as final, and leaks no address.
 
-    None for an API that is unknown or leaks in every version.
+    None for an API that is unknown or leaks in every version. unstable: not only what is final.
 
-    >>> ceiling(1), ceiling(55), ceiling(82), ceiling(12345)
-    (18, 1, None, None)
+    >>> ceiling(5), ceiling(55), ceiling(82), ceiling(12345)
+    (4, 1, None, None)
     """
     if key not in NAMES:
         return None
-    newest = api(key).versions[1]
+    newest = api(key).versions[1] if unstable else api(key).stable
     if key in LEAKING:
         newest = min(newest, LEAKING[key] - 1)
     return newest if newest >= 0 else None
@@ -40,7 +38,8 @@ class Offer:
     """The versions that clients are offered, as far as the broker has them too.
 
     release: offer no more than this release of Kafka did. newest: the newest version by API key.
-    Raises LookupError for a release that is not known.
+    unstable: offer what no release has made final, too. Raises LookupError for a release that is not
+    known.
 
     >>> offer = Offer("2.8", {1: 11})
     >>> offer.range(1), offer.range(3), offer.range(68)
@@ -49,15 +48,21 @@ class Offer:
     (True, True, False)
     """
 
-    def __init__(self, release: str | None = None, newest: Mapping[int, int] | None = None) -> None:
+    def __init__(
+        self,
+        release: str | None = None,
+        newest: Mapping[int, int] | None = None,
+        unstable: bool = False,
+    ) -> None:
         self.release = release
+        self.unstable = unstable
         self.newest = dict(newest or {})
         self._released = None if release is None else offered(release)
         self._features = None if release is None else features(release)
 
     def range(self, key: int) -> Range | None:
         """The versions of an API that may be offered; None if it may not be offered at all."""
-        low, high = 0, ceiling(key)
+        low, high = 0, ceiling(key, self.unstable)
         if high is None:
             return None
         if self._released is not None:

@@ -1,7 +1,7 @@
 """InitProducerId (key 22): an idempotent or transactional producer asks for its id and epoch.
 
 Layout: InitProducerIdRequest.json and InitProducerIdResponse.json of Apache Kafka; KIP-98, KIP-360;
-two-phase commit from v6 (KIP-939).
+two-phase commit from v6 (KIP-939), which no release up to 4.4 has made final.
 """
 
 from barnabas.specs.declaration import Api, Bool, Int16, Int32, Int64, Message, NullableString
@@ -10,6 +10,7 @@ InitProducerId = Api(
     22,
     "InitProducerId",
     versions=(0, 6),
+    unstable=6,
     flexible=2,
     request=Message(
         "transactional_id"       / NullableString,

@@ -13,6 +13,7 @@ from barnabas.specs.codec.budget import FREE, TooLarge
 from barnabas.specs.codec.careful_decoder import Oddity, inspect
 from barnabas.specs.codec.careful_encoder import Unfit, build
 from barnabas.specs.codec.decoder import IRREGULAR, decoder, leader, locator, wanted_tree
+from barnabas.specs.codec.decoder_source import prune
 from barnabas.specs.codec.encoder import UNFIT, encoder
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
@@ -106,7 +107,7 @@ class Codec:
                 read = free if len(body) <= FREE else charged()
                 return read(body)  # type: ignore[no-any-return]
             except IRREGULAR:
-                pruned: dict[str, Any] = _prune(inspect(self.layout, body)[0], wanted)
+                pruned: dict[str, Any] = prune(inspect(self.layout, body)[0], wanted)
                 return pruned
 
         return project
@@ -159,11 +160,3 @@ def has_path(layout: Layout, path: str) -> bool:
         node = slot.node.element or slot.node
         at = node.struct
     return True
-
-
-def _prune(value: Any, wanted: Mapping[str, Any] | None) -> Any:
-    if wanted is None or value is None:
-        return value
-    if isinstance(value, list):
-        return [_prune(item, wanted) for item in value]
-    return {n: _prune(inner, wanted[n]) for n, inner in value.items() if n in wanted}

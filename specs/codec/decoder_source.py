@@ -18,6 +18,15 @@ Wanted = dict[str, Any]
 """The fields to read: name -> Wanted for some of what is inside, or None for all of it."""
 
 
+def prune(value: Any, wanted: Wanted | None) -> Any:
+    """What of a value is to be read."""
+    if wanted is None or value is None:
+        return value
+    if isinstance(value, list):
+        return [prune(item, wanted) for item in value]
+    return {n: prune(inner, wanted[n]) for n, inner in value.items() if n in wanted}
+
+
 class Irregular(Exception):
     """Bytes that the fast reader leaves to the careful one."""
 
@@ -122,7 +131,9 @@ class Writer:
         known = [slot for slot in layout.tagged if left is None or slot.name in left]
         count = self.run.read("B", "t")
         self.run.flush()
-        parts |= {slot.name: self.default(slot.fresh_default()) for slot in known}
+        for slot in known:
+            default = prune(slot.fresh_default(), wanted and wanted[slot.name])
+            parts[slot.name] = self.default(default)
         value = self.source.name("v")
         ordered = {s.name: parts[s.name] for s in layout.slots if s.name in parts}
         emit(f"{value} = {self.display(ordered)}")

@@ -28,7 +28,7 @@ JACKSON: Final = "com.fasterxml.jackson.core:jackson-databind:2.21.2"
 CASES: Final = ("full", "random-0", "random-1", "nulls-leaf", "defaults")
 
 ON_TOP: Final = {
-    "Fetch": range(13, 19),
+    "Fetch": range(13, api("Fetch").versions[1] + 1),
     "OffsetFetch": range(2, 11),
     "LeaveGroup": range(3, 6),
     "AddPartitionsToTxn": range(4, 6),
@@ -57,8 +57,8 @@ OTHERWISE: Final = {
 }
 """(API, version) -> what else differs, in some requests."""
 
-UNTRIED: Final = {("DescribeAcls", 3): "Java refuses to read filters with made-up elements"}
-"""(API, version) of which Java reads no request that there is."""
+UNTRIED: Final = {"DescribeAcls": "Java refuses to read most filters with made-up elements"}
+"""API -> why there may be a version of which Java reads no request that there is."""
 
 Row = frozenset[tuple[str, str]]
 
@@ -170,7 +170,7 @@ def test_a_refusal_says_at_least_what_javas_own_says() -> None:
     assert dict(more) == {name: set(versions) for name, versions in ON_TOP.items()}
     assert otherwise == set(OTHERWISE)
     every = {(NAMES[key], v) for key in NAMES for v in versions_of(key)}
-    assert every - compared == set(UNTRIED)
+    assert {name for name, _ in every - compared} <= UNTRIED.keys()
 
 
 def versions_of(key: int) -> range:

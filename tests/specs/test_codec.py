@@ -61,8 +61,8 @@ def test_a_value_that_does_not_fit_is_named(
 
 
 def test_an_unknown_version_is_a_lookup_error() -> None:
-    with pytest.raises(LookupError, match="versions 0 to 18"):
-        specs.api("Fetch").request.codec(19)
+    with pytest.raises(LookupError, match="versions 0 to 4, not 5"):
+        specs.api("StopReplica").request.codec(5)
 
 
 def test_a_nearest_name_is_offered() -> None:
@@ -88,6 +88,12 @@ def test_a_projection_goes_by_what_a_tag_holds_and_not_by_its_size() -> None:
     whole = codec.decode(odd)
     assert whole["replica_state"]["replica_id"] == 5
     assert codec.project("replica_state")(odd) == {"replica_state": whole["replica_state"]}
+
+
+def test_a_projection_of_what_was_not_sent_has_only_what_was_asked_for() -> None:
+    codec = specs.api("Fetch").request.codec(15)
+    project = codec.project("replica_state.replica_epoch")
+    assert project(codec.encode({})) == {"replica_state": {"replica_epoch": -1}}
 
 
 def test_a_projection_of_a_whole_structure_has_its_unknown_tags() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from typing import Any
 
@@ -11,24 +9,13 @@ import pytest
 
 from barnabas import specs
 from barnabas.specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
-from tests.places import GOLDEN
-
-DEFINITIONS = GOLDEN / "definitions.json.gz"
-with gzip.open(DEFINITIONS) as file:
-    UNION = json.load(file)["union"]
+from tests.golden.definitions import DEFINITIONS, newest, versions
 
 ALWAYS = (0, FOREVER)
 
 
 def snake(name: str) -> str:
     return re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()
-
-
-def versions(text: str | None) -> tuple[int, int] | None:
-    if text in (None, "none"):
-        return None
-    first, _, last = str(text).replace("+", f"-{FOREVER}").partition("-")
-    return int(first), int(last or first)
 
 
 def both(one: tuple[int, int] | None, other: tuple[int, int]) -> tuple[int, int] | None:
@@ -103,49 +90,27 @@ def from_declaration(
     return found
 
 
-def definition_of(union: dict[str, Any], valid: tuple[int, int]) -> dict[str, Any]:
-    pieces = union.get("pieces") or [{"versions": union["versions"], "def": union["def"]}]
-    found: dict[str, Any] = {}
-    for piece in pieces:
-        definition = piece["def"]
-        commons = {c["name"]: c["fields"] for c in definition.get("commonStructs") or []}
-        part = both(versions(piece["versions"]), valid)
-        assert part is not None
-        for name, facts in from_definition(definition["fields"], commons, part).items():
-            if name not in found:
-                found[name] = facts
-                continue
-            shape, present, nullable, tag, default = found[name]
-            assert (shape, tag, default) == (facts[0], facts[3], facts[4])
-            joined = (min(present[0], facts[1][0]), max(present[1], facts[1][1]))
-            nulls = [n for n in (nullable, facts[2]) if n]
-            null = (min(n[0] for n in nulls), max(n[1] for n in nulls)) if nulls else None
-            found[name] = (shape, joined, null, tag, default)
-    return found
-
-
 @pytest.mark.parametrize(("key", "name"), [(key, name) for key, name, _ in specs.REGISTRY])
 def test_every_field_is_as_kafka_defines_it(key: int, name: str) -> None:
     api: Api = specs.api(key)
-    union = UNION[str(key)]
-    assert api.name == name == union["request"]["name"].removesuffix("Request")
     for direction in ("request", "response"):
-        valid = versions(union[direction]["versions"])
-        assert valid == api.versions
-        definition = union[direction].get("def") or union[direction]["pieces"][-1]["def"]
+        pieces = list(newest(key, direction))
+        (_, last), definition = pieces[0]
+        assert api.name == name == definition["name"].removesuffix(direction.title())
+        assert api.versions == (pieces[-1][0][0], last)
         flexible = versions(definition["flexibleVersions"])
         assert api.flexible == (flexible[0] if flexible else FOREVER)
+        if direction == "request":
+            assert (api.stable < last) == definition.get("latestVersionUnstable", False)
         message: Message = api.message(direction)
-        ours = from_declaration(message.fields, api.versions)
-        theirs = definition_of(union[direction], api.versions)
-        assert ours == theirs
-        if name not in MERGED:
+        for valid, definition in pieces:
+            commons = {c["name"]: c["fields"] for c in definition.get("commonStructs") or []}
+            ours = from_declaration(message.fields, valid)
+            theirs = from_definition(definition["fields"], commons, valid)
+            assert ours == theirs
             assert list(ours) == list(theirs)  # wire order matters as much
 
 
-MERGED = ("ListOffsets", "OffsetCommit")
-"""Declared from two definitions: their order is proved by the golden frames."""
-
-
 def test_all_apis_are_there() -> None:
-    assert [key for key, _, _ in specs.REGISTRY] == list(range(95))
+    requests = [one for one in DEFINITIONS["messages"].values() if one["type"] == "request"]
+    assert [key for key, _, _ in specs.REGISTRY] == sorted({one["apiKey"] for one in requests})

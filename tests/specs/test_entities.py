@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -14,11 +12,8 @@ from barnabas.specs import NAMES, api
 from barnabas.specs.codec import has_path
 from barnabas.specs.entities import Entity, entity_paths, named
 from barnabas.specs.frames import Direction
-from tests.places import GOLDEN
+from tests.golden.definitions import newest
 
-DEFINITIONS: Final[dict[str, Any]] = json.loads(
-    gzip.decompress((GOLDEN / "definitions.json.gz").read_bytes())
-)
 TYPES: Final[dict[Entity, str]] = {
     "topic": "topicName",
     "group": "groupId",
@@ -52,11 +47,10 @@ def marked(kind: str, definition: dict[str, Any]) -> Iterator[str]:
 @pytest.mark.parametrize("direction", ["request", "response"])
 def test_they_are_those_that_kafka_marks(entity: Entity, direction: Direction) -> None:
     for key in NAMES:
-        union = DEFINITIONS["union"][str(key)][direction]
         theirs = {
             path
-            for piece in union.get("pieces") or [union]
-            for path in marked(TYPES[entity], piece.get("def", piece))
+            for _, definition in newest(key, direction)
+            for path in marked(TYPES[entity], definition)
             if not STREAMS.search(path)
         }
         low, high = api(key).versions

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import json
+import re
 
 import pytest
 
 from barnabas.specs import api
 from barnabas.specs.registry import NAMES
 from barnabas.specs.releases import OFFERED, RELEASES, Range, offered
+from tests.golden.definitions import DEFINITIONS
 from tests.places import GOLDEN
-
-with gzip.open(GOLDEN / "definitions.json.gz") as file:
-    DEFINITIONS = json.load(file)
 
 OLD = dict(line.split(" ", 1) for line in (GOLDEN / "api_ranges.txt").read_text().splitlines())
 """What kafka-clients before 2.3 have in their tables: release -> `key:oldest-newest ...`."""
@@ -72,7 +69,7 @@ def test_what_is_offered_is_declared() -> None:
     assert len({name for name, _ in OFFERED}) == len(OFFERED) <= len(NAMES)
 
 
-@pytest.mark.parametrize("release", ["0.9", "0.8.2", "5.0", "", "two", "4"])
+@pytest.mark.parametrize("release", ["0.9", "0.8.2", "99.0", "", "two", "4"])
 def test_a_release_that_is_not_known(release: str) -> None:
-    with pytest.raises(LookupError, match=r"there are 0\.10\.0 to 4\.4$"):
+    with pytest.raises(LookupError, match=rf"there are 0\.10\.0 to {re.escape(RELEASES[-1])}$"):
         offered(release)

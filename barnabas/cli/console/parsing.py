@@ -25,7 +25,7 @@ def parse_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) -> Fi
         raise Trouble(f"--filter: {problem}") from None
 
 
-def parse_offer(release: str | None, newest: Iterable[str]) -> Offer:
+def parse_offer(release: str | None, newest: Iterable[str], unstable: bool = False) -> Offer:
     """Which versions clients are offered. Raises Trouble.
 
     Releases before 0.10.0 have no ApiVersions: one of 0.9.0.1 is never answered there, and clients
@@ -36,7 +36,7 @@ def parse_offer(release: str | None, newest: Iterable[str]) -> Offer:
     except ValueError as problem:
         raise Trouble(f"--max-version: {problem}") from None
     try:
-        return Offer(release, found)
+        return Offer(release, found, unstable)
     except LookupError as problem:
         raise Trouble(f"--pretend: {problem}") from None
 

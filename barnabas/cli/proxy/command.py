@@ -104,6 +104,10 @@ def proxy_command(
         str | None,
         typer.Option(metavar="X.Y", help="Offer what this release of Kafka did, e.g. 2.8."),
     ] = None,
+    unstable: Annotated[
+        bool,
+        typer.Option("--unstable", help="Offer versions that no release has made final, too."),
+    ] = False,
     frame_limit: Annotated[
         str,
         typer.Option(metavar="SIZE", help="The largest frame; a larger one closes its connection."),
@@ -212,7 +216,7 @@ def proxy_command(
         listen=parse_address(listen, zero=True),
         broker_ports=None if broker_ports is None else parse_ports(broker_ports),
         observed=log != Log.off,
-        offer=parse_offer(pretend, max_version or ()),
+        offer=parse_offer(pretend, max_version or (), unstable),
         connect_timeout=parse_seconds(connect_timeout, "--connect-timeout"),
         drain=parse_seconds(drain, "--drain"),
         advertise=None if advertise is None else parse_host(advertise, "--advertise"),

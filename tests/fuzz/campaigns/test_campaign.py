@@ -22,7 +22,7 @@ def campaign(**more: Any) -> Campaign:
         ({"target": "apachy:3"}, "no kind 'apachy'"),
         ({"apis": ("Fecth",)}, "Fetch"),
         ({"versions": {"Fetch": "new"}}, "no version or range"),
-        ({"versions": {"Fetch": "17-99"}}, "not among 0-18"),
+        ({"versions": {"StopReplica": "3-99"}}, "not among 0-4"),
         ({"mutators": ("nil",)}, "there are: null, flip"),
         ({"oracles": ("dead",)}, "there are: died"),
         ({"sessions": ("joined",)}, "there are: join"),

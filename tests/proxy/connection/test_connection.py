@@ -327,11 +327,11 @@ def versions_offered(actor: Actor) -> dict[int, tuple[int, int]]:
 
 def test_api_versions_are_narrowed_to_what_is_understood() -> None:
     actor = Stage().actor()
-    offered = [(0, 0, 99), (1, 4, 18), (55, 0, 2), (82, 0, 0), (500, 0, 3), (3, 20, 30)]
+    offered = [(5, 0, 99), (1, 4, 11), (55, 0, 2), (82, 0, 0), (500, 0, 3), (3, 20, 30)]
     keys = [{"api_key": key, "min_version": low, "max_version": high} for key, low, high in offered]
     actor.ask(request("ApiVersions", 1, version=0))
     actor.answer(response("ApiVersions", 1, version=0, api_keys=keys))
-    assert versions_offered(actor) == {0: (0, 13), 1: (4, 18), 55: (0, 1)}
+    assert versions_offered(actor) == {5: (0, 4), 1: (4, 11), 55: (0, 1)}
 
 
 @slicings
@@ -346,7 +346,9 @@ def test_a_newer_api_versions_is_answered_by_the_proxy_in_its_turn(chunks: Chunk
     assert actor.ids("response") == [1, 2, 3]
     body = api("ApiVersions").response.codec(0).decode(actor.frames("response")[1][8:])
     assert body["error_code"] == 35
-    assert body["api_keys"] == [{"api_key": 18, "min_version": 0, "max_version": 5}]
+    assert body["api_keys"] == [
+        {"api_key": 18, "min_version": 0, "max_version": api("ApiVersions").stable}
+    ]
     assert [x.note for x in actor.done] == ["", "answered by the proxy", ""]
 
 

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from barnabas.proxy.edits.edits import explain, refusal
-from barnabas.proxy.edits.version_ranges import NEWEST_API_VERSIONS, Offer, ceiling
+from barnabas.proxy.edits.version_ranges import Offer, ceiling
 from barnabas.specs import NAMES, api
 from barnabas.specs.addresses import LEAKING, PLACES
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
+
+NEWEST_API_VERSIONS = Offer().newest_api_versions
 
 PATCHED = [
     (key, version)

@@ -12,7 +12,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
-from barnabas.proxy.edits.edits import narrow, refusal
+from barnabas.proxy.edits.edits import explain, narrow, refusal
 from barnabas.proxy.edits.version_ranges import Offer, parse_newest
 from barnabas.specs import NAMES, api
 from barnabas.specs.keys import API_VERSIONS
@@ -79,6 +79,21 @@ def test_an_offer_is_within_what_the_release_had(release: str) -> None:
 def test_an_old_broker_is_not_made_newer() -> None:
     old = {0: (0, 2), 1: (0, 3), 3: (0, 2), 18: (0, 0)}
     assert seen(old, Offer("2.8", {1: 99})) == old
+
+
+UNSTABLE = {key: api(key).versions for key in NAMES if api(key).stable < api(key).versions[1]}
+
+
+def test_versions_that_no_release_has_made_final_are_offered_on_request_only() -> None:
+    assert UNSTABLE  # InitProducerId v6 has been in Kafka since 4.1
+    final = {key: (low, api(key).stable) for key, (low, _) in UNSTABLE.items()}
+    assert seen(UNSTABLE, Offer()) == {key: one for key, one in final.items() if one[1] >= 0}
+    assert seen(UNSTABLE, Offer(unstable=True)) == UNSTABLE
+
+
+def test_it_is_said_at_start_whether_they_are_offered() -> None:
+    assert "--unstable" in "\n".join(explain(Offer()))
+    assert "--unstable" not in "\n".join(explain(Offer(unstable=True)))
 
 
 SUPPORTED = [
@@ -156,11 +171,11 @@ def test_what_is_no_maximum(text: str, problem: str) -> None:
     assert problem in str(caught.value)
 
 
-@pytest.mark.parametrize("release", ["0.9", "0.9.0.1", "0.8.2", "5.0", "new", ""])
+@pytest.mark.parametrize("release", ["0.9", "0.9.0.1", "0.8.2", "99.0", "new", ""])
 def test_a_release_without_api_versions_is_refused(release: str) -> None:
     with pytest.raises(LookupError) as caught:
         Offer(release)
-    assert "there are 0.10.0 to 4.4" in str(caught.value)
+    assert f"there are 0.10.0 to {RELEASES[-1]}" in str(caught.value)
 
 
 # on a connection

@@ -51,8 +51,8 @@ def test_a_response_that_nobody_asked_for(chunks: Chunks) -> None:
 
 
 def test_a_version_that_is_not_there_is_refused_at_load() -> None:
-    with pytest.raises(ScenarioError, match="Heartbeat has 0 to 4"):
-        stage("{inject: {api: Heartbeat, version: 9}}")
+    with pytest.raises(ScenarioError, match="StopReplica has 0 to 4"):
+        stage("{inject: {api: StopReplica, version: 9}}")
 
 
 def test_a_body_that_does_not_fit_is_counted() -> None:

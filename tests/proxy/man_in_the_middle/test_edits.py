@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.proxy.edits.version_ranges import NEWEST_API_VERSIONS
+from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs import api
 from barnabas.specs.addresses import LEAKING
 from barnabas.specs.drafts.rewrite_0_8_2 import ConsumerMetadata
@@ -28,6 +28,8 @@ from tests.proxy.playbook import (
     trailing,
     whole,
 )
+
+NEWEST_API_VERSIONS = Offer().newest_api_versions
 
 slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
 
@@ -63,8 +65,8 @@ def offered(actor: Actor, entries: list[tuple[int, int, int]], chunks: Chunks) -
 
 @slicings
 def test_05_ranges_are_intersected_and_unknown_keys_removed(chunks: Chunks) -> None:
-    entries = [(1, 4, 99), (3, 0, 5), (8, 50, 60), (500, 0, 3)]
-    assert offered(Stage().actor(), entries, chunks) == {1: (4, 18), 3: (0, 5)}
+    entries = [(5, 1, 99), (3, 0, 5), (8, 50, 60), (500, 0, 3)]
+    assert offered(Stage().actor(), entries, chunks) == {5: (1, 4), 3: (0, 5)}
 
 
 @slicings

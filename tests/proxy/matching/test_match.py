@@ -140,9 +140,9 @@ def test_messages_must_meet_both() -> None:
 
 
 def test_kinds_are_those_declared() -> None:
-    assert list(made(api="Fetch", version="17+", direction="response").kinds()) == [
-        (1, "response", 17),
-        (1, "response", 18),
+    assert list(made(api="StopReplica", version="3+", direction="response").kinds()) == [
+        (5, "response", 3),
+        (5, "response", 4),
     ]
 
 

@@ -17,6 +17,7 @@ from barnabas.proxy.faults.hold import Hold
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.scenario.file import ScenarioError, load, loads
+from barnabas.specs import NAMES
 from tests.places import ROOT
 from tests.proxy.faults.given import message
 
@@ -99,7 +100,7 @@ WRONG = [
     # match
     (matching("{api: Fetsh}"), "4: api: no API is called 'Fetsh'; did you mean Fetch?"),
     (matching("{api: [Fetch,\n    Produse]}"), "5: api: no API is called 'Produse'; did you mean Produce?"),
-    (matching("{api: 99}"), "4: api: no API has key 99; the keys are 0 to 94"),
+    (matching("{api: 999}"), f"4: api: no API has key 999; the keys are 0 to {max(NAMES)}"),
     (matching("{api: true}"), "4: api: must be the name or key of an API, not True"),
     (matching("{api: []}"), "4: api: must not be empty"),
     (matching("{direction: requets}"), "4: direction: must be 'request' or 'response', not 'requets'"),
@@ -109,7 +110,7 @@ WRONG = [
     (matching("{version: 3.5}"), "4: version: 3.5 is no version; write 11, 3-9 or 12+"),
     (matching("{version: [3, 9]}"), "4: version: (3, 9) is no version; write 11, 3-9 or 12+"),
     (matching("{version: 9-3}"), "4: version: '9-3' ends before it begins"),
-    (matching("{api: Fetch, version: 30+}"), "4: version: v30+ does not exist: Fetch has versions 0 to 18"),
+    (matching("{api: StopReplica, version: 5+}"), "4: version: v5+ does not exist: StopReplica has versions 0 to 4"),
     # when
     (rule("when: {tims: 1}\n  do: close"), "4: unknown key 'tims' in when; did you mean 'times'?"),
     (rule("when: {skip: -1}\n  do: close"), "4: skip: must be at least 0, not -1"),

@@ -12,22 +12,18 @@ from barnabas.specs import embedded
 from barnabas.specs.declaration import FOREVER
 from barnabas.specs.embedded.control_records import VALUES
 from barnabas.specs.embedded.topics import COORDINATORS, METADATA_RECORDS
-from tests.specs.test_declarations import (
-    DEFINITIONS,
-    UNION,
-    definition_of,
-    from_declaration,
-    versions,
-)
+from tests.golden.definitions import versions
+from tests.places import GOLDEN
+from tests.specs.test_declarations import from_declaration, from_definition
 from tests.specs.test_variants import MESSAGES, ours, reads, theirs
 
-with gzip.open(DEFINITIONS.with_name("definitions-inside.json.gz")) as file:
+with gzip.open(GOLDEN / "definitions-inside.json.gz") as file:
     ENTRIES = json.load(file)
 
 INSIDE = {name: entry["def"] for name, entry in ENTRIES.items()}
 
 DEFINED: dict[str, Any] = INSIDE | {
-    name: entry["data"]["def"] for name, entry in UNION.items() if "data" in entry
+    name: entry["defs"][-1]["def"] for name, entry in MESSAGES.items() if entry["type"] == "data"
 }
 
 BY_HAND = {
@@ -54,13 +50,14 @@ def test_every_field_is_as_kafka_defines_it(name: str) -> None:
     flexible = versions(definition["flexibleVersions"])
     assert message.flexible == (flexible[0] if flexible else FOREVER)
     valid = message.versions
-    theirs = definition_of({"versions": definition["validVersions"], "def": definition}, valid)
+    commons = {c["name"]: c["fields"] for c in definition.get("commonStructs") or []}
+    theirs = from_definition(definition["fields"], commons, valid)
     fields = from_declaration(message.fields, valid)
     assert fields == theirs
     assert list(fields) == list(theirs)  # wire order matters as much
 
 
-@pytest.mark.parametrize("name", [name for name, entry in UNION.items() if "data" in entry])
+@pytest.mark.parametrize("name", [name for name in DEFINED if name in MESSAGES])
 def test_every_release_has_these_bytes(name: str) -> None:
     for entry in MESSAGES[name]["defs"]:
         definition = entry["def"]

@@ -13,6 +13,7 @@ from barnabas.trouble import MISUSE, Trouble
 def test_an_offer_is_made_of_both_options() -> None:
     offer = parse_offer("2.8", ["Fetch=11", "3=5,Produce=7"])
     assert [offer.range(key) for key in (0, 1, 3)] == [(0, 7), (0, 11), (0, 5)]
+    assert parse_offer(None, [], unstable=True).unstable
 
 
 @pytest.mark.parametrize(("release", "newest"), [("0.9", []), (None, ["Fetch"])])

@@ -1,0 +1,128 @@
+"""The files of tests/golden that a release's classes write: frames and definitions, anew."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from tests.golden.release.kafka import Release, class_of
+from tests.golden.release.values import CASES, Values, completed, fields_of
+
+FRAMES: Final = "golden-a.jsonl.gz"
+DEFINITIONS: Final = "definitions.json.gz"
+
+Ask = Callable[[Sequence[tuple[str, int, Any]]], list[dict[str, Any]]]
+"""Has messages written: (class, version, values) each; gives `hex` and `json` of each."""
+
+
+def write(folder: Path, release: Release, seed: int, ask: Ask) -> int:
+    """Write both files anew; gives the number of frames that this release's classes wrote.
+
+    What only older releases have stays as it is. The same release and seed give the same bytes.
+    """
+    path = folder / FRAMES
+    kept = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+    made = frames(release, seed, _record_sets(folder), ask)
+    have = {_place(frame) for frame in made}
+    merged = [*made, *(frame for frame in kept if _place(frame) not in have)]
+    merged.sort(key=_place)
+    _pack(path, "".join(_line(frame) + "\n" for frame in merged))
+    path = folder / DEFINITIONS
+    known = json.loads(gzip.decompress(path.read_bytes()))
+    _pack(path, _line(with_release(known, release.version, release.definitions)) + "\n")
+    return len(made)
+
+
+def newest(folder: Path) -> str:
+    """The newest release that the definitions are of."""
+    known = json.loads(gzip.decompress((folder / DEFINITIONS).read_bytes()))
+    return str(known["releases"][-1])
+
+
+def frames(release: Release, seed: int, records: Sequence[bytes], ask: Ask) -> list[dict[str, Any]]:
+    """A frame of each case of each version of each message."""
+    rows, asked = [], []
+    for name, schemas in release.schemas.items():
+        definition = release.definitions[name]
+        direction = definition["type"]
+        defined = dict(fields_of(definition))
+        api = name.removesuffix(direction.title()) if "apiKey" in definition else name
+        for number, schema in schemas["versions"].items():
+            for case in CASES:
+                chance = f"{seed} {name} {number} {case}"
+                values = Values(chance, case, int(number), schemas["defaults"], defined, records)
+                row = {"api": api, "key": definition.get("apiKey", -1), "direction": direction}
+                row |= {"version": int(number), "case": case, "flexible": schema["flexible"]}
+                rows.append(row)
+                asked.append((class_of(definition), int(number), values.structure(schema)))
+    return [
+        row | {"hex": told["hex"], "json": completed(told["json"], given), "kafka": release.version}
+        for row, told, (_, _, given) in zip(rows, ask(asked), asked, strict=True)
+    ]
+
+
+def with_release(
+    known: dict[str, Any], version: str, definitions: dict[str, Any]
+) -> dict[str, Any]:
+    """The definitions of all releases, with those of one more, or of a newer patch of one.
+
+    Releases in a row that have the same are one entry.
+    """
+    releases = [one for one in known["releases"] if _minor(one) != _minor(version)]
+    releases = sorted([*releases, version], key=_numbers)
+    messages: dict[str, Any] = {}
+    for name in sorted(known["messages"].keys() | definitions.keys()):
+        old = known["messages"].get(name, {"defs": []})["defs"]
+        entries: list[dict[str, Any]] = []
+        before = None
+        for one in releases:
+            found = definitions.get(name) if one == version else _at(old, one)
+            if found is not None and found == before:
+                entries[-1]["to"] = one
+            elif found is not None:
+                entries.append({"from": one, "to": one, "def": found})
+            before = found
+        if entries:
+            last = entries[-1]["def"]
+            about = {of: last[of] for of in ("type", "apiKey") if of in last}
+            messages[name] = about | {"defs": entries}
+    return {"releases": releases, "messages": messages}
+
+
+def _at(entries: list[dict[str, Any]], release: str) -> Any:
+    for one in entries:
+        if _numbers(one["from"]) <= _numbers(release) <= _numbers(one["to"]):
+            return one["def"]
+    return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def _minor(version: str) -> tuple[int, ...]:
+    return _numbers(version)[:2]
+
+
+def _record_sets(folder: Path) -> list[bytes]:
+    """Small sets of today's format that Kafka's classes wrote."""
+    lines = gzip.decompress((folder / "records-a.jsonl.gz").read_bytes()).splitlines()
+    sets = [bytes.fromhex(json.loads(line)["hex"]) for line in lines]
+    return [one for one in sets if 61 <= len(one) < 200 and one[16] == 2]
+
+
+def _place(frame: dict[str, Any]) -> tuple[int, str, str, int, int]:
+    case = CASES.index(frame["case"])
+    return frame["key"], frame["api"], frame["direction"], frame["version"], case
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _pack(path: Path, text: str) -> None:
+    if gzip.decompress(path.read_bytes()) != text.encode():  # another zlib packs otherwise
+        path.write_bytes(gzip.compress(text.encode(), mtime=0))
