@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
+from barnabas.specs.declaration import FOREVER, UNSET, Field, Type
 from barnabas.specs.frames import Direction
 from barnabas.specs.headers import request_header_version, response_header_version
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout, Node, Slot
+from barnabas.specs.message import Api, Message
 from barnabas.specs.registry import REGISTRY
 
 Versions = tuple[int, int]

@@ -1,7 +1,7 @@
 """What hides inside bytes: messages between members, records of internal topics, control records ...
 
->>> from barnabas.specs import inside
->>> inside.message("ConsumerProtocolSubscription").versions
+>>> from barnabas.specs import embedded
+>>> embedded.message("ConsumerProtocolSubscription").versions
 (0, 3)
 
 `reveal` finds all of it in a decoded body; the functions that read one thing raise `specs.Malformed`.

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
+from barnabas.specs.declaration import FOREVER, UNSET, Field, Type
+from barnabas.specs.message import Api, Message
 from tests.places import GOLDEN
 
 DEFINITIONS = GOLDEN / "definitions.json.gz"

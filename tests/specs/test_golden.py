@@ -13,9 +13,9 @@ import pytest
 
 from barnabas import specs
 from barnabas.specs.codec.careful_encoder import build
-from barnabas.specs.declaration import Message
 from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
 from barnabas.specs.layout import Layout, Node
+from barnabas.specs.message import Message
 from tests import places
 
 GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"

@@ -11,7 +11,8 @@ from barnabas import specs
 from barnabas.specs.codec import Malformed, Unfit
 from barnabas.specs.codec.careful_encoder import build
 from barnabas.specs.codec.codegen import FEW
-from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Message, String
+from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, String
+from barnabas.specs.message import Message
 
 LENGTHS = (0, 1, 2, 3, 4, FEW - 2, FEW - 1, FEW, FEW + 1, 126, 127, 128, 129, 300, 20_000)
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.specs.listing import Which, dump, facts, fit, versions_text
 from barnabas.specs import api
-from barnabas.specs.declaration import UNSET, Api
+from barnabas.specs.declaration import UNSET
 from barnabas.specs.frames import Direction
 from barnabas.specs.guide import (
     Row,
@@ -28,6 +28,7 @@ from barnabas.specs.guide import (
     span,
     tree,
 )
+from barnabas.specs.message import Api
 from barnabas.trouble import FINE, Trouble
 
 UNBROKEN: Final = "\u00a0"
