@@ -75,7 +75,7 @@ def _codec(message: Message, version: int, release: str | None) -> Codec:
     layout = message.layout(version, release)
     if newest is not None and newest.layout == layout:
         return newest  # most messages are the same in every release
-    return Codec(layout, f"{message.name}_v{version}")
+    return Codec(layout, f"{message.name}_v{version}{f' of {release}' if release else ''}")
 
 
 @dataclass(frozen=True, eq=False)

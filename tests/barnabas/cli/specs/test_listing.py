@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from io import StringIO
 from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 from typer.testing import CliRunner
 
 from barnabas import specs
@@ -156,6 +158,30 @@ def test_a_release_whose_bytes_differ() -> None:
     assert "replica_id" not in run("show", "EndQuorumEpoch", "-v", "0")
 
 
+def test_the_source_of_a_version_is_python_with_the_names_of_fields() -> None:
+    text = run("show", "Fetch", "-v", "12", "--source")
+    ast.parse(text)
+    assert text.startswith("# Fetch request, version 12\ndef decode(b, ")
+    assert text.count("\n# Fetch response, version 12\ndef decode(b, ") == 1
+    assert "\x1b" not in text
+    one = run("show", "Fetch", "-v", "12", "--source", "--request")
+    assert text.startswith(one)
+    assert "\ndef encode(v, " in one
+    old = run("show", "EndQuorumEpoch", "-v", "0", "--release", "2.7", "--source", "--request")
+    assert "replica_id" in old
+    assert "replica_id" not in run("show", "EndQuorumEpoch", "-v", "0", "--source", "--request")
+
+
+def test_the_source_is_coloured_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Console(force_terminal=True, width=300, file=StringIO(), color_system="standard")
+    monkeypatch.setattr(show, "Terminal", lambda: out)
+    show.source("Heartbeat", 4, "request", None)
+    assert isinstance(out.file, StringIO)
+    coloured = out.file.getvalue()
+    assert "\x1b[" in coloured
+    assert "generation_id" in Text.from_ansi(coloured).plain
+
+
 def test_error_codes() -> None:
     assert run("errors", "27").split() == ["27", "REBALANCE_IN_PROGRESS"]
     assert run("errors", "-1").split() == ["-1", "UNKNOWN_SERVER_ERROR"]
@@ -188,6 +214,10 @@ def test_drafts_are_listed_and_shown_with_their_reconstructions() -> None:
         (("show", "Fetch", "--release", "2.7"), "--release is for one version: give --version too"),
         (("show", "Fetch", "-v", "1", "--release", "new"), "'new' is no release of Kafka"),
         (("show", "JoinGroup", "--draft", "rewrite-d"), "did you mean rewrite-"),
+        (("show", "Fetch", "--source"), "--source is for one version: give --version too"),
+        (("show", "Fetch", "-v", "1", "--source", "--json"), "--source goes without --json"),
+        (("show", "Ping", "-v", "0", "--source", "--draft", "rewrite-a"), "goes without --draft"),
+        (("show", "Fetch", "-v", "19", "--source"), "Fetch has versions 0 to 18, not 19"),
         (("list", "nothing"), "no API has 'nothing' in its name"),
         (("errors", "nothing"), "no error code is, or is called like, 'nothing'"),
     ],
