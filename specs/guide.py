@@ -52,8 +52,8 @@ def headers(api: Api) -> dict[Direction, dict[int, Versions]]:
     """The versions of the header in front of each direction, with the API's versions that use it.
 
     >>> from barnabas.specs import api
-    >>> headers(api("Fetch"))
-    {'request': {1: (0, 11), 2: (12, 18)}, 'response': {0: (0, 11), 1: (12, 18)}}
+    >>> headers(api("StopReplica"))
+    {'request': {1: (0, 1), 2: (2, 4)}, 'response': {0: (0, 1), 1: (2, 4)}}
     """
     found: dict[Direction, dict[int, Versions]] = {"request": {}, "response": {}}
     for version in range(api.versions[0], api.versions[1] + 1):

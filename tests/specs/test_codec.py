@@ -61,8 +61,8 @@ def test_a_value_that_does_not_fit_is_named(
 
 
 def test_an_unknown_version_is_a_lookup_error() -> None:
-    with pytest.raises(LookupError, match="versions 0 to 18"):
-        specs.api("Fetch").request.codec(19)
+    with pytest.raises(LookupError, match="versions 0 to 4"):
+        specs.api("StopReplica").request.codec(5)
 
 
 def test_a_nearest_name_is_offered() -> None:
