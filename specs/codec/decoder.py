@@ -12,18 +12,9 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from barnabas.specs.codec.decoder_source import DecoderEmitter, Irregular, Wanted, uvarint_from
+from barnabas.specs.codec.decoder_source import DecoderEmitter, Wanted
+from barnabas.specs.codec.irregular import Irregular
 from barnabas.specs.layout import Layout
-
-__all__ = [
-    "IRREGULAR",
-    "Irregular",
-    "address_locator",
-    "decoder",
-    "prefix_decoder",
-    "uvarint_from",
-    "wanted_tree",
-]
 
 IRREGULAR = (Irregular, struct.error, IndexError, UnicodeDecodeError)
 """All that a generated decoder raises."""

@@ -12,30 +12,11 @@ from typing import Any
 from barnabas.specs.codec.budget import BUDGET, WIDE, TooLarge, element_cost, tag_cost
 from barnabas.specs.codec.codegen import CHARS, Source, size_of, uuid_of, variable
 from barnabas.specs.codec.fixed_runs import FixedRun, is_fixed
+from barnabas.specs.codec.irregular import Irregular, uvarint_from
 from barnabas.specs.layout import Layout, Node, Slot
 
 Wanted = dict[str, Any]
 """The fields to read: name -> Wanted for some of what is inside, or None for all of it."""
-
-
-class Irregular(Exception):
-    """Bytes that the fast reader leaves to the careful one."""
-
-
-def uvarint_from(data: bytes, at: int) -> tuple[int, int]:
-    """An unsigned varint at a position, and the position behind it."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            if value >> 31:
-                raise Irregular
-            return value, at
-        shift += 7
-        if shift > 28:
-            raise Irregular
 
 
 class DecoderEmitter:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from barnabas.specs.codec.decoder import Irregular, uvarint_from
+from barnabas.specs.codec.irregular import Irregular, uvarint_from
 from barnabas.specs.embedded.read import EmbeddedMessage, integer, read_body, read_versioned, within
 from barnabas.specs.malformed import Malformed
 
