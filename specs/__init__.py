@@ -16,9 +16,9 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.specs.codec import Codec, Oddity, Unfit
-from barnabas.specs.declaration import Api, Message
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.message import Api, Message
 from barnabas.specs.registry import NAMES, REGISTRY, api, key_of
 
 if TYPE_CHECKING:

@@ -7,22 +7,14 @@
     "error"    / Int8.releases(until="3.6")  one that later releases left out of the same version
 
 Compact and tagged encodings follow from an API's `flexible` version; nobody writes them by hand.
-A declaration holds no bytes and no logic: `barnabas.specs.layout` resolves it for one version, and the two
-back-ends (`barnabas.specs.reference` in construct, `barnabas.specs.codec` in generated Python) are made from
-that.
+A declaration holds no bytes and no logic: `barnabas.specs.layout` resolves it for one version, and
+`barnabas.specs.message` makes the two back-ends from that.
 """
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    import construct
-
-    from barnabas.specs.codec import Codec
-    from barnabas.specs.layout import Layout
+from typing import Any, Final
 
 UNSET: Final = object()
 """Stands for 'no default declared': the type's own zero value is meant."""
@@ -131,111 +123,3 @@ def Array(*of: Type | Field) -> Type:  # noqa: N802 - reads as the types beside 
     if len(fields) != len(of):
         raise TypeError("an array is of one type, or of named fields")
     return Type("array", element=Struct(*fields))
-
-
-@dataclass(frozen=True, eq=False)
-class Message:
-    """One direction of an API (or a header, or a data message): its fields over all versions."""
-
-    fields: tuple[Field, ...]
-    flexible: int = FOREVER
-    versions: tuple[int, int] = (0, FOREVER)
-    name: str = ""
-
-    def __init__(self, *fields: Field) -> None:
-        object.__setattr__(self, "fields", fields)
-
-    def of(self, name: str, versions: tuple[int, int], flexible: int) -> Message:
-        """The same fields, told which message they are."""
-        message = Message(*self.fields)
-        object.__setattr__(message, "name", name)
-        object.__setattr__(message, "versions", versions)
-        object.__setattr__(message, "flexible", flexible)
-        return message
-
-    def layout(self, version: int, release: str | None = None) -> Layout:
-        """The fields of one version, in the newest release or in the one that is named.
-
-        Raises LookupError for a version that is not declared, ValueError for what names no release.
-        """
-        return _layout(self, version, release)
-
-    def at(self, version: int, release: str | None = None) -> construct.Struct[Any]:
-        """One version as a plain construct.Struct: the reference for valid frames."""
-        return _reference(self, version, release)
-
-    def codec(self, version: int, release: str | None = None) -> Codec:
-        """One version as generated Python: the same results, fast and bounded. Made once."""
-        return _codec(self, version, release)
-
-
-@functools.cache
-def _layout(message: Message, version: int, release: str | None) -> Layout:
-    from barnabas.specs.layout import resolve
-
-    low, high = message.versions
-    if not low <= version <= high:
-        raise LookupError(f"{message.name} has versions {low} to {high}, not {version}")
-    return resolve(message, version, release)
-
-
-@functools.cache
-def _reference(message: Message, version: int, release: str | None) -> construct.Struct[Any]:
-    from barnabas.specs.reference import reference
-
-    return reference(message.layout(version, release))
-
-
-@functools.cache
-def _codec(message: Message, version: int, release: str | None) -> Codec:
-    from barnabas.specs.codec import Codec
-
-    newest = message.codec(version) if release is not None else None
-    layout = message.layout(version, release)
-    if newest is not None and newest.layout == layout:
-        return newest  # most messages are the same in every release
-    return Codec(layout, f"{message.name}_v{version}")
-
-
-@dataclass(frozen=True, eq=False)
-class Api:
-    """One API: its key, the versions that any release ever had, and both directions.
-
-    stable: the newest version that a release has made final. One behind it is still being worked on
-    (Kafka's latestVersionUnstable): brokers offer it with `unstable.api.versions.enable` only.
-    """
-
-    key: int
-    name: str
-    versions: tuple[int, int]
-    stable: int
-    flexible: int
-    request: Message
-    response: Message
-
-    def __init__(
-        self,
-        key: int,
-        name: str,
-        *,
-        versions: tuple[int, int],
-        flexible: int | None,
-        request: Message,
-        response: Message,
-        unstable: int | None = None,
-    ) -> None:
-        since = FOREVER if flexible is None else flexible
-        for attribute, value in (
-            ("key", key),
-            ("name", name),
-            ("versions", versions),
-            ("stable", versions[1] if unstable is None else unstable - 1),
-            ("flexible", since),
-            ("request", request.of(f"{name}Request", versions, since)),
-            ("response", response.of(f"{name}Response", versions, since)),
-        ):
-            object.__setattr__(self, attribute, value)
-
-    def message(self, direction: str) -> Message:
-        """The message of a direction, "request" or "response"."""
-        return self.request if direction == "request" else self.response

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from barnabas.specs.codec.decoder import Irregular, uvarint_from
+from barnabas.specs.codec.irregular import Irregular, uvarint_from
 from barnabas.specs.headers import (
     REQUEST_HEADER,
     RESPONSE_HEADER,

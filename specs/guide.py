@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
+from barnabas.specs.declaration import FOREVER, UNSET, Field, Type
 from barnabas.specs.frames import Direction
 from barnabas.specs.headers import request_header_version, response_header_version
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout, Node, Slot
+from barnabas.specs.message import Api, Message
 from barnabas.specs.registry import REGISTRY
 
 Versions = tuple[int, int]
@@ -37,7 +38,7 @@ def module_of(api: Api) -> str:
 def purpose(api: Api) -> tuple[str, str]:
     """What an API is for, and where its layout comes from: the two parts of its module's docstring.
 
-    >>> from specs import api
+    >>> from barnabas.specs import api
     >>> purpose(api("EndTxn"))[0]
     'commits or aborts a transaction'
     """
@@ -50,7 +51,7 @@ def purpose(api: Api) -> tuple[str, str]:
 def headers(api: Api) -> dict[Direction, dict[int, Versions]]:
     """The versions of the header in front of each direction, with the API's versions that use it.
 
-    >>> from specs import api
+    >>> from barnabas.specs import api
     >>> headers(api("StopReplica"))
     {'request': {1: (0, 1), 2: (2, 4)}, 'response': {0: (0, 1), 1: (2, 4)}}
     """
@@ -75,7 +76,7 @@ def header_version(api: Api, direction: Direction, version: int) -> int:
 def lines(name: str, layout: Layout) -> list[str]:
     """A layout in the notation of Kafka's protocol guide.
 
-    >>> from specs import api
+    >>> from barnabas.specs import api
     >>> print(*lines("Heartbeat Response (Version: 4)", api("Heartbeat").response.layout(4)), sep="\\n")
     Heartbeat Response (Version: 4) => throttle_time_ms error_code _tagged_fields
       throttle_time_ms => INT32
@@ -133,7 +134,7 @@ def _name(kind: str) -> str:
 def paths(layout: Layout, prefix: str = "") -> Iterator[str]:
     """The dotted paths of all fields of a layout.
 
-    >>> from specs import api
+    >>> from barnabas.specs import api
     >>> list(paths(api("Metadata").request.layout(0)))
     ['topics', 'topics.name']
     """

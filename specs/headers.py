@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.specs.declaration import Int16, Int32, Message, NullableString
+from barnabas.specs.declaration import Int16, Int32, NullableString
 from barnabas.specs.keys import API_VERSIONS, CONTROLLED_SHUTDOWN
+from barnabas.specs.message import Message
 from barnabas.specs.registry import NAMES, api
 
 REQUEST_HEADER: Final = Message(

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from barnabas.specs.declaration import UNSET, Message, Type
-
-if TYPE_CHECKING:
-    from barnabas.specs.declaration import Field
+from barnabas.specs.declaration import UNSET, Field, Type
 
 ZEROS: dict[str, Any] = {
     "bool": False,
@@ -93,10 +90,12 @@ class Layout:
         return {slot.name: slot.fresh_default() for slot in self.slots}
 
 
-def resolve(message: Message, version: int, release: str | None = None) -> Layout:
-    """The layout of a message at a version, in a release of Kafka or in the newest (None)."""
+def resolve(
+    fields: tuple[Field, ...], version: int, release: str | None = None, *, flexible: bool
+) -> Layout:
+    """The layout of these fields at a version, in a release of Kafka or in the newest (None)."""
     wanted = None if release is None else _release(release)
-    return _struct(message.fields, version, wanted, version >= message.flexible)
+    return _struct(fields, version, wanted, flexible)
 
 
 def _release(text: str) -> tuple[int, ...]:

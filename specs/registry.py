@@ -10,7 +10,7 @@ import functools
 import importlib
 from typing import Final
 
-from barnabas.specs.declaration import Api
+from barnabas.specs.message import Api
 
 REGISTRY: Final = (
     (0, "Produce", "produce"),

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from barnabas.fuzz.cases.case import Seed, session_of
 from barnabas.fuzz.frame_map import records
 from barnabas.fuzz.frame_map.parts import Part, Parts
-from barnabas.specs.codec.careful_decoder import FIXED, Reader
+from barnabas.specs.codec.careful_decoder import FIXED, CarefulDecoder
 from barnabas.specs.drafts.keys import of_key
 from barnabas.specs.headers import (
     REQUEST_HEADER,
@@ -129,7 +129,7 @@ class _Section(NamedTuple):
     around: tuple[int, ...]
 
 
-class _Mapper(Reader):
+class _Mapper(CarefulDecoder):
     """Notes where it is, on the way; `around` is what says how long or how many the next field is."""
 
     def __init__(self, data: bytes) -> None:

@@ -11,12 +11,12 @@ from typing import Any, Final
 from barnabas.fuzz.cases.seeded_random import Dice
 from barnabas.fuzz.generators.batches import record_set
 from barnabas.specs import keys
-from barnabas.specs.declaration import Message
 from barnabas.specs.embedded.messages.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
 )
 from barnabas.specs.frames import Direction
+from barnabas.specs.message import Message
 
 _SUBSCRIPTIONS: Final = frozenset(("metadata", "member_metadata"))
 _ASSIGNMENTS: Final = frozenset(("assignment", "member_assignment"))

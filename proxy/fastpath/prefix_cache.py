@@ -93,7 +93,7 @@ def glance(
     start = 4 + head.body
     if not names and not rules:
         return start
-    lead = api(head.key).request.codec(head.version).lead(*sorted(names))
+    lead = api(head.key).request.codec(head.version).project_prefix(*sorted(names))
     found = lead(bytes(view[start : min(have, start + FAR)]))
     if found is None:
         return None

@@ -3,7 +3,8 @@
 Layout: AddOffsetsToTxnRequest.json and AddOffsetsToTxnResponse.json of Apache Kafka; KIP-98.
 """
 
-from barnabas.specs.declaration import Api, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 AddOffsetsToTxn = Api(
     25,

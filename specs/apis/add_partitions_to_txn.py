@@ -4,17 +4,8 @@ Layout: AddPartitionsToTxnRequest.json and AddPartitionsToTxnResponse.json of Ap
 KIP-890.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    String,
-    Struct,
-)
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, Int64, String, Struct
+from barnabas.specs.message import Api, Message
 
 AddPartitionsToTxnTopic = Struct(
     "name"       / String,

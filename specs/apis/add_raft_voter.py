@@ -4,17 +4,16 @@ Layout: AddRaftVoterRequest.json and AddRaftVoterResponse.json of Apache Kafka; 
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int16,
     Int32,
-    Message,
     NullableString,
     String,
     UInt16,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 AddRaftVoter = Api(
     80,

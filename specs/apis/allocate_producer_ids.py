@@ -4,7 +4,8 @@ Layout: AllocateProducerIdsRequest.json and AllocateProducerIdsResponse.json of 
 KIP-730.
 """
 
-from barnabas.specs.declaration import Api, Int16, Int32, Int64, Message
+from barnabas.specs.declaration import Int16, Int32, Int64
+from barnabas.specs.message import Api, Message
 
 AllocateProducerIds = Api(
     67,

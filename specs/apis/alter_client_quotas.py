@@ -3,17 +3,8 @@
 Layout: AlterClientQuotasRequest.json and AlterClientQuotasResponse.json of Apache Kafka; KIP-546.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Float64,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Float64, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 AlterClientQuotas = Api(
     49,

@@ -3,17 +3,8 @@
 Layout: AlterConfigsRequest.json and AlterConfigsResponse.json of Apache Kafka; KIP-133.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 AlterConfigs = Api(
     33,

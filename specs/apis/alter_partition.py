@@ -4,7 +4,8 @@ Layout: AlterPartitionRequest.json and AlterPartitionResponse.json of Apache Kaf
 KIP-704, KIP-903.
 """
 
-from barnabas.specs.declaration import Api, Array, Int8, Int16, Int32, Int64, Message, String, Uuid
+from barnabas.specs.declaration import Array, Int8, Int16, Int32, Int64, String, Uuid
+from barnabas.specs.message import Api, Message
 
 AlterPartition = Api(
     56,

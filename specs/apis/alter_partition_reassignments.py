@@ -4,16 +4,8 @@ Layout: AlterPartitionReassignmentsRequest.json and AlterPartitionReassignmentsR
 Apache Kafka; KIP-455.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 AlterPartitionReassignments = Api(
     45,

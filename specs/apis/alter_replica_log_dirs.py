@@ -4,7 +4,8 @@ Layout: AlterReplicaLogDirsRequest.json and AlterReplicaLogDirsResponse.json of 
 KIP-113.
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, String
+from barnabas.specs.declaration import Array, Int16, Int32, String
+from barnabas.specs.message import Api, Message
 
 AlterReplicaLogDirs = Api(
     34,

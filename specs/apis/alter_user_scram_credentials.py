@@ -4,17 +4,8 @@ Layout: AlterUserScramCredentialsRequest.json and AlterUserScramCredentialsRespo
 Kafka; KIP-554; carries secrets.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bytes,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bytes, Int8, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 AlterUserScramCredentials = Api(
     51,

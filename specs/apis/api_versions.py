@@ -4,17 +4,8 @@ Layout: ApiVersionsRequest.json and ApiVersionsResponse.json of Apache Kafka; re
 v0 (KIP-511); cluster and node id from v5.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, Int64, NullableString, String
+from barnabas.specs.message import Api, Message
 
 ApiVersions = Api(
     18,

@@ -4,7 +4,8 @@ Layout: AssignReplicasToDirsRequest.json and AssignReplicasToDirsResponse.json o
 KIP-858.
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Int64, Message, Uuid
+from barnabas.specs.declaration import Array, Int16, Int32, Int64, Uuid
+from barnabas.specs.message import Api, Message
 
 AssignReplicasToDirs = Api(
     73,

@@ -4,17 +4,8 @@ Layout: BeginQuorumEpochRequest.json and BeginQuorumEpochResponse.json of Apache
 KIP-853.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-    UInt16,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, UInt16, Uuid
+from barnabas.specs.message import Api, Message
 
 BeginQuorumEpoch = Api(
     53,

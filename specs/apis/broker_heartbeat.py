@@ -3,7 +3,8 @@
 Layout: BrokerHeartbeatRequest.json and BrokerHeartbeatResponse.json of Apache Kafka; KIP-631.
 """
 
-from barnabas.specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, Uuid
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, Int64, Uuid
+from barnabas.specs.message import Api, Message
 
 BrokerHeartbeat = Api(
     63,

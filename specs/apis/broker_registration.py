@@ -4,18 +4,17 @@ Layout: BrokerRegistrationRequest.json and BrokerRegistrationResponse.json of Ap
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     UInt16,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 BrokerRegistration = Api(
     62,

@@ -5,19 +5,18 @@ KIP-848; v0 of 3.7 had assignors of the client.
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Bytes,
     Int8,
     Int16,
     Int32,
-    Message,
     NullableString,
     String,
     Struct,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 TopicPartitions = Struct(
     "topic_id"   / Uuid,

@@ -5,7 +5,8 @@ Layout: ControlledShutdownRequest.json and ControlledShutdownResponse.json of Ap
 no client id in its header; left with Kafka 4.0.
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Array, Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 ControlledShutdown = Api(
     7,

@@ -5,17 +5,16 @@ KIP-919.
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int16,
     Int32,
-    Message,
     NullableString,
     String,
     UInt16,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 ControllerRegistration = Api(
     70,

@@ -4,17 +4,8 @@ Layout: CreateDelegationTokenRequest.json and CreateDelegationTokenResponse.json
 KIP-48, KIP-373.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bytes,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bytes, Int16, Int32, Int64, NullableString, String
+from barnabas.specs.message import Api, Message
 
 CreateDelegationToken = Api(
     38,

@@ -3,16 +3,8 @@
 Layout: CreatePartitionsRequest.json and CreatePartitionsResponse.json of Apache Kafka; KIP-195.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 CreatePartitions = Api(
     37,

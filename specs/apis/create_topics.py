@@ -3,18 +3,8 @@
 Layout: CreateTopicsRequest.json and CreateTopicsResponse.json of Apache Kafka.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, NullableString, String, Uuid
+from barnabas.specs.message import Api, Message
 
 CreateTopics = Api(
     19,

@@ -3,16 +3,8 @@
 Layout: DeleteAclsRequest.json and DeleteAclsResponse.json of Apache Kafka; KIP-140.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Int8, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 DeleteAcls = Api(
     31,

@@ -3,7 +3,8 @@
 Layout: DeleteGroupsRequest.json and DeleteGroupsResponse.json of Apache Kafka; KIP-229.
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 DeleteGroups = Api(
     42,

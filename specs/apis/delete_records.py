@@ -3,7 +3,8 @@
 Layout: DeleteRecordsRequest.json and DeleteRecordsResponse.json of Apache Kafka; KIP-107.
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Array, Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 DeleteRecords = Api(
     21,

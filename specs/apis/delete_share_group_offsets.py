@@ -4,16 +4,8 @@ Layout: DeleteShareGroupOffsetsRequest.json and DeleteShareGroupOffsetsResponse.
 Kafka; KIP-932.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, Uuid
+from barnabas.specs.message import Api, Message
 
 DeleteShareGroupOffsets = Api(
     92,

@@ -4,16 +4,8 @@ Layout: DeleteShareGroupStateRequest.json and DeleteShareGroupStateResponse.json
 KIP-932.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, Uuid
+from barnabas.specs.message import Api, Message
 
 DeleteShareGroupState = Api(
     86,

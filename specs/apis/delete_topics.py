@@ -4,16 +4,8 @@ Layout: DeleteTopicsRequest.json and DeleteTopicsResponse.json of Apache Kafka; 
 (KIP-516).
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, Uuid
+from barnabas.specs.message import Api, Message
 
 DeleteTopics = Api(
     20,

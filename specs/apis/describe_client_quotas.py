@@ -5,17 +5,16 @@ KIP-546.
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Float64,
     Int8,
     Int16,
     Int32,
-    Message,
     NullableString,
     String,
 )
+from barnabas.specs.message import Api, Message
 
 DescribeClientQuotas = Api(
     48,

@@ -4,17 +4,8 @@ Layout: DescribeClusterRequest.json and DescribeClusterResponse.json of Apache K
 endpoint type from v1 (KIP-919), fenced brokers from v2.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 DescribeCluster = Api(
     60,

@@ -4,17 +4,8 @@ Layout: DescribeConfigsRequest.json and DescribeConfigsResponse.json of Apache K
 KIP-226, KIP-569.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 DescribeConfigs = Api(
     32,

@@ -4,7 +4,8 @@ Layout: DescribeDelegationTokenRequest.json and DescribeDelegationTokenResponse.
 Kafka; KIP-48.
 """
 
-from barnabas.specs.declaration import Api, Array, Bytes, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Array, Bytes, Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 DescribeDelegationToken = Api(
     41,

@@ -3,17 +3,8 @@
 Layout: DescribeGroupsRequest.json and DescribeGroupsResponse.json of Apache Kafka.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Bytes,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Bytes, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 DescribeGroups = Api(
     15,

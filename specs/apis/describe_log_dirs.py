@@ -4,7 +4,8 @@ Layout: DescribeLogDirsRequest.json and DescribeLogDirsResponse.json of Apache K
 from v4 (KIP-827).
 """
 
-from barnabas.specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 DescribeLogDirs = Api(
     35,

@@ -3,16 +3,8 @@
 Layout: DescribeProducersRequest.json and DescribeProducersResponse.json of Apache Kafka; KIP-664.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableString, String
+from barnabas.specs.message import Api, Message
 
 DescribeProducers = Api(
     61,

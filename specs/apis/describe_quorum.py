@@ -5,18 +5,17 @@ KIP-836, KIP-853; the nodes' listeners from v2.
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Struct,
     UInt16,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 ReplicaState = Struct(
     "replica_id"               / Int32,

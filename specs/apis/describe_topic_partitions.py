@@ -6,17 +6,16 @@ Kafka; KIP-966.
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int16,
     Int32,
-    Message,
     NullableString,
     String,
     Struct,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 DescribeTopicPartitions = Api(
     75,

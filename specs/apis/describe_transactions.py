@@ -4,7 +4,8 @@ Layout: DescribeTransactionsRequest.json and DescribeTransactionsResponse.json o
 KIP-664.
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Array, Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 DescribeTransactions = Api(
     65,

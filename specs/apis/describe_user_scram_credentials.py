@@ -4,16 +4,8 @@ Layout: DescribeUserScramCredentialsRequest.json and DescribeUserScramCredential
 Apache Kafka; KIP-554.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Int8, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 DescribeUserScramCredentials = Api(
     50,

@@ -3,16 +3,8 @@
 Layout: ElectLeadersRequest.json and ElectLeadersResponse.json of Apache Kafka; KIP-183, KIP-460.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Int8, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 ElectLeaders = Api(
     43,

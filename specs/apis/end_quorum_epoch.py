@@ -4,17 +4,8 @@ Layout: EndQuorumEpochRequest.json and EndQuorumEpochResponse.json of Apache Kaf
 KIP-853; v0 of 2.7 had one more field.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-    UInt16,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, UInt16, Uuid
+from barnabas.specs.message import Api, Message
 
 EndQuorumEpoch = Api(
     54,

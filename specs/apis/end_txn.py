@@ -4,7 +4,8 @@ Layout: EndTxnRequest.json and EndTxnResponse.json of Apache Kafka; KIP-98; epoc
 response from v5 (KIP-890).
 """
 
-from barnabas.specs.declaration import Api, Bool, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Bool, Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 EndTxn = Api(
     26,

@@ -3,7 +3,8 @@
 Layout: EnvelopeRequest.json and EnvelopeResponse.json of Apache Kafka; KIP-590.
 """
 
-from barnabas.specs.declaration import Api, Bytes, Int16, Message, NullableBytes
+from barnabas.specs.declaration import Bytes, Int16, NullableBytes
+from barnabas.specs.message import Api, Message
 
 Envelope = Api(
     58,

@@ -4,7 +4,8 @@ Layout: ExpireDelegationTokenRequest.json and ExpireDelegationTokenResponse.json
 KIP-48.
 """
 
-from barnabas.specs.declaration import Api, Bytes, Int16, Int32, Int64, Message
+from barnabas.specs.declaration import Bytes, Int16, Int32, Int64
+from barnabas.specs.message import Api, Message
 
 ExpireDelegationToken = Api(
     40,

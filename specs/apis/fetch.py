@@ -5,19 +5,18 @@ ids from v13 (KIP-516), node endpoints from v16 (KIP-951).
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Int8,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableRecords,
     NullableString,
     String,
     Struct,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 Fetch = Api(
     1,

@@ -4,12 +4,10 @@ Layout: FetchSnapshotRequest.json and FetchSnapshotResponse.json of Apache Kafka
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     Records,
     String,
@@ -17,6 +15,7 @@ from barnabas.specs.declaration import (
     UInt16,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 FetchSnapshot = Api(
     59,

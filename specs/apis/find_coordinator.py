@@ -4,16 +4,8 @@ Layout: FindCoordinatorRequest.json and FindCoordinatorResponse.json of Apache K
 at once from v4 (KIP-699).
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Int8, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 FindCoordinator = Api(
     10,

@@ -4,7 +4,8 @@ Layout: GetTelemetrySubscriptionsRequest.json and GetTelemetrySubscriptionsRespo
 Kafka; KIP-714.
 """
 
-from barnabas.specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Message, String, Uuid
+from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, String, Uuid
+from barnabas.specs.message import Api, Message
 
 GetTelemetrySubscriptions = Api(
     71,

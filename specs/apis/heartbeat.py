@@ -3,7 +3,8 @@
 Layout: HeartbeatRequest.json and HeartbeatResponse.json of Apache Kafka.
 """
 
-from barnabas.specs.declaration import Api, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 Heartbeat = Api(
     12,

@@ -4,17 +4,8 @@ Layout: IncrementalAlterConfigsRequest.json and IncrementalAlterConfigsResponse.
 Kafka; KIP-339.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 IncrementalAlterConfigs = Api(
     44,

@@ -4,7 +4,8 @@ Layout: InitProducerIdRequest.json and InitProducerIdResponse.json of Apache Kaf
 two-phase commit from v6 (KIP-939), which no release up to 4.4 has made final.
 """
 
-from barnabas.specs.declaration import Api, Bool, Int16, Int32, Int64, Message, NullableString
+from barnabas.specs.declaration import Bool, Int16, Int32, Int64, NullableString
+from barnabas.specs.message import Api, Message
 
 InitProducerId = Api(
     22,

@@ -4,17 +4,8 @@ Layout: InitializeShareGroupStateRequest.json and InitializeShareGroupStateRespo
 Kafka; KIP-932.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    NullableString,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableString, String, Uuid
+from barnabas.specs.message import Api, Message
 
 InitializeShareGroupState = Api(
     83,

@@ -4,17 +4,8 @@ Layout: JoinGroupRequest.json and JoinGroupResponse.json of Apache Kafka; static
 (KIP-345), reasons from v8 (KIP-800).
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Bytes,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Bytes, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 JoinGroup = Api(
     11,

@@ -4,19 +4,8 @@
 Layout: LeaderAndIsrRequest.json and LeaderAndIsrResponse.json of Apache Kafka; left with Kafka 4.0.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    String,
-    Struct,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, Int64, String, Struct, Uuid
+from barnabas.specs.message import Api, Message
 
 LeaderAndIsrPartitionState = Struct(
     "topic_name"            / String.until(1),

@@ -4,7 +4,8 @@ Layout: LeaveGroupRequest.json and LeaveGroupResponse.json of Apache Kafka; seve
 from v3 (KIP-345).
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 LeaveGroup = Api(
     13,

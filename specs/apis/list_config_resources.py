@@ -5,7 +5,8 @@ Layout: ListConfigResourcesRequest.json and ListConfigResourcesResponse.json of 
 KIP-714, KIP-1142.
 """
 
-from barnabas.specs.declaration import Api, Array, Int8, Int16, Int32, Message, String
+from barnabas.specs.declaration import Array, Int8, Int16, Int32, String
+from barnabas.specs.message import Api, Message
 
 ListConfigResources = Api(
     74,

@@ -4,7 +4,8 @@ Layout: ListGroupsRequest.json and ListGroupsResponse.json of Apache Kafka; stat
 (KIP-518), types from v5 (KIP-848).
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, String
+from barnabas.specs.declaration import Array, Int16, Int32, String
+from barnabas.specs.message import Api, Message
 
 ListGroups = Api(
     16,

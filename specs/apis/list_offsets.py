@@ -4,7 +4,8 @@ Layout: ListOffsetsRequest.json and ListOffsetsResponse.json of Apache Kafka; v0
 list of offsets (KIP-79 replaced it).
 """
 
-from barnabas.specs.declaration import Api, Array, Int8, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Array, Int8, Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 ListOffsets = Api(
     2,

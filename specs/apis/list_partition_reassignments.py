@@ -4,7 +4,8 @@ Layout: ListPartitionReassignmentsRequest.json and ListPartitionReassignmentsRes
 Kafka; KIP-455.
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, NullableString, String
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 ListPartitionReassignments = Api(
     46,

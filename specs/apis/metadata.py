@@ -4,17 +4,8 @@ Layout: MetadataRequest.json and MetadataResponse.json of Apache Kafka; topic id
 (KIP-516).
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, NullableString, String, Uuid
+from barnabas.specs.message import Api, Message
 
 Metadata = Api(
     3,

@@ -4,17 +4,8 @@ Layout: OffsetCommitRequest.json and OffsetCommitResponse.json of Apache Kafka; 
 ZooKeeper (and had a timestamp in 0.8.2-beta); topic ids from v10 (KIP-848).
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    NullableString,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableString, String, Uuid
+from barnabas.specs.message import Api, Message
 
 OffsetCommit = Api(
     8,

@@ -3,7 +3,8 @@
 Layout: OffsetDeleteRequest.json and OffsetDeleteResponse.json of Apache Kafka; KIP-496.
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, String
+from barnabas.specs.declaration import Array, Int16, Int32, String
+from barnabas.specs.message import Api, Message
 
 OffsetDelete = Api(
     47,

@@ -5,17 +5,16 @@ from v8 (KIP-709).
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 OffsetFetch = Api(
     9,

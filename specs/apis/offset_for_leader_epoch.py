@@ -4,7 +4,8 @@ Layout: OffsetForLeaderEpochRequest.json and OffsetForLeaderEpochResponse.json o
 KIP-101, KIP-279, KIP-320.
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Array, Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 OffsetForLeaderEpoch = Api(
     23,

@@ -5,18 +5,17 @@ ids from v13 (KIP-516), leaders in the response from v10 (KIP-951).
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableRecords,
     NullableString,
     String,
     Struct,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 Produce = Api(
     0,

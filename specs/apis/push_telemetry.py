@@ -3,7 +3,8 @@
 Layout: PushTelemetryRequest.json and PushTelemetryResponse.json of Apache Kafka; KIP-714.
 """
 
-from barnabas.specs.declaration import Api, Bool, Bytes, Int8, Int16, Int32, Message, Uuid
+from barnabas.specs.declaration import Bool, Bytes, Int8, Int16, Int32, Uuid
+from barnabas.specs.message import Api, Message
 
 PushTelemetry = Api(
     72,

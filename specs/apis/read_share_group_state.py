@@ -5,17 +5,16 @@ KIP-932.
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Int8,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 ReadShareGroupState = Api(
     84,

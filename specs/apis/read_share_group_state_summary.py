@@ -4,17 +4,8 @@ Layout: ReadShareGroupStateSummaryRequest.json and ReadShareGroupStateSummaryRes
 Kafka; KIP-932; the response v0 before 4.1 had no leader epoch.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    NullableString,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableString, String, Uuid
+from barnabas.specs.message import Api, Message
 
 ReadShareGroupStateSummary = Api(
     87,

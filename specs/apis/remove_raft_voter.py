@@ -3,7 +3,8 @@
 Layout: RemoveRaftVoterRequest.json and RemoveRaftVoterResponse.json of Apache Kafka; KIP-853.
 """
 
-from barnabas.specs.declaration import Api, Int16, Int32, Message, NullableString, Uuid
+from barnabas.specs.declaration import Int16, Int32, NullableString, Uuid
+from barnabas.specs.message import Api, Message
 
 RemoveRaftVoter = Api(
     81,

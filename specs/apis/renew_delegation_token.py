@@ -4,7 +4,8 @@ Layout: RenewDelegationTokenRequest.json and RenewDelegationTokenResponse.json o
 KIP-48.
 """
 
-from barnabas.specs.declaration import Api, Bytes, Int16, Int32, Int64, Message
+from barnabas.specs.declaration import Bytes, Int16, Int32, Int64
+from barnabas.specs.message import Api, Message
 
 RenewDelegationToken = Api(
     39,

@@ -4,7 +4,8 @@ Layout: SaslAuthenticateRequest.json and SaslAuthenticateResponse.json of Apache
 session lifetime from v1 (KIP-368).
 """
 
-from barnabas.specs.declaration import Api, Bytes, Int16, Int64, Message, NullableString
+from barnabas.specs.declaration import Bytes, Int16, Int64, NullableString
+from barnabas.specs.message import Api, Message
 
 SaslAuthenticate = Api(
     36,

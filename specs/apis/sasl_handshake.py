@@ -4,7 +4,8 @@ Layout: SaslHandshakeRequest.json and SaslHandshakeResponse.json of Apache Kafka
 raw tokens, v1 by SaslAuthenticate (KIP-152).
 """
 
-from barnabas.specs.declaration import Api, Array, Int16, Message, String
+from barnabas.specs.declaration import Array, Int16, String
+from barnabas.specs.message import Api, Message
 
 SaslHandshake = Api(
     17,

@@ -4,19 +4,18 @@ Layout: ShareAcknowledgeRequest.json and ShareAcknowledgeResponse.json of Apache
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int8,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Struct,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 ShareAcknowledge = Api(
     79,

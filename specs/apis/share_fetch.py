@@ -4,20 +4,19 @@ Layout: ShareFetchRequest.json and ShareFetchResponse.json of Apache Kafka; KIP-
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int8,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     Records,
     String,
     Struct,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 ShareFetch = Api(
     78,

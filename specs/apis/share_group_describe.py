@@ -4,17 +4,16 @@ Layout: ShareGroupDescribeRequest.json and ShareGroupDescribeResponse.json of Ap
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int16,
     Int32,
-    Message,
     NullableString,
     String,
     Struct,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 TopicPartitions = Struct(
     "topic_id"   / Uuid,

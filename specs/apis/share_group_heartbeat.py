@@ -5,17 +5,8 @@ Layout: ShareGroupHeartbeatRequest.json and ShareGroupHeartbeatResponse.json of 
 KIP-932.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-    Struct,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, Struct, Uuid
+from barnabas.specs.message import Api, Message
 
 TopicPartitions = Struct(
     "topic_id"   / Uuid,

@@ -4,7 +4,8 @@
 Layout: StopReplicaRequest.json and StopReplicaResponse.json of Apache Kafka; left with Kafka 4.0.
 """
 
-from barnabas.specs.declaration import Api, Array, Bool, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 StopReplica = Api(
     5,

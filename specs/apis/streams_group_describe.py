@@ -5,19 +5,18 @@ KIP-1071.
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int8,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Struct,
     UInt16,
 )
+from barnabas.specs.message import Api, Message
 
 Endpoint = Struct(
     "host" / String,

@@ -5,17 +5,8 @@ Layout: StreamsGroupTopologyDescriptionUpdateRequest.json and
 StreamsGroupTopologyDescriptionUpdateResponse.json of Apache Kafka; KIP-1331.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-    Struct,
-)
+from barnabas.specs.declaration import Array, Int8, Int16, Int32, NullableString, String, Struct
+from barnabas.specs.message import Api, Message
 
 TopologyDescriptionNode = Struct(
     "name"          / String,

@@ -3,16 +3,8 @@
 Layout: SyncGroupRequest.json and SyncGroupResponse.json of Apache Kafka.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bytes,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bytes, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 SyncGroup = Api(
     14,

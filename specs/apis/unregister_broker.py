@@ -3,7 +3,8 @@
 Layout: UnregisterBrokerRequest.json and UnregisterBrokerResponse.json of Apache Kafka; KIP-631.
 """
 
-from barnabas.specs.declaration import Api, Int16, Int32, Message, NullableString
+from barnabas.specs.declaration import Int16, Int32, NullableString
+from barnabas.specs.message import Api, Message
 
 UnregisterBroker = Api(
     64,

@@ -3,7 +3,8 @@
 Layout: UnregisterControllerRequest.json and UnregisterControllerResponse.json of Apache Kafka.
 """
 
-from barnabas.specs.declaration import Api, Int16, Int32, Message, NullableString
+from barnabas.specs.declaration import Int16, Int32, NullableString
+from barnabas.specs.message import Api, Message
 
 UnregisterController = Api(
     94,

@@ -3,17 +3,8 @@
 Layout: UpdateFeaturesRequest.json and UpdateFeaturesResponse.json of Apache Kafka; KIP-584.
 """
 
-from barnabas.specs.declaration import (
-    Api,
-    Array,
-    Bool,
-    Int8,
-    Int16,
-    Int32,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, NullableString, String
+from barnabas.specs.message import Api, Message
 
 UpdateFeatures = Api(
     57,

@@ -5,19 +5,18 @@ Layout: UpdateMetadataRequest.json and UpdateMetadataResponse.json of Apache Kaf
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int8,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Struct,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 UpdateMetadataPartitionState = Struct(
     "topic_name"       / String.until(4),

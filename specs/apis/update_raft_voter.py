@@ -4,17 +4,16 @@ Layout: UpdateRaftVoterRequest.json and UpdateRaftVoterResponse.json of Apache K
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Int16,
     Int32,
-    Message,
     NullableString,
     String,
     Struct,
     UInt16,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 UpdateRaftVoter = Api(
     82,

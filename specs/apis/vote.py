@@ -4,18 +4,17 @@ Layout: VoteRequest.json and VoteResponse.json of Apache Kafka; KIP-595; pre-vot
 """
 
 from barnabas.specs.declaration import (
-    Api,
     Array,
     Bool,
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     UInt16,
     Uuid,
 )
+from barnabas.specs.message import Api, Message
 
 Vote = Api(
     52,

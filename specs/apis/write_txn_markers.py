@@ -3,7 +3,8 @@
 Layout: WriteTxnMarkersRequest.json and WriteTxnMarkersResponse.json of Apache Kafka; KIP-98.
 """
 
-from barnabas.specs.declaration import Api, Array, Bool, Int8, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, Int64, String
+from barnabas.specs.message import Api, Message
 
 WriteTxnMarkers = Api(
     27,

@@ -10,9 +10,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from barnabas.specs.codec.budget import FREE, TooLarge
-from barnabas.specs.codec.careful_decoder import Oddity, inspect
-from barnabas.specs.codec.careful_encoder import Unfit, build
-from barnabas.specs.codec.decoder import IRREGULAR, decoder, leader, locator, wanted_tree
+from barnabas.specs.codec.careful_decoder import Oddity, decode_carefully
+from barnabas.specs.codec.careful_encoder import Unfit, encode_carefully
+from barnabas.specs.codec.codegen import source_of
+from barnabas.specs.codec.decoder import (
+    IRREGULAR,
+    address_locator,
+    decoder,
+    prefix_decoder,
+    wanted_tree,
+)
 from barnabas.specs.codec.decoder_source import prune
 from barnabas.specs.codec.encoder import UNFIT, encoder
 from barnabas.specs.layout import Layout
@@ -32,7 +39,7 @@ class Codec:
         self.layout = layout
         self.name = name
         self._projections: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
-        self._leads: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
+        self._prefixes: dict[tuple[str, ...], Callable[[bytes], Any]] = {}
 
     @functools.cached_property
     def _decode(self) -> Callable[[bytes], Any]:
@@ -46,13 +53,17 @@ class Codec:
     def _encode(self) -> Callable[[Any], bytes]:
         return encoder(self.layout, self.name)
 
+    def source(self) -> str:
+        """The Python source of the generated decoder and encoder of regular bodies."""
+        return f"{source_of(self._decode)}\n\n{source_of(self._encode)}"
+
     def decode(self, body: bytes) -> dict[str, Any]:
         """All fields of a body. Raises Malformed where Kafka's own classes would too."""
         try:
             read = self._decode if len(body) <= FREE else self._charged
             return read(body)  # type: ignore[no-any-return]
         except IRREGULAR:
-            return inspect(self.layout, body)[0]
+            return decode_carefully(self.layout, body)[0]
 
     def regular(self, body: bytes) -> dict[str, Any] | None:
         """All fields of a body in which nothing is odd; None if something is, or if it is malformed.
@@ -72,14 +83,14 @@ class Codec:
 
     def inspect(self, body: bytes) -> tuple[dict[str, Any], list[Oddity]]:
         """All fields of a body, and what Kafka accepts in it but never writes. Raises Malformed."""
-        return inspect(self.layout, body)
+        return decode_carefully(self.layout, body)
 
     def encode(self, values: Mapping[str, Any]) -> bytes:
         """The bytes of a body; missing fields take their default. Raises Unfit, with the path."""
         try:
             return self._encode(values)
         except UNFIT:
-            return build(self.layout, values)
+            return encode_carefully(self.layout, values)
 
     def project(self, *paths: str) -> Callable[[bytes], dict[str, Any]]:
         """A decoder of these dotted paths only; it stops behind the last of them.
@@ -107,46 +118,48 @@ class Codec:
                 read = free if len(body) <= FREE else charged()
                 return read(body)  # type: ignore[no-any-return]
             except IRREGULAR:
-                pruned: dict[str, Any] = prune(inspect(self.layout, body)[0], wanted)
+                pruned: dict[str, Any] = prune(decode_carefully(self.layout, body)[0], wanted)
                 return pruned
 
         return project
 
-    def lead(self, *paths: str) -> Callable[[bytes], tuple[dict[str, Any], int] | None]:
+    def project_prefix(self, *paths: str) -> Callable[[bytes], tuple[dict[str, Any], int] | None]:
         """A decoder of these dotted paths from the first bytes of a body, and how many it read.
 
         It returns None if these bytes do not reach that far, or if anything in them is odd. What it
         does return is what `project` would make of the whole body, whatever that goes on with.
 
         >>> from barnabas import specs
-        >>> lead = specs.api("Produce").request.codec(3).lead("acks")
-        >>> lead(bytes.fromhex("ffff 0001 00007530 000000")), lead(b"\\xff")
+        >>> prefix = specs.api("Produce").request.codec(3).project_prefix("acks")
+        >>> prefix(bytes.fromhex("ffff 0001 00007530 000000")), prefix(b"\\xff")
         (({'acks': 1}, 4), None)
         """
-        lead = self._leads.get(paths)
-        if lead is None:
-            lead = self._leads[paths] = self._leading(paths)
-        return lead
+        project = self._prefixes.get(paths)
+        if project is None:
+            project = self._prefixes[paths] = self._prefix_projection(paths)
+        return project
 
-    def _leading(
+    def _prefix_projection(
         self, paths: tuple[str, ...]
     ) -> Callable[[bytes], tuple[dict[str, Any], int] | None]:
         wanted = wanted_tree(tuple(path for path in paths if has_path(self.layout, path)))
-        fast = leader(self.layout, self.name, wanted)
+        fast = prefix_decoder(self.layout, self.name, wanted)
 
-        def lead(body: bytes) -> tuple[dict[str, Any], int] | None:
+        def project(body: bytes) -> tuple[dict[str, Any], int] | None:
             try:
                 return fast(body)  # type: ignore[no-any-return]
             except IRREGULAR:
                 return None
 
-        return lead
+        return project
 
     def locate(self, *paths: str) -> Callable[[bytes], Any]:
-        """Where the addresses at these paths stand (see `barnabas.specs.codec.decoder.locator`)."""
+        """Where the addresses at these paths stand (see `barnabas.specs.codec.decoder.address_locator`)."""
         wanted = wanted_tree(paths)
-        free = locator(self.layout, self.name, wanted)
-        charged = functools.cache(lambda: locator(self.layout, self.name, wanted, charged=True))
+        free = address_locator(self.layout, self.name, wanted)
+        charged = functools.cache(
+            lambda: address_locator(self.layout, self.name, wanted, charged=True)
+        )
         return lambda body: (free if len(body) <= FREE else charged())(body)
 
 

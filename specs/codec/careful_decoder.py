@@ -56,10 +56,10 @@ def text_of(raw: bytes) -> str:
     return SURROGATE.sub(b"\xef\xbf\xbd", raw).decode("utf-8", "replace")
 
 
-def inspect(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
+def decode_carefully(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
     """The values of a body, and what is odd about it. Raises Malformed where Kafka would too; and
     TooLarge, where these would take more than the budget (`barnabas.specs.codec.budget`)."""
-    reader = Reader(data)
+    reader = CarefulDecoder(data)
     values = reader.struct(layout, "")
     if reader.offset < len(data):
         reader.odd("", f"{len(data) - reader.offset} trailing bytes")
@@ -68,7 +68,7 @@ def inspect(layout: Layout, data: bytes) -> tuple[dict[str, Any], list[Oddity]]:
     return values, reader.oddities
 
 
-class Reader:
+class CarefulDecoder:
     """A body that is being read, and what was odd about it so far."""
 
     def __init__(self, data: bytes) -> None:

@@ -38,7 +38,7 @@ def uvarint(value: int) -> bytes:
     return bytes(out)
 
 
-def build(layout: Layout, values: Mapping[str, Any]) -> bytes:
+def encode_carefully(layout: Layout, values: Mapping[str, Any]) -> bytes:
     """The bytes of a body; missing fields take their default. Raises Unfit."""
     out: list[bytes] = []
     _struct(out, layout, values, "")

@@ -1,17 +1,24 @@
-"""Writing Python source: lines, indentation, fresh names and constants, and runs of fixed fields.
+"""Writing Python source to be read: lines, indentation, names of fields, constants, and runs of fixed fields.
 
 Fixed-size fields that stand side by side (and the length in front of what follows them) are read or
 written by one struct call; that is most of a generated codec's speed.
+
+A variable has the name of its field, and a comment says the path of the field: `topics[].name` is that of
+each element. The source is in `linecache`, so tracebacks and debuggers show its lines.
 """
 
 from __future__ import annotations
 
 import functools
+import keyword
+import linecache
 import struct
 import uuid
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 CHARS = {
     "bool": "?",
@@ -30,28 +37,54 @@ FEW = 32
 """Arrays of fewer fixed-size elements than this are read and written by structs made beforehand."""
 
 
-class Source:
-    """A function under construction."""
+TAKEN = frozenset((*keyword.kwlist, "_", "len", "max", "range", "ValueError"))
+"""Names that no variable may have: those of Python that generated functions use."""
 
-    def __init__(self, **constants: Any) -> None:
+
+class Fixed(NamedTuple):
+    """A field of a run: its struct format, its variable or expression, and its path for the comment.
+
+    Without a name it is passed over, without a path it is in no comment.
+    """
+
+    char: str
+    name: str
+    path: str = ""
+
+
+class Source:
+    """A function under construction, in which the names of locals are taken already."""
+
+    def __init__(self, *local: str, **constants: Any) -> None:
         self.lines: list[str] = []
         self.constants: dict[str, Any] = dict(constants)
         self.depth = 1
-        self.serial = 0
+        self._taken = {*TAKEN, *local, *constants}
+        self._shared: dict[str, str] = {}
 
-    def name(self, prefix: str) -> str:
-        """A name that is not used yet."""
-        self.serial += 1
-        return f"{prefix}{self.serial}"
-
-    def constant(self, prefix: str, value: Any) -> str:
-        """The name of a constant of the function; struct methods, and tuples of them, share one."""
-        if callable(value) or isinstance(value, tuple):
-            self.constants.setdefault(prefix, value)
-            return prefix
-        name = self.name(prefix)
-        self.constants[name] = value
+    def name(self, wanted: str) -> str:
+        """A name that is not used yet: the wanted one, or that with a number behind it."""
+        name, number = wanted, 1
+        while name in self._taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._taken.add(name)
         return name
+
+    def constant(self, wanted: str, value: Any) -> str:
+        """The name of a constant of the function; struct methods, and tuples of them, share one."""
+        shared = callable(value) or isinstance(value, tuple)
+        if shared and wanted in self._shared:
+            return self._shared[wanted]
+        name = self.name(wanted)
+        self.constants[name] = value
+        if shared:
+            self._shared[wanted] = name
+        return name
+
+    def comment(self, paths: Iterable[str]) -> None:
+        """Say which fields the next lines are about."""
+        self.emit(f"# {joined(paths)}")
 
     def emit(self, line: str) -> None:
         """Add a line at the present indentation."""
@@ -76,10 +109,45 @@ class Source:
     def compile(self, signature: str, origin: str) -> Callable[..., Any]:
         """The function, e.g. of the signature `decode(b):`."""
         namespace = dict(self.constants)
-        exec(compile(self.text(signature), f"<{origin}>", "exec"), namespace)  # noqa: S102
+        text, file = self.text(signature), f"generated: {origin}"  # in <> it could not be late
+        exec(compile(text, file, "exec"), namespace)  # noqa: S102
+        packed = zlib.compress(text.encode(), 1)
+        linecache.cache[file] = (lambda: zlib.decompress(packed).decode(),)
         function = namespace[signature.partition("(")[0]]
         assert callable(function)  # noqa: S101
         return function  # type: ignore[no-any-return]
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    """The source of a function that was compiled here."""
+    return "".join(linecache.getlines(function.__code__.co_filename))
+
+
+def variable(path: str) -> str:
+    """The name that a variable of a field should have; the body's own path is empty.
+
+    >>> variable("topics[].name"), variable("topics[]"), variable("")
+    ('name', 'topics_item', 'body')
+    """
+    return path.rpartition(".")[2].replace("[]", "_item") or "body"
+
+
+def joined(paths: Iterable[str]) -> str:
+    """Paths side by side; those of one structure in braces.
+
+    >>> joined(["topics[].name", "topics[].id", "error_code"])
+    'topics[].{name, id}, error_code'
+    """
+    found = []
+    for parent, group in groupby(paths, lambda path: path.rpartition(".")[0]):
+        names = [path.rpartition(".")[2] for path in group]
+        together = ", ".join(names)
+        found.append(
+            f"{parent}.{{{together}}}"
+            if parent and len(names) > 1
+            else f"{parent}.{together}".lstrip(".")
+        )
+    return ", ".join(found)
 
 
 def fixed_name(kind: str, chars: str) -> str:

@@ -9,13 +9,12 @@ comparison at the end stands for a bounds check at each slice; counts are checke
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from barnabas.specs.codec.decoder_source import Irregular, Wanted, Writer, uvarint_from
+from barnabas.specs.codec.decoder_source import DecoderEmitter, Wanted
+from barnabas.specs.codec.irregular import Irregular
 from barnabas.specs.layout import Layout
-
-__all__ = ["IRREGULAR", "Irregular", "decoder", "leader", "locator", "uvarint_from", "wanted_tree"]
 
 IRREGULAR = (Irregular, struct.error, IndexError, UnicodeDecodeError)
 """All that a generated decoder raises."""
@@ -44,19 +43,19 @@ def decoder(
 
     One that is `charged` raises TooLarge if these would take more than `barnabas.specs.codec.budget.BUDGET`.
     """
-    writer = Writer(wanted is not None, charged=charged)
-    writer.root(layout, wanted)
-    return writer.source.compile("decode(b):", f"decode {origin}")
+    emitter = DecoderEmitter(wanted is not None, charged=charged)
+    emitter.root(layout, wanted)
+    return emitter.source.compile("decode(b):", _title("decode", origin, wanted, charged))
 
 
-def leader(layout: Layout, origin: str, wanted: Wanted) -> Callable[[bytes], Any]:
+def prefix_decoder(layout: Layout, origin: str, wanted: Wanted) -> Callable[[bytes], Any]:
     """A function of a body's first bytes to a dict of the wanted fields, and how many bytes it read."""
-    writer = Writer(True, measuring=True)
-    writer.root(layout, wanted)
-    return writer.source.compile("lead(b):", f"lead {origin}")
+    emitter = DecoderEmitter(True, measuring=True)
+    emitter.root(layout, wanted)
+    return emitter.source.compile("lead(b):", _title("lead", origin, wanted))
 
 
-def locator(
+def address_locator(
     layout: Layout, origin: str, wanted: Wanted, *, charged: bool = False
 ) -> Callable[[bytes], Any]:
     """A function of the body's bytes to where addresses stand: (places, boxes).
@@ -65,6 +64,20 @@ def locator(
     (start of the size, start of the content, end) of the tagged field that holds them, to be rewritten
     with them.
     """
-    writer = Writer(True, locating=True, charged=charged)
-    writer.root(layout, wanted)
-    return writer.source.compile("locate(b):", f"locate {origin}")
+    emitter = DecoderEmitter(True, locating=True, charged=charged)
+    emitter.root(layout, wanted)
+    return emitter.source.compile("locate(b):", _title("locate", origin, wanted, charged))
+
+
+def _title(what: str, origin: str, wanted: Wanted | None, charged: bool = False) -> str:
+    """What tracebacks call a generated function: each has a name of its own, for the lines of its source."""
+    fields = "" if wanted is None else f": {', '.join(_paths(wanted))}"
+    return f"{what} {origin}{' charged' if charged else ''}{fields}"
+
+
+def _paths(wanted: Wanted) -> Iterator[str]:
+    for name, inner in wanted.items():
+        if inner is None:
+            yield name
+        else:
+            yield from (f"{name}.{path}" for path in _paths(inner))

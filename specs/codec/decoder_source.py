@@ -10,8 +10,9 @@ import uuid
 from typing import Any
 
 from barnabas.specs.codec.budget import BUDGET, WIDE, TooLarge, element_cost, tag_cost
-from barnabas.specs.codec.codegen import CHARS, Source, size_of, uuid_of
-from barnabas.specs.codec.fixed_runs import Run, is_fixed
+from barnabas.specs.codec.codegen import CHARS, Source, size_of, uuid_of, variable
+from barnabas.specs.codec.fixed_runs import FixedRun, is_fixed
+from barnabas.specs.codec.irregular import Irregular, uvarint_from
 from barnabas.specs.layout import Layout, Node, Slot
 
 Wanted = dict[str, Any]
@@ -27,27 +28,7 @@ def prune(value: Any, wanted: Wanted | None) -> Any:
     return {n: prune(inner, wanted[n]) for n, inner in value.items() if n in wanted}
 
 
-class Irregular(Exception):
-    """Bytes that the fast reader leaves to the careful one."""
-
-
-def uvarint_from(data: bytes, at: int) -> tuple[int, int]:
-    """An unsigned varint at a position, and the position behind it."""
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            if value >> 31:
-                raise Irregular
-            return value, at
-        shift += 7
-        if shift > 28:
-            raise Irregular
-
-
-class Writer:
+class DecoderEmitter:
     """A decoder under construction: what is emitted reads from `b` at `p`, which ends at `n`.
 
     Fixed-size fields gather in a run and are read together when something else needs the position.
@@ -61,14 +42,16 @@ class Writer:
         measuring: bool = False,
         charged: bool = False,
     ) -> None:
-        self.source = Source(uvarint=uvarint_from, Irregular=Irregular)
+        self.source = Source(
+            "b", "n", "p", "q", "places", "boxes", uvarint=uvarint_from, Irregular=Irregular
+        )
         self.partial = partial
         self.locating = locating
         self.measuring = measuring
         self.charged = charged
         if charged:
             self.source.constants["TooLarge"] = TooLarge
-        self.run = Run(self.source)
+        self.run = FixedRun(self.source)
 
     def root(self, layout: Layout, wanted: Wanted | None) -> None:
         """Emit the whole function."""
@@ -80,7 +63,7 @@ class Writer:
         if self.locating:
             emit("places = []")
             emit("boxes = []")
-        value = self.struct(layout, wanted, root=True)
+        value = self.struct(layout, wanted, "")
         self.run.flush()
         emit(f"if p {'>' if self.partial else '!='} n: raise Irregular")
         result = "places, boxes" if self.locating else value
@@ -92,8 +75,9 @@ class Writer:
             self.source.emit(f"q -= {what}")
             self.source.emit("if q < 0: raise TooLarge")
 
-    def struct(self, layout: Layout, wanted: Wanted | None, root: bool = False) -> str:
+    def struct(self, layout: Layout, wanted: Wanted | None, path: str) -> str:
         """Read a structure; the expression of its dict (to be used after a flush)."""
+        root, dot = not path, f"{path}." if path else ""
         parts: dict[str, str] = {}
         left = set(wanted) if wanted is not None else None
         start = ""
@@ -101,15 +85,15 @@ class Writer:
             if left is not None and not left and root and self.partial:
                 break  # nothing more is wanted: what follows need not be walked
             if left is not None and slot.name not in left:
-                self.skip(slot.node)
+                self.skip(slot.node, dot + slot.name)
                 continue
             if left is not None:
                 left.discard(slot.name)
             if self.locating and slot.name == "host":
                 self.run.flush()
-                start = self.source.name("s")
+                start = self.source.name("start")
                 self.source.emit(f"{start} = p")
-            parts[slot.name] = self.value(slot.node, wanted and wanted[slot.name])
+            parts[slot.name] = self.value(slot.node, wanted and wanted[slot.name], dot + slot.name)
             if self.locating and slot.name == "port":
                 self.run.flush()
                 owner = next(iter(parts.values()))
@@ -117,24 +101,29 @@ class Writer:
                 self.source.emit(f"places.append(({place}))")
         if not layout.flexible or (root and left is not None and not left and self.partial):
             return self.display(parts)
-        return self.tags(layout, wanted, left, parts)
+        return self.tags(layout, wanted, left, parts, path)
 
     def display(self, parts: dict[str, str]) -> str:
         """The expression of a dict of these expressions."""
         return "{" + ", ".join(f"{name!r}: {value}" for name, value in parts.items()) + "}"
 
     def tags(
-        self, layout: Layout, wanted: Wanted | None, left: set[str] | None, parts: dict[str, str]
+        self,
+        layout: Layout,
+        wanted: Wanted | None,
+        left: set[str] | None,
+        parts: dict[str, str],
+        path: str,
     ) -> str:
         """Read a tagged section into the structure in front of it; the structure's expression."""
         emit, block = self.source.emit, self.source.block
         known = [slot for slot in layout.tagged if left is None or slot.name in left]
-        count = self.run.read("B", "t")
+        count = self.run.read("B", f"{variable(path)}_tags")
         self.run.flush()
         for slot in known:
             default = prune(slot.fresh_default(), wanted and wanted[slot.name])
             parts[slot.name] = self.default(default)
-        value = self.source.name("v")
+        value = self.source.name(variable(path))
         ordered = {s.name: parts[s.name] for s in layout.slots if s.name in parts}
         emit(f"{value} = {self.display(ordered)}")
         with block(f"if {count}:"):
@@ -142,13 +131,15 @@ class Writer:
             emit(f"if {count} > n - p: raise Irregular")
             self.charge(f"{count} * {tag_cost(known)}")
             with block(f"for _ in range({count}):"):
-                self.tag(known, layout, value, wanted)
+                self.tag(known, layout, value, wanted, f"{path}." if path else "")
         return value
 
-    def tag(self, known: list[Slot], layout: Layout, value: str, wanted: Wanted | None) -> None:
+    def tag(
+        self, known: list[Slot], layout: Layout, value: str, wanted: Wanted | None, dot: str
+    ) -> None:
         """Read one tagged field into the structure."""
         emit, block = self.source.emit, self.source.block
-        number, size, start, end = (self.source.name(prefix) for prefix in "kzse")
+        number, size, start, end = map(self.source.name, ("tag", "size", "start", "end"))
         emit(f"{number} = b[p]")
         emit("p += 1")
         emit(f"if {number} > 127: {number}, p = uvarint(b, p - 1)")
@@ -163,7 +154,7 @@ class Writer:
             with block(f"{branch} {number} == {slot.tag}:"):
                 if self.locating:
                     emit(f"boxes.append(({start}, p, {end}))")
-                item = self.value(slot.node, wanted and wanted[slot.name])
+                item = self.value(slot.node, wanted and wanted[slot.name], dot + slot.name)
                 self.run.flush()
                 emit(f"{value}[{slot.name!r}] = {item}")
                 emit(f"if p != {end}: raise Irregular")
@@ -171,7 +162,7 @@ class Writer:
         for slot in layout.tagged if self.partial else ():
             if slot not in known:  # read it all the same: Kafka goes by what it holds, not its size
                 with block(f"{branch} {number} == {slot.tag}:"):
-                    self.skip(slot.node)
+                    self.skip(slot.node, dot + slot.name)
                     self.run.flush()
                     emit(f"if p != {end}: raise Irregular")
                 branch = "elif"
@@ -191,13 +182,22 @@ class Writer:
             return self.source.constant("zero", value)
         return repr(value)
 
-    def length(self, node: Node) -> tuple[str, str]:
+    def announced(self, node: Node, path: str) -> tuple[str, bool]:
+        """Put a length or count into the run; its variable, and whether it is alone there."""
+        wanted = f"{variable(path)}_{'count' if node.kind == 'array' else 'size'}"
+        alone = not self.run.fields and self.run.ahead is None
+        char = "B" if node.compact else CHARS[node.length_kind]
+        return self.run.read(char, wanted, path if alone else ""), alone
+
+    def length(self, node: Node, path: str) -> tuple[str, str]:
         """Read a length or count; the expressions of whether it stands for null, and of itself."""
-        length = self.run.read("B" if node.compact else CHARS[node.length_kind], "l")
+        length, alone = self.announced(node, path)
         self.run.flush()
+        if not alone:
+            self.source.comment([path])
         if not node.compact:
             return f"{length} < 0", length
-        more, emit = self.source.name("m"), self.source.emit
+        more, emit = self.source.name("more"), self.source.emit
         with self.source.block(f"if {length} > 127:"):
             emit(f"{more} = b[p]")  # two bytes are common enough for no call
             with self.source.block(f"if {more} < 128:"):
@@ -208,57 +208,62 @@ class Writer:
                 emit(f"if {length} > 32768: raise Irregular")
         return f"not {length}", f"{length} - 1"
 
-    def present(self, node: Node) -> str:
+    def present(self, node: Node, path: str) -> str:
         """Read what stands in front of a nullable structure; the condition that it is not null."""
-        marker = self.run.read("b", "m")
+        marker = self.run.read("b", f"{variable(path)}_marker")
         self.run.flush()
+        self.source.comment([path])
         if not node.tagged:
             return f"if {marker} >= 0:"
         self.source.emit(f"if not 0 <= {marker} <= 1: raise Irregular")
         return f"if {marker}:"
 
-    def value(self, node: Node, wanted: Wanted | None) -> str:
+    def value(self, node: Node, wanted: Wanted | None, path: str) -> str:
         """Read a value; the expression that stands for it (to be used after a flush)."""
         emit, block = self.source.emit, self.source.block
         if node.kind in CHARS:
-            name = self.run.read(CHARS[node.kind], "x")
+            name = self.run.read(CHARS[node.kind], variable(path), path)
             return (
                 f"{self.source.constant('uuid', uuid_of)}({name})" if node.kind == "uuid" else name
             )
-        value = self.source.name("x")
         if node.kind == "struct":
             assert node.struct is not None  # noqa: S101
             if not node.nullable:
-                return self.struct(node.struct, wanted)
+                return self.struct(node.struct, wanted, path)
+            value = self.source.name(variable(path))
             emit(f"{value} = None")
-            with block(self.present(node)):
-                inner = self.struct(node.struct, wanted)
+            with block(self.present(node, path)):
+                inner = self.struct(node.struct, wanted, path)
                 self.run.flush()
                 emit(f"{value} = {inner}")
             return value
         if node.element is not None and is_fixed(node.element) and not node.nullable:
-            size = self.run.read("B" if node.compact else CHARS[node.length_kind], "l")
+            size, _ = self.announced(node, path)
             cost = element_cost(node.element, None) if self.charged else 0
-            return self.run.read_array(CHARS[node.element.kind], size, int(node.compact), cost)
-        null, length = self.length(node)
+            char, shift = CHARS[node.element.kind], int(node.compact)
+            return self.run.read_array(char, size, shift, path, cost)
+        value = self.source.name(variable(path))
+        null, length = self.length(node, path)
         if not node.nullable:
             emit(f"if {null}: raise Irregular")
-            self.content(node, wanted, value, length)
+            self.content(node, wanted, value, length, path)
             return value
         with block(f"if {null}:"):
             emit(f"{value} = None")
         with block("else:"):
-            self.content(node, wanted, value, length)
+            self.content(node, wanted, value, length, path)
         return value
 
-    def content(self, node: Node, wanted: Wanted | None, value: str, length: str) -> None:
+    def content(
+        self, node: Node, wanted: Wanted | None, value: str, length: str, path: str
+    ) -> None:
         """Read what stands behind a length or count that is not null's."""
         emit = self.source.emit
         if node.kind == "array":
             assert node.element is not None  # noqa: S101
-            self.items(node.element, wanted, value, length)
+            self.items(node.element, wanted, value, length, path)
             return
-        end = self.source.name("e")
+        end = self.source.name(f"{variable(path)}_end")
         self.charge(f"{WIDE if node.kind == 'string' else 1} * ({length})")
         emit(f"{end} = p + {length}")
         # a host that is located may be any bytes: it is replaced whatever it says
@@ -266,7 +271,9 @@ class Writer:
         emit(f"{value} = b[p:{end}]{'.decode()' if text else ''}")
         emit(f"p = {end}")
 
-    def items(self, element: Node, wanted: Wanted | None, value: str, count: str) -> None:
+    def items(
+        self, element: Node, wanted: Wanted | None, value: str, count: str, path: str
+    ) -> None:
         """Read the elements of an array into a list."""
         emit, block = self.source.emit, self.source.block
         if is_fixed(element):
@@ -281,11 +288,11 @@ class Writer:
         self.charge(f"({count}) * {element_cost(element, wanted)}")
         emit(f"{value} = []")
         with block(f"for _ in range({count}):"):
-            item = self.value(element, wanted)
+            item = self.value(element, wanted, f"{path}[]")
             self.run.flush()
             emit(f"{value}.append({item})")
 
-    def skip(self, node: Node) -> None:
+    def skip(self, node: Node, path: str) -> None:
         """Pass over a value that is not wanted."""
         emit, block = self.source.emit, self.source.block
         if node.kind in CHARS:
@@ -293,13 +300,13 @@ class Writer:
         elif node.kind == "struct":
             assert node.struct is not None  # noqa: S101
             if not node.nullable:
-                self.struct(node.struct, {})
+                self.struct(node.struct, {}, path)
                 return
-            with block(self.present(node)):
-                self.struct(node.struct, {})
+            with block(self.present(node, path)):
+                self.struct(node.struct, {}, path)
                 self.run.flush()
         else:
-            null, length = self.length(node)
+            null, length = self.length(node, path)
             if node.kind != "array":
                 emit(f"if not {null}: p += {length}")
                 return
@@ -310,5 +317,5 @@ class Writer:
             emit(f"if {length} > n - p: raise Irregular")
             self.charge(f"max({length}, 0) * {element_cost(node.element, {})}")
             with block(f"for _ in range({length}):"):
-                self.skip(node.element)
+                self.skip(node.element, f"{path}[]")
                 self.run.flush()

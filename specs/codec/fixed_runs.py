@@ -8,18 +8,20 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from barnabas.specs.codec.codegen import CHARS, FEW, Source, few_unpackers, fixed_name, size_of
+from barnabas.specs.codec.codegen import (
+    CHARS,
+    FEW,
+    Fixed,
+    Source,
+    few_unpackers,
+    fixed_name,
+    size_of,
+    variable,
+)
 from barnabas.specs.layout import Node
 
 USUAL = (3, 0)
 """Lengths of arrays that are read without a list in between: replicas, and nobody offline."""
-
-
-class Fixed(NamedTuple):
-    """A field of the run: its struct format, and its variable ("" if nobody wants it)."""
-
-    char: str
-    name: str
 
 
 class Ahead(NamedTuple):
@@ -32,6 +34,7 @@ class Ahead(NamedTuple):
     value: str
     cost: int
     """What each element is charged (`barnabas.specs.codec.budget`); 0: nothing is."""
+    path: str
 
 
 def is_fixed(element: Node) -> bool:
@@ -39,7 +42,7 @@ def is_fixed(element: Node) -> bool:
     return element.kind in CHARS and element.kind != "uuid"
 
 
-class Run:
+class FixedRun:
     """The fields that wait to be read at `p`, in a function that has `b`, `p` and `n`."""
 
     def __init__(self, source: Source) -> None:
@@ -47,26 +50,29 @@ class Run:
         self.fields: list[Fixed] = []
         self.ahead: Ahead | None = None
 
-    def read(self, char: str, prefix: str) -> str:
+    def read(self, char: str, wanted: str, path: str = "") -> str:
         """Put a field into the run; its variable is set when the run is flushed."""
-        name = self.source.name(prefix)
-        self.fields.append(Fixed(char, name))
+        name = self.source.name(wanted)
+        self.fields.append(Fixed(char, name, path))
         return name
 
     def skip(self, size: int) -> None:
         """Pass over this many bytes."""
         self.fields.append(Fixed(f"{size}x", ""))
 
-    def read_array(self, char: str, length: str, shift: int, cost: int = 0) -> str:
+    def read_array(self, char: str, length: str, shift: int, path: str, cost: int = 0) -> str:
         """Start a new run behind an array whose length is known; the variable of its list."""
         self.flush()
-        self.ahead = Ahead(char, length, shift, self.source.name("x"), cost)
+        self.ahead = Ahead(char, length, shift, self.source.name(variable(path)), cost, path)
         return self.ahead.value
 
     def flush(self) -> None:
         """Emit the reading of the run; its variables are set from here on."""
         fields, self.fields = self.fields, []
         ahead, self.ahead = self.ahead, None
+        paths = [each.path for each in (*([ahead] if ahead else ()), *fields) if each.path]
+        if paths:
+            self.source.comment(paths)
         if ahead is not None:
             self._array(ahead, fields)
         elif fields:
@@ -90,13 +96,13 @@ class Run:
 
     def _array(self, ahead: Ahead, fields: list[Fixed]) -> None:
         emit, block = self.source.emit, self.source.block
-        char, length, shift, value, cost = ahead
+        char, length, shift, value, cost, path = ahead
         if cost:
             emit(f"q -= ({length} - {shift}) * {cost} if {length} < {FEW} else 0")
             emit("if q < 0: raise TooLarge")
         branch = "if"
         for number in USUAL:
-            items = [Fixed(char, self.source.name("i")) for _ in range(number)]
+            items = [Fixed(char, self.source.name(variable(f"{path}[]"))) for _ in range(number)]
             with block(f"{branch} {length} == {number + shift}:"):
                 self._take(items + fields)
                 emit(f"{value} = [{', '.join(item.name for item in items)}]")
@@ -106,7 +112,7 @@ class Run:
 
     def _array_of_any_length(self, ahead: Ahead, fields: list[Fixed]) -> None:
         emit, block = self.source.emit, self.source.block
-        char, length, shift, value, cost = ahead
+        char, length, shift, value, cost, _ = ahead
         tail = "".join(field.char for field in fields)
         few = self.source.constant(
             fixed_name("few" if shift else "few_classic", f"{char}_{tail}"),

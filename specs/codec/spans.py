@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
-from barnabas.specs.codec.careful_decoder import Reader
+from barnabas.specs.codec.careful_decoder import CarefulDecoder
 from barnabas.specs.layout import Layout
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -29,7 +29,7 @@ def spans(layout: Layout, data: bytes, paths: Collection[str]) -> list[Span]:
     """The contents of the strings, bytes and records at these dotted paths, in order.
 
     What stands behind the last field, if anything does, comes last, with an empty path. Raises
-    Malformed where `inspect` does.
+    Malformed where `decode_carefully` does.
 
     >>> from barnabas import specs
     >>> spans(specs.api("SaslAuthenticate").request.layout(0), bytes.fromhex("00000001 41"), ("auth_bytes",))
@@ -42,7 +42,7 @@ def spans(layout: Layout, data: bytes, paths: Collection[str]) -> list[Span]:
     return reader.found
 
 
-class _Spans(Reader):
+class _Spans(CarefulDecoder):
     """Notes what it takes, on the way."""
 
     def __init__(self, data: bytes, paths: Collection[str]) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import math
 import struct
+import textwrap
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -44,10 +45,12 @@ def variant_writer(
     fields of which only the size is said. named: (structure, its field with an id, name of the field that is
     added behind its own, with the id's name or null).
     """
-    writer = _Writer(dictionary, set(secrets), {path: (found, name) for path, found, name in named})
-    result = writer.struct(layout, "v", ())
-    writer.source.emit(f"return {result}")
-    return writer.source.compile("write(v, names, more):", f"variant of {origin}")
+    emitter = _VariantEmitter(
+        dictionary, set(secrets), {path: (found, name) for path, found, name in named}
+    )
+    result = emitter.struct(layout, "v", ())
+    emitter.source.emit(f"return {result}")
+    return emitter.source.compile("write(v, names, more):", f"variant of {origin}")
 
 
 def names(layout: Layout, named: Sequence[tuple[Path, str, str]] = ()) -> frozenset[str]:
@@ -124,7 +127,7 @@ def _width(most: int) -> tuple[int, str]:
     return (1, "B") if most < 1 << 8 else (2, "H") if most < 1 << 16 else (4, "I")
 
 
-class _Writer:
+class _VariantEmitter:
     def __init__(
         self, dictionary: Sequence[str], secrets: set[Path], named: dict[Path, tuple[str, str]]
     ) -> None:
@@ -133,6 +136,9 @@ class _Writer:
         self._secrets = secrets
         self._named = named
         self.source = Source(
+            "v",
+            "names",
+            "more",
             text=_text,
             blob=_blob,
             double=_double,
@@ -144,6 +150,7 @@ class _Writer:
             NULL=NULL,
             TRUE=b"\x04",
             FALSE=b"\x08",
+            tags=functools.partial(_tags, len(self._ids)),
         )
 
     def struct(self, layout: Layout, value: str, path: Path) -> str:
@@ -153,20 +160,20 @@ class _Writer:
             parts[slot.name] = self._value(slot.node, f"{value}[{slot.name!r}]", (*path, slot.name))
         if path in self._named:
             found, name = self._named[path]
-            one = self.source.name("n")
+            one = self.source.name(name)
             known = f"({one} := names.get({value}[{found!r}]))"
             parts[name] = f"(NULL if {known} is None else text({one}))"
         order = sorted(parts)
-        inner = f"({''.join(parts[name] + ', ' for name in order)})"
+        rows = "".join(f"# {'.'.join((*path, name))}\n{parts[name]},\n" for name in order)
+        inner = f"(\n{textwrap.indent(rows, '    ')})" if parts else "()"
         make = self._members(order)
         if not layout.flexible:
             return f"{make}({inner})"
         tagged = sorted([*order, TAGS])
         at = tagged.index(TAGS)
-        one = self.source.name("p")
+        one = self.source.name(f"{path[-1] if path else 'body'}_values")
         with_tags = self._members(tagged)
         more = f"(*{one}[:{at}], tags({value}['{TAGS}'], more), *{one}[{at}:])"
-        self.source.constants.setdefault("tags", functools.partial(_tags, len(self._ids)))
         return (
             f"({make}({inner}) if '{TAGS}' not in {value}"
             f" else ({one} := {inner}) and {with_tags}({more}))"
@@ -185,7 +192,7 @@ class _Writer:
     def _value(self, node: Node, value: str, path: Path) -> str:
         if path in self._secrets:
             return f"secret({value})"
-        one = self.source.name("x")
+        one = self.source.name(path[-1])
         match node.kind:
             case "string":
                 simple = f"text({one})"
@@ -193,7 +200,7 @@ class _Writer:
                 simple = f"blob({one})"
             case "array":
                 assert node.element is not None  # noqa: S101
-                item = self.source.name("i")
+                item = self.source.name(f"{path[-1]}_item")
                 inner = self._value(node.element, item, path)
                 simple = f"array([{inner} for {item} in {one}])"
             case "struct":

@@ -13,18 +13,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.specs.declaration import (
-    FOREVER,
-    Api,
-    Array,
-    Bool,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    String,
-)
+from barnabas.specs.declaration import FOREVER, Array, Bool, Int16, Int32, Int64, String
 from barnabas.specs.drafts.idiom import Draft, DraftApi, DraftError
+from barnabas.specs.message import Api, Message
 
 # fmt: off
 AUTO_OFFSET_RESET: Final = ("smallest", "largest")

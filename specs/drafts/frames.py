@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.specs.codec.careful_decoder import FIXED
-from barnabas.specs.declaration import Message
 from barnabas.specs.drafts.idiom import Draft, DraftApi
 from barnabas.specs.frames import Direction
+from barnabas.specs.message import Message
 
 
 @dataclass(frozen=True, slots=True)

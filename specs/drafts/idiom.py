@@ -10,7 +10,7 @@ import difflib
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from barnabas.specs.declaration import Api, Message
+from barnabas.specs.message import Api, Message
 
 Role = Literal["consumer", "broker", "coordinator"]
 """Who stands at an end. A coordinator is a broker that coordinates the group in question."""

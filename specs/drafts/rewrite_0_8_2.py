@@ -10,19 +10,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.specs.declaration import (
-    FOREVER,
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Int64, NullableString, String
 from barnabas.specs.drafts.errors import ILLEGAL_PROTOCOL_STATE, REWRITE_ERRORS
 from barnabas.specs.drafts.idiom import Draft, DraftApi
+from barnabas.specs.message import Api, Message
 
 # fmt: off
 REQUEST_HEADER: Final = Message(

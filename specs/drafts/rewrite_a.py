@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.specs.declaration import FOREVER, Api, Array, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Int64, String
 from barnabas.specs.drafts.errors import REWRITE_ERRORS
 from barnabas.specs.drafts.idiom import Draft, DraftApi
+from barnabas.specs.message import Api, Message
 
 # fmt: off
 REQUEST_HEADER: Final = Message(

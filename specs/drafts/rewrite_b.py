@@ -8,17 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.specs.declaration import (
-    FOREVER,
-    Api,
-    Array,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    String,
-    Struct,
-)
+from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Int64, String, Struct
 from barnabas.specs.drafts.errors import REWRITE_ERRORS
 from barnabas.specs.drafts.idiom import Draft, DraftApi
 from barnabas.specs.drafts.rewrite_a import (
@@ -27,6 +17,7 @@ from barnabas.specs.drafts.rewrite_a import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
 )
+from barnabas.specs.message import Api, Message
 
 # fmt: off
 METADATA_RESPONSE_HEADER: Final = Message(

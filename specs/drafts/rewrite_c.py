@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.specs.declaration import Api, Array, Int16, Int32, Message, String, Struct
+from barnabas.specs.declaration import Array, Int16, Int32, String, Struct
 from barnabas.specs.drafts.errors import HEARTBEAT_FREQUENCY_TOO_HIGH, REWRITE_ERRORS
 from barnabas.specs.drafts.idiom import Draft, DraftApi
 from barnabas.specs.drafts.rewrite_a import (
@@ -17,6 +17,7 @@ from barnabas.specs.drafts.rewrite_a import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
 )
+from barnabas.specs.message import Api, Message
 
 # fmt: off
 ConsumerMetadata = Api(

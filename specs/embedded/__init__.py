@@ -10,7 +10,7 @@
 from barnabas.specs.embedded.control_records import ControlRecord, read_control_record
 from barnabas.specs.embedded.members import Part, read_member, read_user_data
 from barnabas.specs.embedded.places import PLACES, Place
-from barnabas.specs.embedded.read import Inside, read_body, read_forward, read_versioned
+from barnabas.specs.embedded.read import EmbeddedMessage, read_body, read_forward, read_versioned
 from barnabas.specs.embedded.registry import REGISTRY, message
 from barnabas.specs.embedded.reveal import reveal
 from barnabas.specs.embedded.topics import TopicRecord, read_metadata_record, read_topic_record
@@ -19,7 +19,7 @@ __all__ = [
     "PLACES",
     "REGISTRY",
     "ControlRecord",
-    "Inside",
+    "EmbeddedMessage",
     "Part",
     "Place",
     "TopicRecord",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from barnabas.specs.embedded.read import Inside, read_body, read_forward, within
+from barnabas.specs.embedded.read import EmbeddedMessage, read_body, read_forward, within
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records.control import CONTROL_TYPES
 
@@ -27,7 +27,7 @@ class ControlRecord(NamedTuple):
     """A control record: its type, one of `barnabas.specs.records.control.CONTROL_TYPES`, and its value."""
 
     type: str
-    value: Inside
+    value: EmbeddedMessage
 
 
 def read_control_record(

@@ -11,7 +11,13 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from barnabas.specs.codec import Oddity
-from barnabas.specs.embedded.read import Inside, integer, read_body, read_forward, read_versioned
+from barnabas.specs.embedded.read import (
+    EmbeddedMessage,
+    integer,
+    read_body,
+    read_forward,
+    read_versioned,
+)
 from barnabas.specs.malformed import Malformed
 
 Part = Literal["subscription", "assignment"]
@@ -30,7 +36,7 @@ PROTOCOLS: Final[dict[str, dict[Part, str]]] = {
 """Protocol type of a group -> the messages that its members exchange."""
 
 
-def read_member(protocol_type: str, part: Part, data: bytes) -> Inside:
+def read_member(protocol_type: str, part: Part, data: bytes) -> EmbeddedMessage:
     """A member's subscription or assignment in a group of this protocol type. Raises Malformed.
 
     >>> read_member("consumer", "subscription", bytes.fromhex("0000 00000001 000174 ffffffff")).values
@@ -41,7 +47,7 @@ def read_member(protocol_type: str, part: Part, data: bytes) -> Inside:
     return read_forward(PROTOCOLS[protocol_type][part], data)
 
 
-def read_user_data(assignor: str, part: Part, data: bytes) -> Inside:
+def read_user_data(assignor: str, part: Part, data: bytes) -> EmbeddedMessage:
     """What an assignor, by its name, put into the user data of the consumer protocol. Raises Malformed.
 
     Known are Kafka Streams' (`stream`) and the sticky ones'.
@@ -58,7 +64,7 @@ def read_user_data(assignor: str, part: Part, data: bytes) -> Inside:
     raise Malformed("", 0, f"what the assignor {assignor!r} keeps in its {part}s is not known")
 
 
-def _sticky(assignor: str, data: bytes) -> Inside:
+def _sticky(assignor: str, data: bytes) -> EmbeddedMessage:
     """No version tells the layouts apart, and the name does not decide.
 
     As Java's StickyAssignor does, v1 is tried before v0. librdkafka has that layout under both names

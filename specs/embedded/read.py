@@ -14,7 +14,7 @@ from barnabas.specs.malformed import Malformed
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class EmbeddedMessage:
     """A message that was found inside bytes, and what Kafka accepts in it but never writes."""
 
     name: str
@@ -23,7 +23,7 @@ class Inside:
     oddities: tuple[Oddity, ...] = ()
 
 
-def read_versioned(name: str, data: bytes) -> Inside:
+def read_versioned(name: str, data: bytes) -> EmbeddedMessage:
     """An int16 version and a body (Kafka's MessageUtil.toVersionPrefixedBytes).
 
     Raises Malformed, and LookupError for a name that `barnabas.specs.embedded.message` does not know.
@@ -34,7 +34,7 @@ def read_versioned(name: str, data: bytes) -> Inside:
     return read_body(name, integer(data, 2, "version"), data, start=2)
 
 
-def read_forward(name: str, data: bytes) -> Inside:
+def read_forward(name: str, data: bytes) -> EmbeddedMessage:
     """As `read_versioned`, but what is newer than any known version is read as the newest known.
 
     So do Kafka's ConsumerProtocol, ConnectProtocol and EndTransactionMarker; bytes that the newer
@@ -49,12 +49,12 @@ def read_forward(name: str, data: bytes) -> Inside:
         return read_body(name, version, data, start=2)
     found = read_body(name, newest, data, start=2)
     odd = Oddity("version", 0, f"version {version}, read as {newest}")
-    return Inside(name, newest, found.values, (odd, *found.oddities))
+    return EmbeddedMessage(name, newest, found.values, (odd, *found.oddities))
 
 
 def read_body(
     name: str, version: int, data: bytes, *, start: int = 0, release: str | None = None
-) -> Inside:
+) -> EmbeddedMessage:
     """A body of this version that begins at `start`; `release` as in `specs.Message.codec`.
 
     Raises Malformed, also for a version that is not declared; LookupError for an unknown name.
@@ -69,7 +69,7 @@ def read_body(
     except Malformed as e:
         raise Malformed(e.path, start + e.offset, e.reason) from None
     moved = tuple(odd._replace(offset=start + odd.offset) for odd in oddities)
-    return Inside(name, version, values, moved)
+    return EmbeddedMessage(name, version, values, moved)
 
 
 def integer(data: bytes, size: int, path: str) -> int:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from barnabas.specs import records
 from barnabas.specs.embedded.control_records import read_control_record
-from barnabas.specs.embedded.read import Inside
+from barnabas.specs.embedded.read import EmbeddedMessage
 from barnabas.specs.embedded.topics import TOPICS, read_topic_key, read_topic_value
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Batch, Record
@@ -25,8 +25,8 @@ class Looked(NamedTuple):
     offset: int
     control: str | None
     """The type of a control record."""
-    key: Inside | Malformed | None
-    value: Inside | Malformed | None
+    key: EmbeddedMessage | Malformed | None
+    value: EmbeddedMessage | Malformed | None
 
 
 class Records(NamedTuple):

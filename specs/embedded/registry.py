@@ -10,7 +10,7 @@ import functools
 import importlib
 from typing import Final
 
-from barnabas.specs.declaration import Message
+from barnabas.specs.message import Message
 
 REGISTRY: Final = (
     ("ConsumerProtocolSubscription", "consumer_protocol"),

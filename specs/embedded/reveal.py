@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from barnabas.specs.embedded.members import Part, read_member, read_user_data
 from barnabas.specs.embedded.places import PLACES, Place
-from barnabas.specs.embedded.read import Inside, read_forward, read_versioned
+from barnabas.specs.embedded.read import EmbeddedMessage, read_forward, read_versioned
 from barnabas.specs.embedded.record_sets import Looked, look
 from barnabas.specs.embedded.topics import CLUSTER_METADATA
 from barnabas.specs.frames import Direction, Frame, decode_frame
@@ -108,14 +108,14 @@ def reveal(
         asked,
         release,
     )
-    return _inside(_message(key, direction), body, around)
+    return _embedded(_message(key, direction), body, around)
 
 
 def _message(key: int, direction: Direction) -> str:
     return f"{NAMES.get(key, '')}{direction.capitalize()}"
 
 
-def _inside(message: str, values: Mapping[str, Any], around: Around) -> dict[str, Found]:
+def _embedded(message: str, values: Mapping[str, Any], around: Around) -> dict[str, Found]:
     found = {}
     for place in PLACES:
         if place.message != message:
@@ -221,7 +221,7 @@ def _record(record: Looked, around: Around) -> Found:
     return shown
 
 
-def _part(part: Inside | Malformed | None, around: Around) -> Found | None:
+def _part(part: EmbeddedMessage | Malformed | None, around: Around) -> Found | None:
     if isinstance(part, Malformed):
         return {"unread": _why(part)}
     return None if part is None else _shown(part, around)
@@ -254,11 +254,11 @@ def _frame(frame: Frame, around: Around) -> Found:
         "header": frame.header,
         "values": redact(frame.key, frame.direction, frame.body),
     }
-    inside = _inside(message, frame.body, around)
-    return shown | {"inside": inside} if inside else shown
+    embedded = _embedded(message, frame.body, around)
+    return shown | {"inside": embedded} if embedded else shown
 
 
-def _shown(found: Inside, around: Around) -> Found:
+def _shown(found: EmbeddedMessage, around: Around) -> Found:
     secret = {name: "<redacted>" for name in SECRETS.get(found.name, ()) if found.values.get(name)}
     shown: Found = {
         "message": found.name,
@@ -269,8 +269,8 @@ def _shown(found: Inside, around: Around) -> Found:
         shown["oddities"] = [
             f"{odd.path}: {odd.what}" if odd.path else odd.what for odd in found.oddities
         ]
-    inside = _inside(found.name, found.values, around)
-    return shown | {"inside": inside} if inside else shown
+    embedded = _embedded(found.name, found.values, around)
+    return shown | {"inside": embedded} if embedded else shown
 
 
 def _why(error: Malformed) -> str:

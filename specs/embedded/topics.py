@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from barnabas.specs.codec.decoder import Irregular, uvarint_from
-from barnabas.specs.embedded.read import Inside, integer, read_body, read_versioned, within
+from barnabas.specs.codec.irregular import Irregular, uvarint_from
+from barnabas.specs.embedded.read import EmbeddedMessage, integer, read_body, read_versioned, within
 from barnabas.specs.malformed import Malformed
 
 CLUSTER_METADATA: Final = "__cluster_metadata"
@@ -83,8 +83,8 @@ TOPICS: Final = frozenset((CLUSTER_METADATA, *COORDINATORS))
 class TopicRecord(NamedTuple):
     """A record of an internal topic; no key in __cluster_metadata, no value if it is deleted."""
 
-    key: Inside | None
-    value: Inside | None
+    key: EmbeddedMessage | None
+    value: EmbeddedMessage | None
 
 
 def read_topic_record(topic: str, key: bytes | None, value: bytes | None) -> TopicRecord:
@@ -98,7 +98,7 @@ def read_topic_record(topic: str, key: bytes | None, value: bytes | None) -> Top
     return TopicRecord(found, read_topic_value(topic, found, value))
 
 
-def read_topic_key(topic: str, key: bytes | None) -> Inside | None:
+def read_topic_key(topic: str, key: bytes | None) -> EmbeddedMessage | None:
     """What a record is about; its name tells the type. Raises as `read_topic_record`."""
     if topic == CLUSTER_METADATA:
         return None
@@ -114,7 +114,9 @@ def read_topic_key(topic: str, key: bytes | None) -> Inside | None:
         raise within("key", e) from None
 
 
-def read_topic_value(topic: str, key: Inside | None, value: bytes | None) -> Inside | None:
+def read_topic_value(
+    topic: str, key: EmbeddedMessage | None, value: bytes | None
+) -> EmbeddedMessage | None:
     """What a record says of its key, or None if that is gone. Raises as `read_topic_record`."""
     try:
         if key is None:
@@ -126,7 +128,7 @@ def read_topic_value(topic: str, key: Inside | None, value: bytes | None) -> Ins
         raise within("value", e) from None
 
 
-def read_metadata_record(value: bytes | None) -> Inside:
+def read_metadata_record(value: bytes | None) -> EmbeddedMessage:
     """The value of a record of __cluster_metadata, or of a snapshot. Raises Malformed.
 
     >>> read_metadata_record(bytes.fromhex("01 0c 00 03 7631 0007 00")).values

@@ -17,6 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from barnabas.specs import stubs
 from tests.barnabas import project
 from tests.places import ROOT
 
@@ -75,7 +76,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
     for name in ("barnabas", *PARTS):
         shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     pip("wheel", "--no-index", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source))
     (built,) = folder.glob("barnabas-*.whl")
@@ -139,6 +140,11 @@ def test_it_has_our_packages_and_nothing_else(wheel: Path) -> None:
         assert expected
         assert expected <= set(names)
     assert not [name for name in names if "/samples/" in name]
+
+
+def test_it_has_the_types_of_all_messages(wheel: Path) -> None:
+    assert zipfile.ZipFile(wheel).read("barnabas/specs/types.pyi").decode() == stubs.text()
+    assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".pyc")]
 
 
 @pytest.mark.parametrize("path", [None, "."])

@@ -10,11 +10,11 @@ from barnabas.specs import NAMES, api
 from barnabas.specs.codec import Codec, TooLarge
 from barnabas.specs.codec.budget import BUDGET, FREE, TAG, WALK, WIDE, cost, element_cost
 from barnabas.specs.codec.codegen import CHARS, size_of
-from barnabas.specs.declaration import Message
 from barnabas.specs.drafts import DRAFTS
 from barnabas.specs.drafts.keys import own_key
 from barnabas.specs.embedded import REGISTRY, message
 from barnabas.specs.layout import Layout, Node
+from barnabas.specs.message import Message
 from tests.bodies import reassignments
 
 CODEC = api("AlterPartitionReassignments").request.codec(0)

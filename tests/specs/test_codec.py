@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from barnabas import specs
 from barnabas.specs import embedded
 from barnabas.specs.codec import Malformed, Unfit, has_path
-from barnabas.specs.codec.careful_encoder import build
+from barnabas.specs.codec.careful_encoder import encode_carefully
 from tests.places import GOLDEN
 
 
@@ -149,14 +149,14 @@ def test_a_lead_reads_from_the_first_bytes_what_a_projection_reads_from_all() ->
         codec = specs.api(frame["key"]).message(frame["direction"]).codec(frame["version"])
         body = bytes.fromhex(frame["hex"])
         name = choose.choice([slot.name for slot in codec.layout.slots] or ["no_such_field"])
-        found = codec.lead(name)(body)
+        found = codec.project_prefix(name)(body)
         if found is None:
             continue
         values, length = found
         assert values == codec.project(name)(body), (frame["api"], name)
-        assert codec.lead(name)(body[:length]) == found
+        assert codec.project_prefix(name)(body[:length]) == found
         cut = choose.randrange(len(body) + 1)
-        assert codec.lead(name)(body[:cut]) == (found if cut >= length else None)
+        assert codec.project_prefix(name)(body[:cut]) == (found if cut >= length else None)
         read += 1
     assert read > 250
 
@@ -240,7 +240,7 @@ def test_null_in_a_tagged_field_is_a_zero_in_front_of_a_structure() -> None:
         assert body.endswith(bytes.fromhex(tail))
         assert codec._decode(body) == codec.decode(body) == reference.parse(body) == values
         assert codec.inspect(body) == (values, [])
-        assert build(codec.layout, values) == body == reference.build(values)
+        assert encode_carefully(codec.layout, values) == body == reference.build(values)
     odd = body[:-7] + b"\x02" + body[-6:]
     found, oddities = codec.inspect(odd)
     assert (found, [oddity.what for oddity in oddities]) == (values, ["null marker 2"])

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.specs.declaration import FOREVER, UNSET, Api, Field, Message, Type
+from barnabas.specs.declaration import FOREVER, UNSET, Field, Type
+from barnabas.specs.message import Api, Message
 from tests.golden.definitions import DEFINITIONS, newest, versions
 
 ALWAYS = (0, FOREVER)

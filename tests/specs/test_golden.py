@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.specs.codec.careful_encoder import build
-from barnabas.specs.declaration import Message
+from barnabas.specs.codec.careful_encoder import encode_carefully
 from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
 from barnabas.specs.layout import Layout, Node
+from barnabas.specs.message import Message
 from tests import places
 
 GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
@@ -118,6 +118,6 @@ def test_the_fast_and_the_careful_way_agree_and_find_nothing_odd(api: str) -> No
         values, oddities = codec.inspect(body)
         assert oddities == [], (api, frame["version"], frame["case"])
         assert repr(codec._decode(body)) == repr(values)  # the fast one, by itself
-        assert build(codec.layout, values) == body
+        assert encode_carefully(codec.layout, values) == body
         if "_tags" not in repr(values):
             assert codec._encode(values) == body

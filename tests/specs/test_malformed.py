@@ -10,8 +10,8 @@ import pytest
 
 from barnabas import specs
 from barnabas.specs import Malformed
-from barnabas.specs.declaration import Message
 from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
+from barnabas.specs.message import Message
 from tests.places import GOLDEN
 
 MALFORMED = GOLDEN / "malformed.jsonl.gz"

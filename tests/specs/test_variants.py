@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from barnabas import specs
-from barnabas.specs.declaration import FOREVER, Message
+from barnabas.specs.declaration import FOREVER
 from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
 from barnabas.specs.layout import Layout
+from barnabas.specs.message import Message
 from tests.golden.definitions import DEFINITIONS, versions
 from tests.specs.test_declarations import ALWAYS, both
 

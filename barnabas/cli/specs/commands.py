@@ -35,6 +35,7 @@ def list_command(
     "show",
     epilog="Examples:\n\n  barnabas spec show Fetch\n\n"
     "  barnabas spec show Fetch --version 11\n\n"
+    "  barnabas spec show Fetch --version 12 --request --source\n\n"
     "  barnabas spec show EndQuorumEpoch --version 0 --release 2.7 --request\n\n"
     "  barnabas spec show JoinGroup --draft rewrite-a",
 )
@@ -52,6 +53,9 @@ def show_command(
     draft: Annotated[
         str | None, typer.Option(metavar="NAME", help="As of a draft, see `spec list --drafts`.")
     ] = None,
+    source: Annotated[
+        bool, typer.Option("--source", help="The Python that is generated to read and write it.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Show an API: a version as in Kafka's protocol guide, or the history of all."""
@@ -62,6 +66,12 @@ def show_command(
         which = "request" if request else "response"
     if release is not None and version is None:
         raise Trouble("--release is for one version: give --version too")
+    if source:
+        if version is None:
+            raise Trouble("--source is for one version: give --version too")
+        if draft is not None or as_json:
+            raise Trouble(f"--source goes without {'--json' if as_json else '--draft'}")
+        raise typer.Exit(show.source(name, version, which, release))
     if draft is not None:
         raise typer.Exit(drafts.show(draft, name, which, as_json=as_json))
     raise typer.Exit(show.show(name, version, which, release, as_json))

@@ -11,9 +11,9 @@ from rich.text import Text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
 from barnabas.specs import REGISTRY, api
-from barnabas.specs.declaration import Api
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.guide import flexible_text, module_of, purpose
+from barnabas.specs.message import Api
 from barnabas.trouble import FINE, Trouble
 
 Which = Literal["request", "response"] | None

@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final
 
+from rich.syntax import Syntax
 from rich.text import Text
 
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.specs.listing import Which, dump, facts, fit, versions_text
 from barnabas.specs import api
-from barnabas.specs.declaration import UNSET, Api
+from barnabas.specs.declaration import UNSET
 from barnabas.specs.frames import Direction
 from barnabas.specs.guide import (
     Row,
@@ -28,6 +29,7 @@ from barnabas.specs.guide import (
     span,
     tree,
 )
+from barnabas.specs.message import Api
 from barnabas.trouble import FINE, Trouble
 
 UNBROKEN: Final = "\u00a0"
@@ -39,7 +41,7 @@ COLUMNS: Final = ("type", "versions", "nullable", "tag", "default", "releases")
 def show(name: str, version: int | None, which: Which, release: str | None, as_json: bool) -> int:
     """One API: a version as in Kafka's protocol guide, or the history of all."""
     found = known(name, version, release)
-    ways: tuple[Direction, ...] = ("request", "response") if which is None else (which,)
+    ways = directions(which)
     if as_json:
         if version is None:
             return dump(facts(found) | _all_versions(found, ways))
@@ -61,6 +63,27 @@ def show(name: str, version: int | None, which: Which, release: str | None, as_j
     if version is None:
         _changes(out, found, ways)
     return FINE
+
+
+def source(name: str, version: int, which: Which, release: str | None) -> int:
+    """The Python that is generated for a version: decoder and encoder."""
+    found = known(name, version, release)
+    out = Terminal()
+    for number, way in enumerate(directions(which)):
+        text = found.message(way).codec(version, release).source()
+        header = f"# {found.name} {way}, version {version}\n"
+        separate = "\n\n" if number else ""
+        out.print(
+            Syntax(separate + header + text, "python", background_color="default", word_wrap=True)
+            if out.is_terminal
+            else Text(separate + header + text, end="")
+        )
+    return FINE
+
+
+def directions(which: Which) -> tuple[Direction, ...]:
+    """Those that are asked for."""
+    return ("request", "response") if which is None else (which,)
 
 
 def known(name: str, version: int | None, release: str | None) -> Api:

@@ -9,12 +9,12 @@ from barnabas.specs.declaration import (
     Bytes,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Struct,
     Uuid,
 )
+from barnabas.specs.message import Message
 
 # fmt: off
 

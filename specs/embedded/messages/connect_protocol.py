@@ -11,11 +11,11 @@ from barnabas.specs.declaration import (
     Int16,
     Int32,
     Int64,
-    Message,
     NullableBytes,
     String,
     Struct,
 )
+from barnabas.specs.message import Message
 
 # fmt: off
 

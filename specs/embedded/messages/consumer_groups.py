@@ -10,12 +10,12 @@ from barnabas.specs.declaration import (
     Int8,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Struct,
     Uuid,
 )
+from barnabas.specs.message import Message
 
 # fmt: off
 

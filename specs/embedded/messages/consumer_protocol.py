@@ -5,15 +5,8 @@ behind an int16 version; owned partitions from v1 (KIP-429), generation from v2 
 v3 (KIP-881). `user_data` is the assignor's own.
 """
 
-from barnabas.specs.declaration import (
-    FOREVER,
-    Array,
-    Int32,
-    Message,
-    NullableBytes,
-    NullableString,
-    String,
-)
+from barnabas.specs.declaration import FOREVER, Array, Int32, NullableBytes, NullableString, String
+from barnabas.specs.message import Message
 
 # fmt: off
 

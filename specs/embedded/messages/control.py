@@ -11,12 +11,12 @@ from barnabas.specs.declaration import (
     Int16,
     Int32,
     Int64,
-    Message,
     String,
     Struct,
     UInt16,
     Uuid,
 )
+from barnabas.specs.message import Message
 
 # fmt: off
 

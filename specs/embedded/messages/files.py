@@ -4,7 +4,8 @@ Layout: AbortedTxn.json (in .txnindex, behind an int16 version) and QuorumStateD
 stand in quorum-state as JSON) of Apache Kafka.
 """
 
-from barnabas.specs.declaration import FOREVER, Array, Int32, Int64, Message, String, Uuid
+from barnabas.specs.declaration import FOREVER, Array, Int32, Int64, String, Uuid
+from barnabas.specs.message import Message
 
 # fmt: off
 

@@ -10,12 +10,12 @@ from barnabas.specs.declaration import (
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     UInt16,
     Uuid,
 )
+from barnabas.specs.message import Message
 
 # fmt: off
 

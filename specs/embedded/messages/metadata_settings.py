@@ -11,11 +11,11 @@ from barnabas.specs.declaration import (
     Int8,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Uuid,
 )
+from barnabas.specs.message import Message
 
 # fmt: off
 

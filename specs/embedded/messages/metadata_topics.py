@@ -3,7 +3,8 @@
 Layout: the records' definitions in Apache Kafka 4.3.1 (metadata/src/main/resources).
 """
 
-from barnabas.specs.declaration import Array, Int8, Int32, Message, String, Uuid
+from barnabas.specs.declaration import Array, Int8, Int32, String, Uuid
+from barnabas.specs.message import Message
 
 # fmt: off
 

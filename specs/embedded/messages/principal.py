@@ -4,7 +4,8 @@ Layout: DefaultPrincipalData.json of Apache Kafka, behind an int16 version (Defa
 KIP-590.
 """
 
-from barnabas.specs.declaration import Bool, Message, String
+from barnabas.specs.declaration import Bool, String
+from barnabas.specs.message import Message
 
 # fmt: off
 

@@ -3,17 +3,8 @@
 Layout: ShareSnapshotKey/Value.json and ShareUpdateKey/Value.json of Apache Kafka 4.3.1.
 """
 
-from barnabas.specs.declaration import (
-    FOREVER,
-    Array,
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    Message,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import FOREVER, Array, Int8, Int16, Int32, Int64, String, Uuid
+from barnabas.specs.message import Message
 
 # fmt: off
 

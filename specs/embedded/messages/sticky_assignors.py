@@ -4,7 +4,8 @@ Layout: the Java classes StickyAssignor (v0 KIP-54, v1 KIP-341) and CooperativeS
 of Apache Kafka.
 """
 
-from barnabas.specs.declaration import FOREVER, Array, Int32, Message, String
+from barnabas.specs.declaration import FOREVER, Array, Int32, String
+from barnabas.specs.message import Message
 
 # fmt: off
 

@@ -10,12 +10,12 @@ from barnabas.specs.declaration import (
     Int16,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Struct,
     UInt16,
 )
+from barnabas.specs.message import Message
 
 # fmt: off
 

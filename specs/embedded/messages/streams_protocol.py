@@ -12,13 +12,13 @@ from barnabas.specs.declaration import (
     Int8,
     Int32,
     Int64,
-    Message,
     NullableString,
     String,
     Struct,
     UInt16,
     Uuid,
 )
+from barnabas.specs.message import Message
 
 # fmt: off
 

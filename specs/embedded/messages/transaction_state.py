@@ -3,7 +3,8 @@
 Layout: TransactionLogKey.json and TransactionLogValue.json of Apache Kafka 4.3.1.
 """
 
-from barnabas.specs.declaration import FOREVER, Array, Int8, Int16, Int32, Int64, Message, String
+from barnabas.specs.declaration import FOREVER, Array, Int8, Int16, Int32, Int64, String
+from barnabas.specs.message import Message
 
 # fmt: off
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas.fuzz.frame_map.numbers import RANGE, VARINTS, WRITE, uvarint
-from barnabas.specs.codec.careful_decoder import FIXED, Reader
+from barnabas.specs.codec.careful_decoder import FIXED, CarefulDecoder
 from barnabas.specs.records.record import varint
 
 
@@ -18,7 +18,7 @@ def test_fixed_numbers_are_read_back(coding: str) -> None:
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 300, 16383, 16384, 2**31 - 1, -1, -(2**31)])
 def test_varints_are_read_back_in_their_shortest_form(value: int) -> None:
-    reader = Reader(uvarint(value))
+    reader = CarefulDecoder(uvarint(value))
     assert reader.varint("") == value
     assert reader.oddities == []
     assert varint(WRITE["varint"](value), 0, "")[0] == value

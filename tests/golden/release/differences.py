@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from barnabas.specs import api, embedded
-from barnabas.specs.declaration import FOREVER, Message
+from barnabas.specs.declaration import FOREVER
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.headers import (
     REQUEST_HEADER,
@@ -16,6 +16,7 @@ from barnabas.specs.headers import (
 )
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout, Slot, resolve
+from barnabas.specs.message import Message
 from barnabas.specs.registry import NAMES
 from barnabas.specs.releases import RELEASES, offered
 from tests.golden.release.kafka import Release
@@ -169,7 +170,8 @@ def compare(name: str, schemas: dict[str, Any], message: Message, release: str) 
     """The differences between all versions of one message and its declaration."""
     found: dict[tuple[str, str], list[int]] = {}
     for number, schema in schemas["versions"].items():
-        layout = resolve(message, int(number), release)
+        flexible = int(number) >= message.flexible
+        layout = resolve(message.fields, int(number), release, flexible=flexible)
         theirs, ours = _theirs(schema, schemas["defaults"]), _ours(layout)
         for path, what in [
             *_same("", "flexible", schema["flexible"], layout.flexible),

@@ -15,11 +15,11 @@ from barnabas.specs.declaration import (
     Int8,
     Int16,
     Int32,
-    Message,
     NullableString,
     String,
     Type,
 )
+from barnabas.specs.message import Message
 from barnabas.specs.releases import RELEASES, offered
 from tests.golden.definitions import DEFINITIONS
 from tests.golden.release.differences import Difference, compare, differences

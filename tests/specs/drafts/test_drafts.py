@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.specs.declaration import Message
 from barnabas.specs.drafts import DRAFTS, Draft, DraftApi, draft
 from barnabas.specs.drafts.central_coordination import AUTO_OFFSET_RESET, RegisterConsumer
 from barnabas.specs.layout import Layout, Node
+from barnabas.specs.message import Message
 
 APIS = [
     pytest.param(item, api, id=f"{item.name}-{api.name}") for item in DRAFTS for api in item.apis

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.specs import embedded
-from barnabas.specs.codec.careful_encoder import build
+from barnabas.specs.codec.careful_encoder import encode_carefully
 from tests.golden.definitions import DEFINITIONS
 from tests.specs.test_golden import GOLDEN, from_kafka_json
 
@@ -43,8 +43,10 @@ def test_behind_a_version_the_same_is_read_and_nothing_is_odd(name: str, version
         body = bytes.fromhex(frame["hex"])
         found = embedded.read_versioned(name, version.to_bytes(2) + body)
         layout = embedded.message(name).layout(version)
-        assert found == embedded.Inside(name, version, from_kafka_json(layout, frame["json"]))
-        assert build(layout, found.values) == body
+        assert found == embedded.EmbeddedMessage(
+            name, version, from_kafka_json(layout, frame["json"])
+        )
+        assert encode_carefully(layout, found.values) == body
 
 
 def frames(name: str, version: int) -> list[dict[str, Any]]:

@@ -120,7 +120,7 @@ def test_what_kafka_streams_keeps_in_the_user_data(line: Line) -> None:
     else:
         found = embedded.read_user_data("stream", "subscription", data)
         expected = subscription_info(version)
-    assert found == embedded.Inside(line["message"], version, expected)
+    assert found == embedded.EmbeddedMessage(line["message"], version, expected)
     assert embedded.message(found.name).codec(version).encode(expected) == data
     assert embedded.message(found.name).at(version).parse(data) == expected
 
@@ -142,7 +142,7 @@ def test_what_workers_of_connect_tell_each_other(line: Line) -> None:
                 inner = embedded.read_versioned("ConnectProtocolAssignment", allocation)
                 assert (inner.version, inner.values) == (version, connect_assignment(version))
             expected |= {"allocation": allocation}
-    assert found == embedded.Inside(line["message"], version, expected)
+    assert found == embedded.EmbeddedMessage(line["message"], version, expected)
     assert (
         version.to_bytes(2) + embedded.message(found.name).codec(version).encode(expected) == data
     )
@@ -165,26 +165,26 @@ V0 = "00000001 0006 6f7264657273 00000002 00000000 00000002"
 @pytest.mark.parametrize(
     ("assignor", "hexed", "expected"),
     [
-        ("sticky", V0, embedded.Inside("StickyAssignorUserData", 0, PREVIOUS)),
+        ("sticky", V0, embedded.EmbeddedMessage("StickyAssignorUserData", 0, PREVIOUS)),
         (
             "sticky",
             V0 + "00000009",
-            embedded.Inside("StickyAssignorUserData", 1, PREVIOUS | {"generation": 9}),
+            embedded.EmbeddedMessage("StickyAssignorUserData", 1, PREVIOUS | {"generation": 9}),
         ),
         (
             "cooperative-sticky",
             V0 + "00000009",
-            embedded.Inside("StickyAssignorUserData", 1, PREVIOUS | {"generation": 9}),
+            embedded.EmbeddedMessage("StickyAssignorUserData", 1, PREVIOUS | {"generation": 9}),
         ),
         (
             "cooperative-sticky",
             "00000009",
-            embedded.Inside("CooperativeStickyAssignorUserData", 0, {"generation": 9}),
+            embedded.EmbeddedMessage("CooperativeStickyAssignorUserData", 0, {"generation": 9}),
         ),
         (
             "sticky",
             "0001" + V0 + "00000009",
-            embedded.Inside(
+            embedded.EmbeddedMessage(
                 "StickyAssignorUserData",
                 1,
                 PREVIOUS | {"generation": 9},
@@ -194,7 +194,7 @@ V0 = "00000001 0006 6f7264657273 00000002 00000000 00000002"
     ],
 )
 def test_what_sticky_assignors_keep(
-    part: embedded.Part, assignor: str, hexed: str, expected: embedded.Inside
+    part: embedded.Part, assignor: str, hexed: str, expected: embedded.EmbeddedMessage
 ) -> None:
     assert embedded.read_user_data(assignor, part, bytes.fromhex(hexed)) == expected
 

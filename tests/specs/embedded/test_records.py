@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.specs import Malformed, embedded, records
-from barnabas.specs.embedded import Inside
+from barnabas.specs.embedded import EmbeddedMessage
 from barnabas.specs.embedded.record_sets import MAX_OUTPUT, look
 from barnabas.specs.embedded.topics import COORDINATORS, METADATA_RECORDS
 from barnabas.specs.records import Record
@@ -15,11 +15,11 @@ from tests.specs.embedded.real import BATCHES, Line, batches, name
 from tests.specs.test_golden import from_kafka_json
 
 
-def expected(part: dict[str, Any] | None) -> Inside | None:
+def expected(part: dict[str, Any] | None) -> EmbeddedMessage | None:
     if part is None:
         return None
     layout = embedded.message(part["message"]).layout(part["version"])
-    return Inside(part["message"], part["version"], from_kafka_json(layout, part["json"]))
+    return EmbeddedMessage(part["message"], part["version"], from_kafka_json(layout, part["json"]))
 
 
 def records_of(line: Line) -> list[tuple[Record, dict[str, Any]]]:
@@ -53,7 +53,7 @@ def test_every_record_says_what_kafka_reads_in_it_and_is_written_as_it_was(line:
             assert record.value == bytes((1, types[value.name], value.version)) + encoded(value)
 
 
-def encoded(found: Inside) -> bytes:
+def encoded(found: EmbeddedMessage) -> bytes:
     return embedded.message(found.name).codec(found.version).encode(found.values)
 
 
@@ -209,7 +209,7 @@ def test_a_key_is_shown_even_if_its_value_cannot_be_read() -> None:
     at = batch.index(value)
     batch[at : at + 2] = b"\0\x63"
     record = look(bytes(batch), "__transaction_state", limit=1).looked[0]
-    assert isinstance(record.key, Inside)
+    assert isinstance(record.key, EmbeddedMessage)
     assert isinstance(record.value, Malformed)
     assert record.value.path == "value.version"
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from io import StringIO
 from typing import Any
 
 import pytest
 from rich.console import Console
+from rich.text import Text
 from typer.testing import CliRunner
 
 from barnabas import specs
@@ -46,7 +48,7 @@ def test_the_list_for_programs() -> None:
     found = json.loads(run("list", "--json"))
     assert len(found) == len(specs.REGISTRY)
     assert found[1]["name"] == "Fetch"
-    assert found[5]["versions"] == [0, 4]
+    assert found[1]["versions"] == list(specs.api("Fetch").versions)
     assert found[1]["flexible_since"] == 12
     assert found[17]["flexible_since"] is None
 
@@ -62,7 +64,7 @@ def test_the_history_of_all_versions(name: str) -> None:
 
 def test_an_api_with_one_version() -> None:
     text = run("show", "OffsetDelete")
-    assert "\nversion 0, flexible none; declared in specs/apis/offset_delete.py\n" in text
+    assert "\nversion 0, flexible none; declared in barnabas/specs/apis/offset_delete.py\n" in text
     assert "what each version brought" not in text
 
 
@@ -159,6 +161,30 @@ def test_a_release_whose_bytes_differ() -> None:
     assert "replica_id" not in run("show", "EndQuorumEpoch", "-v", "0")
 
 
+def test_the_source_of_a_version_is_python_with_the_names_of_fields() -> None:
+    text = run("show", "Fetch", "-v", "12", "--source")
+    ast.parse(text)
+    assert text.startswith("# Fetch request, version 12\ndef decode(b, ")
+    assert text.count("\n# Fetch response, version 12\ndef decode(b, ") == 1
+    assert "\x1b" not in text
+    one = run("show", "Fetch", "-v", "12", "--source", "--request")
+    assert text.startswith(one)
+    assert "\ndef encode(v, " in one
+    old = run("show", "EndQuorumEpoch", "-v", "0", "--release", "2.7", "--source", "--request")
+    assert "replica_id" in old
+    assert "replica_id" not in run("show", "EndQuorumEpoch", "-v", "0", "--source", "--request")
+
+
+def test_the_source_is_coloured_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Console(force_terminal=True, width=300, file=StringIO(), color_system="standard")
+    monkeypatch.setattr(show, "Terminal", lambda: out)
+    show.source("Heartbeat", 4, "request", None)
+    assert isinstance(out.file, StringIO)
+    coloured = out.file.getvalue()
+    assert "\x1b[" in coloured
+    assert "generation_id" in Text.from_ansi(coloured).plain
+
+
 def test_error_codes() -> None:
     assert run("errors", "27").split() == ["27", "REBALANCE_IN_PROGRESS"]
     assert run("errors", "-1").split() == ["-1", "UNKNOWN_SERVER_ERROR"]
@@ -185,12 +211,16 @@ def test_drafts_are_listed_and_shown_with_their_reconstructions() -> None:
     ("arguments", "said"),
     [
         (("show", "Fetsh"), "no API is called 'Fetsh'; did you mean Fetch?"),
-        (("show", "999"), f"no API has key 999; the keys are 0 to {max(specs.NAMES)}"),
+        (("show", "1000"), "no API has key 1000; the keys are 0 to "),
         (("show", "StopReplica", "-v", "5"), "StopReplica has versions 0 to 4, not 5"),
         (("show", "StopReplica", "-v", "-1"), "StopReplica has versions 0 to 4, not -1"),
         (("show", "Fetch", "--release", "2.7"), "--release is for one version: give --version too"),
         (("show", "Fetch", "-v", "1", "--release", "new"), "'new' is no release of Kafka"),
         (("show", "JoinGroup", "--draft", "rewrite-d"), "did you mean rewrite-"),
+        (("show", "Fetch", "--source"), "--source is for one version: give --version too"),
+        (("show", "Fetch", "-v", "1", "--source", "--json"), "--source goes without --json"),
+        (("show", "Ping", "-v", "0", "--source", "--draft", "rewrite-a"), "goes without --draft"),
+        (("show", "StopReplica", "-v", "5", "--source"), "StopReplica has versions 0 to 4, not 5"),
         (("list", "nothing"), "no API has 'nothing' in its name"),
         (("errors", "nothing"), "no error code is, or is called like, 'nothing'"),
     ],

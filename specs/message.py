@@ -1,0 +1,122 @@
+"""Messages and APIs: named fields over all versions, and what is made of them for one version.
+
+A version has a layout, and two back-ends that read and write it: `barnabas.specs.reference` in construct
+and `barnabas.specs.codec` in generated Python.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from barnabas.specs.codec import Codec
+from barnabas.specs.declaration import FOREVER, Field
+from barnabas.specs.layout import Layout, resolve
+
+if TYPE_CHECKING:
+    import construct
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """One direction of an API (or a header, or a data message): its fields over all versions."""
+
+    fields: tuple[Field, ...]
+    flexible: int = FOREVER
+    versions: tuple[int, int] = (0, FOREVER)
+    name: str = ""
+
+    def __init__(self, *fields: Field) -> None:
+        object.__setattr__(self, "fields", fields)
+
+    def of(self, name: str, versions: tuple[int, int], flexible: int) -> Message:
+        """The same fields, told which message they are."""
+        message = Message(*self.fields)
+        object.__setattr__(message, "name", name)
+        object.__setattr__(message, "versions", versions)
+        object.__setattr__(message, "flexible", flexible)
+        return message
+
+    def layout(self, version: int, release: str | None = None) -> Layout:
+        """The fields of one version, in the newest release or in the one that is named.
+
+        Raises LookupError for a version that is not declared, ValueError for what names no release.
+        """
+        return _layout(self, version, release)
+
+    def at(self, version: int, release: str | None = None) -> construct.Struct[Any]:
+        """One version as a plain construct.Struct: the reference for valid frames."""
+        return _reference(self, version, release)
+
+    def codec(self, version: int, release: str | None = None) -> Codec:
+        """One version as generated Python: the same results, fast and bounded. Made once."""
+        return _codec(self, version, release)
+
+
+@functools.cache
+def _layout(message: Message, version: int, release: str | None) -> Layout:
+    low, high = message.versions
+    if not low <= version <= high:
+        raise LookupError(f"{message.name} has versions {low} to {high}, not {version}")
+    return resolve(message.fields, version, release, flexible=version >= message.flexible)
+
+
+@functools.cache
+def _reference(message: Message, version: int, release: str | None) -> construct.Struct[Any]:
+    from barnabas.specs.reference import reference  # construct takes long to import
+
+    return reference(message.layout(version, release))
+
+
+@functools.cache
+def _codec(message: Message, version: int, release: str | None) -> Codec:
+    newest = message.codec(version) if release is not None else None
+    layout = message.layout(version, release)
+    if newest is not None and newest.layout == layout:
+        return newest  # most messages are the same in every release
+    return Codec(layout, f"{message.name}_v{version}{f' of {release}' if release else ''}")
+
+
+@dataclass(frozen=True, eq=False)
+class Api:
+    """One API: its key, the versions that any release ever had, and both directions.
+
+    stable: the newest version that a release has made final. One behind it is still being worked on
+    (Kafka's latestVersionUnstable): brokers offer it with `unstable.api.versions.enable` only.
+    """
+
+    key: int
+    name: str
+    versions: tuple[int, int]
+    stable: int
+    flexible: int
+    request: Message
+    response: Message
+
+    def __init__(
+        self,
+        key: int,
+        name: str,
+        *,
+        versions: tuple[int, int],
+        flexible: int | None,
+        request: Message,
+        response: Message,
+        unstable: int | None = None,
+    ) -> None:
+        since = FOREVER if flexible is None else flexible
+        for attribute, value in (
+            ("key", key),
+            ("name", name),
+            ("versions", versions),
+            ("stable", versions[1] if unstable is None else unstable - 1),
+            ("flexible", since),
+            ("request", request.of(f"{name}Request", versions, since)),
+            ("response", response.of(f"{name}Response", versions, since)),
+        ):
+            object.__setattr__(self, attribute, value)
+
+    def message(self, direction: str) -> Message:
+        """The message of a direction, "request" or "response"."""
+        return self.request if direction == "request" else self.response
