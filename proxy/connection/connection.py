@@ -233,10 +233,12 @@ class Connection:
 
     def _feed(self, direction: Direction, data: memoryview, at: int, now: int) -> None:
         """Take the chunk apart from this offset on."""
-        state, ingress, end = self.state, self.state.ingress[direction], len(data)
+        state, framing, end = self.state, self.framing, len(data)
+        ingress = state.ingress[direction]
         while at < end and not (state.over or state.silent):
-            at = self.framing.take(direction, data, at, now)
-            if ingress.between:
+            take = framing.go_on if ingress.missing else framing.begin
+            at = take(direction, data, at, now)
+            if not (ingress.missing or ingress.buffer):  # `between`, without the call
                 self.egress.pump(direction, now)
         self._unread = end - at
 

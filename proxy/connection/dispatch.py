@@ -70,6 +70,8 @@ class Dispatch:
 
     def turn(self, pending: Pending, now: int) -> None:
         """A response has had its turn: those that waited behind it follow."""
+        if not self.order.expected:
+            return
         for frame, decisions in self.order.after(pending):
             frame.delivery.late = True
             self.frame("response", frame, decisions, now, at=None)

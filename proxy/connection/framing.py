@@ -49,24 +49,24 @@ class Framing:
         self.actions = actions
         self.handlers = handlers
 
-    def take(self, direction: Direction, data: memoryview, at: int, now: int) -> int:
-        """Take the bytes of a chunk from an offset on, up to the end of a frame at most.
+    def go_on(self, direction: Direction, data: memoryview, at: int, now: int) -> int:
+        """The next bytes of a frame of which some are missing stand at this offset of a chunk.
 
-        Returns the offset behind them.
+        Returns the offset behind those that belong to the frame.
         """
         ingress = self.state.ingress[direction]
-        if not ingress.missing:
-            return self._begin(direction, data, at, now)
         end = min(at + ingress.missing, len(data))
         ingress.missing -= end - at
         if ingress.mode is Mode.PASSING:
             self.actions.send_piece(direction, data, at, end)
             if ingress.copy is not None:
                 ingress.copy += data[at:end]
+            if not ingress.missing:
+                self._passed(direction, now)
         else:
             ingress.buffer += data[at:end]
-        if not ingress.missing:
-            self._end(direction, now, end)
+            if not ingress.missing:
+                self._whole(direction, ingress.take(), now, end)
         return end
 
     def cut_off(self, direction: Direction) -> None:
@@ -75,8 +75,11 @@ class Framing:
         if ingress.missing and direction == "response" and ingress.pending is not None:
             self.actions.done(ingress.pending, note="response cut off")
 
-    def _begin(self, direction: Direction, data: memoryview, at: int, now: int) -> int:
-        """The first bytes of a frame (perhaps with some from before): decide how it will travel."""
+    def begin(self, direction: Direction, data: memoryview, at: int, now: int) -> int:
+        """The first bytes of a frame (perhaps with some from before): decide how it will travel.
+
+        Returns the offset behind those that belong to the frame.
+        """
         state, ingress = self.state, self.state.ingress[direction]
         before = len(ingress.buffer)
         view: memoryview | bytes = data[at:]
@@ -114,32 +117,38 @@ class Framing:
         ingress.frames += 1
         at += have - before
         missing = 4 + size - have
-        if collect:
+        if collect and missing:
             ingress.wait(Mode.COLLECTING, view[:have], missing)
+            return at
+        if before:
+            ingress.take()
+        if collect:
+            self._whole(direction, bytes(view[:have]), now, at)
+            return at
+        if state.observed and size <= state.limits.copy:
+            ingress.copy = bytearray(view[:have])
+        if before:
+            self.actions.send(direction, bytes(view[:have]))
         else:
-            if state.observed and size <= state.limits.copy:
-                ingress.copy = bytearray(view[:have])
-            if before:
-                self.actions.send(direction, bytes(view[:have]))
-            else:
-                self.actions.send_piece(direction, data, at - have, at)
-            ingress.pass_on(missing)
+            self.actions.send_piece(direction, data, at - have, at)
+        ingress.missing = missing
         if not missing:
-            self._end(direction, now, at)
+            self._passed(direction, now)
         return at
 
-    def _end(self, direction: Direction, now: int, at: int) -> None:
-        """The last byte of a frame has come; `at` is the offset behind it."""
-        ingress, handler = self.state.ingress[direction], self.handlers[direction]
-        if ingress.mode is Mode.PASSING:
-            copy, ingress.copy = ingress.copy, None
-            handler.passed(None if copy is None else bytes(copy), now)
-            return
-        frame = ingress.take()
+    def _passed(self, direction: Direction, now: int) -> None:
+        """The last byte of a frame that passes has come."""
+        ingress = self.state.ingress[direction]
+        copy, ingress.copy = ingress.copy, None
+        self.handlers[direction].passed(None if copy is None else bytes(copy), now)
+
+    def _whole(self, direction: Direction, frame: bytes, now: int, at: int) -> None:
+        """The last byte of a frame that was collected has come; `at` is the offset behind it."""
+        ingress = self.state.ingress[direction]
         if ingress.hidden is not None:
             hidden = Hidden(at, len(frame), ingress.frames - 1, *ingress.hidden)
             self.actions.append(Hide(direction, hidden))
-        handler.whole(frame, now, at)
+        self.handlers[direction].whole(frame, now, at)
 
     def _reject(self, direction: Direction, first: bytes, size: int) -> None:
         state = self.state

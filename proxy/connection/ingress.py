@@ -75,12 +75,8 @@ class Ingress:
         """Keep the first bytes of a frame until more have come."""
         self.mode, self.buffer, self.missing = mode, bytearray(begun), missing
 
-    def pass_on(self, missing: int) -> None:
-        """Let the rest of the frame pass as it comes."""
-        self.mode, self.buffer, self.missing = Mode.PASSING, bytearray(), missing
-
     def take(self) -> bytes:
-        """The bytes that wait, taken out; the next byte begins a frame."""
+        """The bytes that wait, taken out; nothing is missing any longer."""
         taken = bytes(self.buffer)
-        self.pass_on(0)
+        self.mode, self.buffer, self.missing = Mode.PASSING, bytearray(), 0
         return taken
