@@ -81,7 +81,8 @@ class Conversation:
         self.pairing = Pairing(limit=1 << 31)
         self._came = 0
         """Bytes of requests since those that wait were last counted."""
-        self._fast = FastPairing(self.number, client, self.server, broker, self.pairing)
+        self._connection = self.number, client, broker, self.server
+        self._fast = FastPairing(*self._connection, self.pairing)
         self._raw_tokens = False
         self._cut_off = False
         self._answered = False
@@ -142,7 +143,7 @@ class Conversation:
         while len(waiting) > LIMIT or self._came > WAITING // 2:
             self.lossy = True  # a response may come all the same
             self._came -= waiting[0].size
-            yield self._exchange(waiting.popleft(), note=TOO_MANY)
+            yield self._without_response(waiting.popleft(), note=TOO_MANY)
 
     def demand(self, direction: Direction, framing: Framing) -> None:
         """Say how many bytes the frame that has begun needs."""
@@ -202,23 +203,29 @@ class Conversation:
     def _not_captured(self, frame: CapturedFrame) -> Iterator[Exchange]:
         """Responses come in the order of requests: those before this one stood in the gap."""
         for pending in self.pairing.before(int.from_bytes(frame.data[:4], signed=True)):
-            yield self._exchange(pending, note=NOT_CAPTURED)
+            yield self._without_response(pending, note=NOT_CAPTURED)
 
     def _passed_over(self, frame: CapturedFrame) -> Iterator[Exchange]:
         """What had no header and is not answered, now that a request behind it is."""
         if len(frame.data) >= 4:
             for pending in self.pairing.passed_over(int.from_bytes(frame.data[:4], signed=True)):
-                yield self._exchange(pending, note=PASSED_OVER)
+                yield self._without_response(pending, note=PASSED_OVER)
 
     def close(self, how: str) -> Iterator[Exchange]:
         """Those that were not over when the connection ended, with a note on how it did."""
         for pending, _ in self._requests.values():
-            yield self._exchange(pending, note=f"request not sent on: {how}")
+            yield self._without_response(pending, note=f"request not sent on: {how}")
         for pending, frame in self._responses.values():
-            size, lost = len(frame.data), f"response not sent on: {how}"
-            yield self._exchange(pending, came=frame.ts, size=size, note=lost, packet=frame.packet)
+            yield build_exchange(
+                pending,
+                *self._connection,
+                received=frame.ts,
+                response_size=len(frame.data),
+                note=f"response not sent on: {how}",
+                packet=frame.packet,
+            )
         for pending in (*self.pairing.unanswered(), *self._own.values()):
-            yield self._exchange(pending, note=f"no response: {how}")
+            yield self._without_response(pending, note=f"no response: {how}")
 
     def _request(self, frame: CapturedFrame) -> Exchange | None:
         facts = facts_of(frame)
@@ -261,12 +268,12 @@ class Conversation:
             pending.note = note
             self._own[head.correlation_id] = pending
         elif left == "never":
-            return self._exchange(pending, note=note)
+            return self._without_response(pending, note=note)
         else:
             if not self._raw_tokens and _known(head.key, head.version):
                 self._fast.learn(frame.data, head)
             if head.acks == 0:
-                return self._exchange(pending, note=UNANSWERED)
+                return self._without_response(pending, note=UNANSWERED)
             self.pairing.sent(pending)
         return None
 
@@ -277,7 +284,7 @@ class Conversation:
         pending, answered = entry
         pending.sent = frame.ts
         if not answered:
-            return self._exchange(pending, note=UNANSWERED)
+            return self._without_response(pending, note=UNANSWERED)
         self.pairing.sent(pending)
         return None
 
@@ -308,22 +315,9 @@ class Conversation:
         if left in ("later", "changed"):
             self._responses[frame.ordinal] = (pending, frame)
             return None
-        size, rules = len(frame.data), tuple(facts.get("rules", ()))
-        if left == "never":
-            note, left_at = facts.get("note", ""), None
-        else:
-            note, left_at = "", frame.ts
-        return self._exchange(
-            pending,
-            came=frame.ts,
-            left=left_at,
-            size=size,
-            body=frame.data,
-            rules=rules,
-            note=note,
-            payload=facts.get("payload"),
-            packet=frame.packet,
-        )
+        never = left == "never"
+        note, left_at = (facts.get("note", ""), None) if never else ("", frame.ts)
+        return self._with_response(pending, frame, frame.ts, left_at, note, facts.get("payload"))
 
     def _stray(self, frame: CapturedFrame) -> Exchange:
         """A response that no request can have asked for."""
@@ -331,70 +325,52 @@ class Conversation:
             int.from_bytes(frame.data[:4], signed=True), STRAY, 0, None, 0, frame.ts, frame.ts
         )
         answer.response_place = frame.place
-        return self._exchange(
-            answer, came=frame.ts, left=frame.ts, size=len(frame.data), packet=frame.packet
+        return build_exchange(
+            answer,
+            *self._connection,
+            received=frame.ts,
+            answered=frame.ts,
+            response_size=len(frame.data),
+            packet=frame.packet,
         )
 
     def _response_left(self, frame: CapturedFrame) -> Exchange | None:
-        number, facts = _number(frame), facts_of(frame)
-        rules = tuple(facts.get("rules", ()))
-        size = len(frame.data)
+        number = _number(frame)
         if number < 0:  # made by the proxy
             own = self._own.pop(int.from_bytes(frame.data[:4], signed=True), None)
-            if own is None:
-                return None
-            return self._exchange(
-                own,
-                left=frame.ts,
-                size=size,
-                body=frame.data,
-                rules=rules,
-                packet=frame.packet,
-            )
+            return None if own is None else self._with_response(own, frame, None, frame.ts)
         entry = self._responses.pop(number, None)
         if entry is None:
             return None
         pending, arrived = entry
-        return self._exchange(
-            pending,
-            came=arrived.ts,
-            left=frame.ts,
-            size=size,
-            body=frame.data,
-            rules=rules,
-            payload=facts.get("payload"),
-            packet=frame.packet,
-        )
+        payload = facts_of(frame).get("payload")
+        return self._with_response(pending, frame, arrived.ts, frame.ts, payload=payload)
 
-    def _exchange(
+    def _without_response(self, pending: Pending, note: str) -> Exchange:
+        """Of a request that has no response."""
+        return build_exchange(pending, *self._connection, note=note)
+
+    def _with_response(
         self,
         pending: Pending,
-        *,
-        came: int | None = None,
-        left: int | None = None,
-        size: int | None = None,
-        body: bytes | None = None,
-        rules: tuple[str, ...] = (),
+        frame: CapturedFrame,
+        came: int | None,
+        left: int | None,
         note: str = "",
         payload: dict[str, str] | None = None,
-        packet: int = 0,
     ) -> Exchange:
-        if body is not None:
-            body = body[_offset(body, pending) :]
+        """Of a request and its response, when that came and when it left."""
         return build_exchange(
             pending,
-            self.number,
-            self.client,
-            self.broker,
-            self.server,
+            *self._connection,
             received=came,
             answered=left,
-            response_size=size,
-            response_body=body,
-            rules=rules,
+            response_size=len(frame.data),
+            response_body=frame.data[_offset(frame.data, pending) :],
+            rules=tuple(facts_of(frame).get("rules", ())),
             note=note,
             payload=payload,
-            packet=packet,
+            packet=frame.packet,
         )
 
 

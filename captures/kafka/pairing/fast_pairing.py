@@ -58,7 +58,7 @@ class FastPairing:
     __slots__ = ("_connection", "_kinds", "_pairing")
 
     def __init__(
-        self, number: int, client: str, server: str, broker: int | None, pairing: Pairing
+        self, number: int, client: str, broker: int | None, server: str, pairing: Pairing
     ) -> None:
         self._connection = number, client, broker, server
         self._pairing = pairing
