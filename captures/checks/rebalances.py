@@ -20,7 +20,8 @@ from barnabas.captures.checks.rebalance import LEFT, REASON, Cause, Generation
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import listed, plural
+from barnabas.captures.kafka.wording import listed
+from barnabas.plural import plural
 
 POLL_MORE: Final = (
     "Poll more often (max.poll.records), work elsewhere, or raise max.poll.interval.ms: its commits fail, "

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from barnabas.plural import plural
 from barnabas.specs.jsonform import uuid_text
 
 WIDTH: Final = 100
@@ -80,15 +81,6 @@ def fit(text: str, width: int) -> str:
             least = level
             break
     return shorten(_NAMES.sub(lambda found: middle(found[0], least), text), width)
-
-
-def plural(count: int, what: str) -> str:
-    """A number of things.
-
-    >>> plural(1, "topic"), plural(2, "topic")
-    ('1 topic', '2 topics')
-    """
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def size(count: int) -> str:

@@ -9,9 +9,10 @@ from typing import Final
 
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import listed, plural
+from barnabas.captures.kafka.wording import listed
 from barnabas.peers.replay.plan import is_followers
 from barnabas.peers.replay.routing import OF_LEADERS, places
+from barnabas.plural import plural
 from barnabas.specs.registry import key_of
 
 CREATE_TOPICS: Final = key_of("CreateTopics")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.wording import plural
+from barnabas.plural import plural
 
 
 class Shortfall(NamedTuple):

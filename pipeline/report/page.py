@@ -15,7 +15,7 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.kafka.wording import plural, printable
+from barnabas.captures.kafka.wording import printable
 from barnabas.pipeline.report.parts import (
     SEVERITIES,
     Drawn,
@@ -28,6 +28,7 @@ from barnabas.pipeline.report.parts import (
 )
 from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.wording import cell, duration, listed, utc
+from barnabas.plural import plural
 
 ROWS: Final = 500
 """Of a table that are on the page."""

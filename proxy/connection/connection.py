@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.captures.kafka.pairing.draft_pairing import DraftPairing
-from barnabas.captures.kafka.wording import plural
 from barnabas.captures.summary.api_stats import Tally
+from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions
 from barnabas.proxy.connection.dispatch import Dispatch

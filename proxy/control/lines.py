@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from barnabas.captures.kafka.wording import plural
+from barnabas.plural import plural
 
 Found = Mapping[str, Any]
 

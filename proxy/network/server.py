@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from barnabas.captures.addresses import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import plural
 from barnabas.captures.summary.api_stats import Tally
 from barnabas.captures.writing.masked_flow import MaskedFlow
+from barnabas.plural import plural
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.totals import Totals

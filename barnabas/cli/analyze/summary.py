@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.text import Text
 
 from barnabas.captures.checks.finding import SEVERITIES
-from barnabas.captures.kafka.wording import plural, printable
+from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.json_text import json_text
+from barnabas.plural import plural
 
 if TYPE_CHECKING:
     from barnabas.pipeline.analyze import Outcome

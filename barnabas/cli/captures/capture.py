@@ -18,11 +18,11 @@ from typing import Any, BinaryIO, Final
 
 from barnabas import __version__
 from barnabas.captures.files import private
-from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tcp.headers import parse
 from barnabas.captures.writing.pcapng import interface, packet, section, statistics
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 _LONGEST: Final = 1 << 17

@@ -13,7 +13,7 @@ from barnabas.captures.capture import Capture
 from barnabas.captures.checks.finding import SEVERITIES, Check, Finding
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import plural, printable
+from barnabas.captures.kafka.wording import printable
 from barnabas.cli.captures.findings import (
     Checked,
     as_json,
@@ -26,6 +26,7 @@ from barnabas.cli.captures.input import bar, read
 from barnabas.cli.captures.remarks import remarks
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.plural import plural
 from barnabas.specs.drafts import Draft
 from barnabas.trouble import FINDINGS, FINE
 

@@ -20,7 +20,7 @@ from barnabas.captures.conversion.survey import Survey
 from barnabas.captures.files import private
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.wording import plural, size
+from barnabas.captures.kafka.wording import size
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
@@ -31,6 +31,7 @@ from barnabas.cli.captures.moments import Moment
 from barnabas.cli.captures.remarks import lacking, left_over, remarks
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
+from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 Format = Literal["pcapng", "jsonl"]

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from barnabas.captures.kafka.frames import SeenFrame, frames
-from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import bar, opened, read, spoken
 from barnabas.cli.captures.remarks import left_over, remarks
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
+from barnabas.plural import plural
 from barnabas.trouble import FINE, Trouble
 
 

@@ -14,10 +14,11 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from barnabas.captures.kafka.wording import plural, printable
+from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.specs.show import known
+from barnabas.plural import plural
 from barnabas.specs import Malformed, Oddity, api, decode_frame, records
 from barnabas.specs.drafts import decode_frame as decode_draft
 from barnabas.specs.drafts import draft as draft_of

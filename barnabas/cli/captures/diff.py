@@ -9,7 +9,6 @@ from barnabas.captures.capture import Capture
 from barnabas.captures.diff.bodies import OF_THE_RUN
 from barnabas.captures.diff.comparison import Compared, TooLarge, compare
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
 from barnabas.cli.captures.input import bar, opened, read
@@ -17,6 +16,7 @@ from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.show import line, shown
+from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 

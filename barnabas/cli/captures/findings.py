@@ -12,7 +12,7 @@ from barnabas import __version__
 from barnabas.captures.checks import Check
 from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding
 from barnabas.captures.kafka.exchange import iso
-from barnabas.captures.kafka.wording import plural
+from barnabas.plural import plural
 
 SARIF_SCHEMA: Final = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

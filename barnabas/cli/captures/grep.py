@@ -7,13 +7,14 @@ from pathlib import Path
 
 from rich.text import Text
 
-from barnabas.captures.kafka.wording import plural, printable, shorten
+from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.captures.search import Found, search
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import apart, bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import line, shown
+from barnabas.plural import plural
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
 PLACES = 5

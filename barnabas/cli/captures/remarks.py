@@ -8,9 +8,9 @@ from typing import Final
 from barnabas.captures.capture import Capture
 from barnabas.captures.files.capture_folder import ranges
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.wording import plural
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tls.connection import NO_KEYS
+from barnabas.plural import plural
 from barnabas.specs.drafts import Draft
 
 HOW: Final = (

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from barnabas.addresses import format_address
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.loop import run
 from barnabas.peers.recorded.broker import RecordedBroker
+from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 LIMIT = 1 << 30

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import iso
-from barnabas.captures.kafka.wording import plural, printable, ranges, size
+from barnabas.captures.kafka.wording import printable, ranges, size
 from barnabas.captures.summary.rebalances import Rebalances
 from barnabas.captures.summary.summary import KINDS, Row, Summary
 from barnabas.captures.tls.keylog import KeyLog
@@ -21,6 +21,7 @@ from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.show import ms
+from barnabas.plural import plural
 from barnabas.trouble import FINE, Trouble
 
 NARROW = 110

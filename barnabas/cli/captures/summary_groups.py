@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from barnabas.captures.kafka.wording import plural, printable
+from barnabas.captures.kafka.wording import printable
 from barnabas.captures.summary.rebalances import Row
 from barnabas.cli.console.show import ms
+from barnabas.plural import plural
 
 
 def groups_lines(rows: Sequence[Row]) -> Iterator[str]:

@@ -12,12 +12,13 @@ from barnabas.captures.kafka.context.facts import facts
 from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import Filter
-from barnabas.captures.kafka.wording import plural, printable
+from barnabas.captures.kafka.wording import printable
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console import show
 from barnabas.cli.console.folding import Folded
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
+from barnabas.plural import plural
 from barnabas.specs import NAMES
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from urllib.parse import quote, urlencode
 
 import typer
 
-from barnabas.captures.kafka.wording import plural
 from barnabas.cli.ctl.port import AnyOrder, Port, read, told
+from barnabas.plural import plural
 from barnabas.proxy.control import lines
 from barnabas.trouble import FINE
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from barnabas.captures.kafka.wording import plural, printable, shorten
+from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.fuzz.campaigns.campaign import Budget
@@ -22,6 +22,7 @@ from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
 from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.tally import Cell, Found
+from barnabas.plural import plural
 
 WIDTH = 150
 """Characters of a finding's line."""

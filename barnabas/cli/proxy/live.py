@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import plural
+from barnabas.plural import plural
 
 BACKLOG: Final = 10_000
 """Exchanges that may wait to be printed ..."""

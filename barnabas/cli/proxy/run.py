@@ -15,7 +15,6 @@ from typing import Any, Literal
 from barnabas.addresses import format_address
 from barnabas.captures.files import private
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import plural
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console.json_text import json_text
@@ -23,6 +22,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.proxy.live import Live
 from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
+from barnabas.plural import plural
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.reload import ScenarioFile
 from barnabas.proxy.network.clock import clock

@@ -8,10 +8,10 @@ import signal
 from collections.abc import Sequence
 
 from barnabas.addresses import format_address, parse_servers
-from barnabas.captures.kafka.wording import plural
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.loop import run
+from barnabas.plural import plural
 from barnabas.proxy.network.passthrough import Passthrough, Route
 from barnabas.trouble import FINE, Trouble
 

@@ -16,7 +16,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from barnabas.addresses import format_address
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import plural
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
 from barnabas.cli.captures.input import bar, opened, read, undamaged
@@ -32,6 +31,7 @@ from barnabas.peers.replay.order import Index, TooLarge, in_order, index
 from barnabas.peers.replay.outcome import OF_THE_CLUSTER, Outcome
 from barnabas.peers.replay.player import Player
 from barnabas.peers.replay.topics import CREATE_TOPICS, lacking
+from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 

@@ -27,8 +27,8 @@ def scenario_check(
     ] = False,
 ) -> None:
     """Say whether scenario files are right; every problem with its line."""
-    from barnabas.captures.kafka.wording import plural
     from barnabas.cli.plugins.faults import own_faults
+    from barnabas.plural import plural
     from barnabas.proxy.scenario.lint.notes import remarks, warnings
 
     known = own_faults(faults)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.captures.kafka.wording import Body, Names, arrow, joined, listed, plural, topic_name
+from barnabas.captures.kafka.wording import Body, Names, arrow, joined, listed, topic_name
+from barnabas.plural import plural
 
 
 def metadata(request: Body, response: Body, names: Names) -> str:

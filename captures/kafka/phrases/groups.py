@@ -12,10 +12,10 @@ from barnabas.captures.kafka.wording import (
     listed,
     member_name,
     partitions_of,
-    plural,
     ranges,
     size,
 )
+from barnabas.plural import plural
 from barnabas.specs.embedded import read_member
 from barnabas.specs.malformed import Malformed
 

@@ -11,7 +11,8 @@ from barnabas.captures.kafka.context.members import Member
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.context.sessions import Session
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import Names, listed, partitions_of, plural, ranges
+from barnabas.captures.kafka.wording import Names, listed, partitions_of, ranges
+from barnabas.plural import plural
 
 
 def learnt(exchange: Exchange, context: Context) -> str:

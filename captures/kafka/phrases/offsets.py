@@ -13,9 +13,9 @@ from barnabas.captures.kafka.wording import (
     listed,
     pairs,
     partitions_of,
-    plural,
     ranges,
 )
+from barnabas.plural import plural
 
 _TIMES: Final = {-1: "latest", -2: "earliest", -3: "max timestamp", -4: "earliest local"}
 _TIMES_LATER: Final = {-5: "latest tiered", -6: "earliest pending upload"}

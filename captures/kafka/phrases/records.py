@@ -11,10 +11,10 @@ from barnabas.captures.kafka.wording import (
     joined,
     member_name,
     partitions_of,
-    plural,
     ranges,
     size,
 )
+from barnabas.plural import plural
 from barnabas.specs import records
 
 

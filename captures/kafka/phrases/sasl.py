@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.wording import Body, Names, arrow, listed, plural
+from barnabas.captures.kafka.wording import Body, Names, arrow, listed
+from barnabas.plural import plural
 
 
 def sasl_handshake(request: Body, response: Body, names: Names) -> str:

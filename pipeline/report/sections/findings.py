@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from barnabas.captures.checks.finding import SEVERITIES
-from barnabas.captures.kafka.wording import plural
 from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
+from barnabas.plural import plural
 
 
 def draw(results: Results) -> Drawn:

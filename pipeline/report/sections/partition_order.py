@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.wording import plural
 from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
 from barnabas.pipeline.report.wording import listed
+from barnabas.plural import plural
 
 
 def draw(results: Results) -> Drawn:

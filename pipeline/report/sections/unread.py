@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from barnabas.captures.kafka.wording import plural, size
+from barnabas.captures.kafka.wording import size
 from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
+from barnabas.plural import plural
 
 
 def draw(results: Results) -> Drawn:

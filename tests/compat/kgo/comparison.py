@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from barnabas.captures.checks.finding import SEVERITIES
-from barnabas.captures.kafka.wording import plural
+from barnabas.plural import plural
 from tests.compat.kgo.outcomes import (
     ALL,
     Difference,
