@@ -64,7 +64,7 @@ def test_the_history_of_all_versions(name: str) -> None:
 
 def test_an_api_with_one_version() -> None:
     text = run("show", "OffsetDelete")
-    assert "\nversion 0, flexible none; declared in barnabas/specs/apis/offset_delete.py\n" in text
+    assert "\nversion 0, flexible none; declared in specs/apis/offset_delete.py\n" in text
     assert "what each version brought" not in text
 
 
