@@ -63,7 +63,7 @@ compat-franz: $(VENV)/.stamp-test
 
 # exit code 1: something differs, which make calls an error
 kafka-release: $(VENV)/.stamp-test
-	@$(BIN)/python -m tests.golden.release $(VERSION) --write
+	@$(BIN)/python -m tests.golden.release "$(VERSION)" --write
 
 # a fixed seed and a limit of time: what it finds is a bug of ours. FUZZ_SECONDS: for each of the three, which
 # may run side by side (make --jobs 2)

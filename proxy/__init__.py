@@ -5,17 +5,17 @@ The life of a frame, room by room:
 1. `network/` accepts a client, dials the broker, and reads chunks into one buffer that all connections
    share. If the connection answers `PASS` the chunk is written on as it is. Only when the receiver does not
    take all of it does the buffer stay in use: then the sender is paused, so slow readers cost no memory.
-2. `fastpath/` is why the usual answer is `PASS`: it walks over the frames of a chunk by arithmetic on their
-   sizes. Which messages may pass unread is planned once per API and version; a request of which a rule
-   wants the first fields passes if it begins with the same bytes as the last one that passed.
+2. `connection/header_walk.py` is why the usual answer is `PASS`: it walks over the frames of a chunk by
+   arithmetic on their sizes. `fastpath/` plans which messages may pass unread, once per API and version; a
+   request of which a rule wants the first fields passes if it begins as the last one that passed.
 3. `connection/` is sans-IO: bytes and times in, actions out. Frames that somebody wants whole are
    collected; requests wait for their responses, first in, first out, and the correlation id is the check.
 4. `matching/` says which messages a rule is about, `rules/` what the rules that a message meets decide, and
    what their effects come to together. `faults/` has one pure function a fault, `effects.py` what they may
-   ask for. `edits/` has what changes without any rule: the addresses of brokers, and versions in
-   ApiVersions.
-5. Egress lets whole frames leave at once, late, in another order, in pieces, or never, and keeps responses
-   in the order in which the client sent its requests.
+   ask for. `edits/` has what changes without any rule: the addresses of brokers (put into the bytes by
+   `specs/addresses.py`), and versions in ApiVersions.
+5. `connection/dispatch.py` carries effects out: a whole frame leaves at once, late, in another order, in
+   pieces, or never. `response_order.py` beside it keeps responses in the order of the client's requests.
 
 `scenario/` reads scenario files, `topic_names/` learns names of topics that messages give by id, `control/`
 is the HTTP port of a running proxy, `rehearsal.py` runs a scenario over a capture on the capture's clock.

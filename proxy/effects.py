@@ -7,7 +7,7 @@ socket, a clock or a queue. Times are in ns.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from barnabas.proxy.matching.match import Match, Same
 from barnabas.specs.frames import Direction
@@ -187,6 +187,8 @@ Effect = (
     Wait | Aside | Shuffle | Gather | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
     | Repeat | Insert | Schedule | Pieces | Stall | Partition | Reject | Silence
 )  # fmt: skip
+
+EFFECTS: Final = get_args(Effect)
 
 Effects = tuple[Effect, ...]
 """What a fault asks for, in order."""

@@ -15,7 +15,7 @@ is NotRequired, and its comment says in which.
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -122,6 +122,13 @@ def _span(versions: set[int]) -> str:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m barnabas.specs.stubs FILE")
-    Path(sys.argv[1]).write_text(text())
+    parser = argparse.ArgumentParser(
+        prog="python -m barnabas.specs.stubs",
+        description="Write the types of all messages as a stub.",
+    )
+    parser.add_argument("file", type=Path, metavar="FILE", help="e.g. types.pyi")
+    path = parser.parse_args().file
+    try:
+        path.write_text(text())
+    except OSError as problem:
+        parser.exit(3, f"can't write {path}: {problem.strerror}\n")

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
+from barnabas.captures.checks import CHECKS
 from tests.places import ROOT
 
 PARTS = (
@@ -32,7 +33,7 @@ FILES = tuple(
     if name.startswith(PARTS)
 )
 
-NAMED = re.compile(r"`((?:[\w.]+/)*[\w]+\.py|(?:[\w]+/)+)`")
+NAMED = re.compile(r"`((?:[\w.]+/)*[\w]+\.py|(?:[a-z_\d]+/)+)`")
 """A file of Python, or a folder, in backquotes."""
 
 
@@ -54,10 +55,32 @@ def test_files_that_a_document_names_are_there(document: str) -> None:
     assert list(absent((ROOT / document).read_text())) == []
 
 
-@pytest.mark.parametrize("file", [name for name in FILES if name.endswith("/__init__.py")])
-def test_files_that_a_package_names_are_there(file: str) -> None:
-    docstring = ast.get_docstring(ast.parse((ROOT / file).read_text())) or ""
-    assert list(absent(docstring, str(PurePosixPath(file).parent))) == []
+def docstrings(file: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield ast.get_docstring(node) or ""
+
+
+@pytest.mark.parametrize("part", [part for part in PARTS if part != "tests"])
+def test_files_and_modules_that_docstrings_name_are_there(part: str) -> None:
+    modules = {name.removesuffix(".py").replace("/", ".") for name in FILES}
+    modules = {name if name.startswith("barnabas") else f"barnabas.{name}" for name in modules}
+    lacking = []
+    for file in (name for name in FILES if name.startswith(f"{part}/") and name.endswith(".py")):
+        for text in docstrings(file):
+            lacking += [(file, name) for name in absent(text, str(PurePosixPath(file).parent))]
+            for name in re.findall(r"`(barnabas(?:\.\w+)+)`", text):
+                # a module, or what stands in one
+                short = name.rpartition(".")[0]
+                ends = name, short, short.rpartition(".")[0]
+                if not any(f"{one}.__init__" in modules or one in modules for one in ends):
+                    lacking.append((file, name))
+    assert lacking == []
+
+
+def test_the_readme_has_every_check() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(), re.M)
+    assert [check.name for check in CHECKS if check.name not in rows] == []
 
 
 def test_the_architecture_is_short() -> None:

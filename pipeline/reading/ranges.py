@@ -1,6 +1,6 @@
 """Capture files cut into ranges of bytes, each of which can be read by itself.
 
-A range that was cut anywhere begins with the first block that stands in it (`resync.py`); one that is
+A range that was cut anywhere begins with the first block that stands in it (`block_resync.py`); one that is
 `exact` begins with a block. What stands before it and holds on in it is its `State`.
 """
 

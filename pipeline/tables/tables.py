@@ -1,8 +1,8 @@
 """From capture files to tables on disk: Parquet, for Spark and whatever else reads it.
 
 exchanges: a row each (EXCHANGES), and the decoded bodies as `body` VARIANT {request, response}; in folders
-by capture, day and api. errors (ERRORS): what could not be read. connections, notes: see `smaller.py`.
-packets, frames: on request, since they have more rows than all others.
+by capture, day and api. errors (ERRORS): what could not be read. connections, notes: see
+`pipeline/reading/side_tables.py`. packets, frames: on request, since they have more rows than all others.
 """
 
 from __future__ import annotations

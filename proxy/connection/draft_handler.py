@@ -2,8 +2,8 @@
 
 It takes the place of `barnabas.proxy.connection.requests` and `barnabas.proxy.connection.responses` on such a
 connection. A way is a direction of bytes; whether a frame in it is a request or an answer,
-`barnabas.captures.kafka.draft_pairing` says: in central coordination what the client has connected to asks,
-too, and rules see that as a request.
+`barnabas.captures.kafka.pairing.draft_pairing` says: in central coordination what the client has connected to
+asks, too, and rules see that as a request.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel
 
-from barnabas.proxy.effects import FINAL, Become, Effect, Effects, Reject
+from barnabas.proxy.effects import EFFECTS, FINAL, Become, Effect, Effects, Reject
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match, Same, Until
 from barnabas.proxy.matching.message import CONNECT, Message, Unable
@@ -162,11 +162,19 @@ class Rules:
         text: list[str] = []
         trouble: list[str] = []
         for place, fault in enumerate(rule.faults):
+            why = ""
             try:
                 wanted = fault.act(fault.config, message, roll, *rule.state(place, own))
+                if not all(isinstance(effect, EFFECTS) for effect in wanted):
+                    why = f"it returned {type(wanted).__name__}, not a tuple of effects"
             except Unable as problem:
-                rule.unable += 1
                 why = str(problem) if message.quotes else problem.place
+            except Exception as problem:  # noqa: BLE001 - a user's fault costs its rule, not the proxy
+                why = f"it raised {type(problem).__name__}"
+                if message.quotes:
+                    why += f": {' '.join(str(problem).split())}"
+            if why:
+                rule.unable += 1
                 note(rule.troubles, f"{fault.name}: {why}")
                 trouble.append(f"{fault.name} could not be done: {why}")
                 text.append(trouble[-1])

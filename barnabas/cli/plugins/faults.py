@@ -7,6 +7,7 @@ import inspect
 from pydantic import BaseModel
 
 from barnabas.cli.plugins.tuples import own_tuple
+from barnabas.plural import plural
 from barnabas.proxy.faults import FAULTS, Fault, PerConnection, PerRule
 from barnabas.trouble import Trouble
 
@@ -21,20 +22,40 @@ def own_faults(name: str | None) -> tuple[Fault, ...]:
     found = own_tuple("--faults", name)
     for entry in found:
         _check(name, entry)
-    known = {fault[0] for fault in FAULTS}
-    taken = [entry[0] for entry in found if entry[0] in known]
-    if taken:
-        raise Trouble(f"--faults {name}: {taken[0]!r} is the name of a fault of ours")
+    known = {fault[0]: "of ours" for fault in FAULTS}
+    for entry in found:
+        if whose := known.get(entry[0]):
+            raise Trouble(f"--faults {name}: {entry[0]!r} is the name of a fault {whose}")
+        known[entry[0]] = "before it"
     return (*FAULTS, *found)
 
 
 def _check(name: str, entry: object) -> None:
     match entry:
-        case (str(), model, act) | (str(), model, act, PerRule() | PerConnection()) if (
-            inspect.isclass(model) and issubclass(model, BaseModel) and callable(act)
+        case (str(called), model, act, *state) if (
+            inspect.isclass(model)
+            and issubclass(model, BaseModel)
+            and len(state) < 2
+            and len(kept := [one for one in state if isinstance(one, PerRule | PerConnection)])
+            == len(state)
         ):
+            _check_takes(f"--faults {name}: the function of {called!r}", act, 3 + len(state))
+            for one in kept:
+                _check_takes(f"--faults {name}: what makes the state of {called!r}", one.new, 0)
             return
     raise Trouble(
         f"--faults {name}: {entry!r} is not (name, settings model, function), "
         "with PerRule(...) or PerConnection(...) behind it if it keeps a state"
     )
+
+
+def _check_takes(what: str, function: object, count: int) -> None:
+    """Whether it can be called with so many arguments, as far as Python knows."""
+    if not callable(function):
+        raise Trouble(f"{what} is no function")
+    try:
+        inspect.signature(function).bind(*range(count))
+    except ValueError:  # some of Python's own functions do not say
+        return
+    except TypeError:
+        raise Trouble(f"{what} must take {plural(count, 'argument')}") from None

@@ -25,7 +25,7 @@ def own_tuple(option: str, name: str) -> tuple[Any, ...]:
     sys.path.insert(0, here)
     try:
         module = importlib.import_module(module_name)
-    except Exception as problem:  # noqa: BLE001 - whatever the user's module does
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever the user's module does
         text = f"{type(problem).__name__}: {problem}"
         raise Trouble(f"{option} {name}: can't import {module_name}: {text}") from None
     finally:

@@ -163,3 +163,41 @@ def test_a_rehearsal_has_the_states_of_the_live_run(text: str, tmp_path: Path) -
     found = list(rehearsal.run(reader))
     assert any(one.decision[0] == ("r",) for one in found)
     assert [one.decision for one in found] == [one.recorded for one in found]
+
+
+class Nothing(Settings):
+    """No settings."""
+
+
+def broken(config: Nothing, message: Message, roll: Roll) -> Effects:
+    raise RuntimeError("two\nlines")
+
+
+def wrong(config: Nothing, message: Message, roll: Roll) -> Effects:
+    return "no effects"  # type: ignore[return-value]
+
+
+def stateless(config: Nothing, message: Message, roll: Roll, state: object) -> Effects:
+    return ()
+
+
+def no_state() -> object:
+    raise KeyError("none")
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (("bad", Nothing, broken), "it raised RuntimeError: two lines"),
+        (("bad", Nothing, wrong), "it returned str, not a tuple of effects"),
+        (("bad", Nothing, stateless, PerRule(no_state)), "it raised KeyError: 'none'"),
+    ],
+)
+def test_a_fault_that_raises_costs_its_rule_and_nothing_else(fault: Fault, why: str) -> None:
+    stage = Stage("version: 1\nrules: [{name: r, do: {bad: {}}}]", faults=(*FAULTS, fault))
+    actor = stage.actor()
+    actor.ask(ask(1))
+    assert len(actor.times["request"]) == 1, "the message passes as it came"
+    (rule,) = stage.rules.rules
+    assert rule.unable == 1
+    assert dict(rule.troubles) == {f"bad: {why}": 1}

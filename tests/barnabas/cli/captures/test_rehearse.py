@@ -200,6 +200,11 @@ KEEPS = (("later", Late, later, PerConnection(list)),)
 LEFT_OUT = (("later", Late, later, list),)
 WRONG = ("late",)
 TAKEN = (("delay", Late, late),)
+TWICE = FAULTS * 2
+LACKS = (("later", Late, later),)
+BEYOND = (("late", Late, late, PerConnection(list)),)
+ASKS = (("later", Late, later, PerConnection(lambda what: what)),)
+NO_FUNCTION = (("later", Late, later, PerConnection("list")),)
 """
 
 
@@ -228,6 +233,11 @@ def test_faults_of_ones_own(capture: Path, tmp_path: Path, monkeypatch: pytest.M
         ("own_for_test:WRONG", "is not (name, settings model, function)"),
         ("own_for_test:LEFT_OUT", "with PerRule(...) or PerConnection(...) behind it"),
         ("own_for_test:TAKEN", "'delay' is the name of a fault of ours"),
+        ("own_for_test:TWICE", "'late' is the name of a fault before it"),
+        ("own_for_test:LACKS", "the function of 'later' must take 3 arguments"),
+        ("own_for_test:BEYOND", "the function of 'late' must take 4 arguments"),
+        ("own_for_test:ASKS", "what makes the state of 'later' must take 0 arguments"),
+        ("own_for_test:NO_FUNCTION", "what makes the state of 'later' is no function"),
     ],
 )
 def test_what_is_no_tuple_of_faults_is_said(
