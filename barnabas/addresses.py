@@ -1,6 +1,6 @@
 """Addresses and port ranges as people write them on a command line.
 
-A user's test process imports this module, and of our packages `barnabas` alone: others when they are needed.
+A user's test process imports this module: what takes time to load is imported where it is needed.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from barnabas.captures.checks import CHECKS, Check
-from barnabas.cli.plugins.tuples import own_tuple
+from barnabas.cli.plugins.tuples import check_names, own_tuple
 from barnabas.trouble import Trouble
 
 
@@ -24,10 +24,8 @@ def own_checks(name: str | None) -> tuple[Check, ...]:
             raise Trouble(
                 f"--checks {name}: {entry.name}: settings are a dataclass, begin a function"
             )
-    known = {check.name for check in CHECKS}
-    taken = [entry.name for entry in found if entry.name in known]
-    if taken:
-        raise Trouble(f"--checks {name}: {taken[0]!r} is the name of a check of ours")
+    ours, theirs = ([check.name for check in some] for some in (CHECKS, found))
+    check_names(f"--checks {name}", "check", ours, theirs)
     return (*CHECKS, *found)
 
 

@@ -6,7 +6,7 @@ import inspect
 
 from pydantic import BaseModel
 
-from barnabas.cli.plugins.tuples import own_tuple
+from barnabas.cli.plugins.tuples import check_names, own_tuple
 from barnabas.plural import plural
 from barnabas.proxy.faults import FAULTS, Fault, PerConnection, PerRule
 from barnabas.trouble import Trouble
@@ -22,31 +22,28 @@ def own_faults(name: str | None) -> tuple[Fault, ...]:
     found = own_tuple("--faults", name)
     for entry in found:
         _check(name, entry)
-    known = {fault[0]: "of ours" for fault in FAULTS}
-    for entry in found:
-        if whose := known.get(entry[0]):
-            raise Trouble(f"--faults {name}: {entry[0]!r} is the name of a fault {whose}")
-        known[entry[0]] = "before it"
+    ours, theirs = ([fault[0] for fault in some] for some in (FAULTS, found))
+    check_names(f"--faults {name}", "fault", ours, theirs)
     return (*FAULTS, *found)
 
 
 def _check(name: str, entry: object) -> None:
     match entry:
-        case (str(called), model, act, *state) if (
-            inspect.isclass(model)
-            and issubclass(model, BaseModel)
-            and len(state) < 2
-            and len(kept := [one for one in state if isinstance(one, PerRule | PerConnection)])
-            == len(state)
-        ):
-            _check_takes(f"--faults {name}: the function of {called!r}", act, 3 + len(state))
-            for one in kept:
-                _check_takes(f"--faults {name}: what makes the state of {called!r}", one.new, 0)
+        case (str(called), model, act) if _settings(model):
+            _check_takes(f"--faults {name}: the function of {called!r}", act, 3)
+            return
+        case (str(called), model, act, PerRule(new) | PerConnection(new)) if _settings(model):
+            _check_takes(f"--faults {name}: the function of {called!r}", act, 4)
+            _check_takes(f"--faults {name}: what makes the state of {called!r}", new, 0)
             return
     raise Trouble(
         f"--faults {name}: {entry!r} is not (name, settings model, function), "
         "with PerRule(...) or PerConnection(...) behind it if it keeps a state"
     )
+
+
+def _settings(model: object) -> bool:
+    return inspect.isclass(model) and issubclass(model, BaseModel)
 
 
 def _check_takes(what: str, function: object, count: int) -> None:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from barnabas.trouble import Trouble
+
+
+def check_names(option: str, kind: str, ours: Iterable[str], theirs: Iterable[str]) -> None:
+    """Raises Trouble for a name that is taken; `option` is what was written, `kind` what is named."""
+    known = dict.fromkeys(ours, "of ours")
+    for name in theirs:
+        if whose := known.get(name):
+            raise Trouble(f"{option}: {name!r} is the name of a {kind} {whose}")
+        known[name] = "before it"
 
 
 def own_tuple(option: str, name: str) -> tuple[Any, ...]:

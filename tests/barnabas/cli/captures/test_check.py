@@ -282,6 +282,7 @@ def sizes(settings):
 
 CHECKS = (Check({name!r}, Sizes(), sizes, "large requests", "all"),)
 NONE = ("sizes",)
+TWICE = CHECKS * 2
 """
 
 
@@ -296,4 +297,5 @@ def test_checks_of_ones_own(right: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert check(right, *own, "--set", "sizes.largest=1000")[0] == 0
     assert check(right, *own, "--only", "order")[0] == 0
     assert "is the name of a check of ours" in check(right, "--checks", "own_order:CHECKS")[2]
+    assert "is the name of a check before it" in check(right, "--checks", "own_sizes:TWICE")[2]
     assert "is no barnabas.captures.checks.Check" in check(right, "--checks", "own_sizes:NONE")[2]
