@@ -97,11 +97,6 @@ class CaptureReader:
         of them (whose `meta` has `brokers`: nodes by address)."""
         return bool(self.meta) and "brokers" not in self.meta
 
-    @property
-    def foreign(self) -> int:
-        """Packets found so far that hold no TCP segment."""
-        return self.packets.foreign
-
     def __iter__(self) -> Iterator[Event]:
         self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0
         self.left_out, self.linked, self.missing = Counter(), {}, {}
@@ -213,11 +208,6 @@ class CaptureReader:
         files += map(CaptureFile, self.paths)
         merged = heapq.merge(*(_timed(file.runs()) for file in files), key=lambda timed: timed[0])
         yield from (block for _, block in merged)
-
-
-def read(path: Path) -> CaptureReader:
-    """A capture file to iterate over. Raises OSError, CaptureError."""
-    return CaptureReader(path)
 
 
 def _timed(blocks: Iterable[Block | Run]) -> Iterator[tuple[int, Block | Run]]:

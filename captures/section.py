@@ -27,9 +27,8 @@ from barnabas.captures.tcp.mid_stream import MidStream, introduction
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tcp.reassembly import PATIENCE, Reassembler
 from barnabas.captures.tls.decryption import Decryption
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS
 
-_DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 _GOES_ON: Final = '"goes_on"'
 
 
@@ -132,7 +131,7 @@ class Join:
             if not isinstance(event, reassembly.Opened) or self._names[event.flow][1] == "left":
                 continue
             self._rests.begin(event.flow, found.rest)
-            for way in _DIRECTIONS:
+            for way in DIRECTIONS:
                 if way not in found.rest:  # where its next frame begins is to be found out
                     yield Lost(self._names[event.flow][0], "arrived", way, ts_ns, 0)
 

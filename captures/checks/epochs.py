@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.captures.checks.finding import evidence, program
-from barnabas.captures.checks.groups import Body, Group, Groups
+from barnabas.captures.checks.finding import evidence
+from barnabas.captures.checks.groups import Answered, Group, Groups
 from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,
@@ -40,9 +40,8 @@ class Epochs(Groups[Group]):
     def _says(self, exchange: Exchange) -> bool:
         return exchange.key in TYPES
 
-    def _take(
-        self, exchange: Exchange, request: Body, response: Body, name: str, group: Group, end: int
-    ) -> Iterator[Cause | Generation]:
+    def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
+        exchange, name, request, response, end = seen
         asked = request["member_epoch"]
         member = response["member_id"] or request["member_id"]
         one = group.members.get(member)
@@ -55,14 +54,9 @@ class Epochs(Groups[Group]):
                 yield cause
             return
         if one is None:
-            one = group.members[member] = Member(
-                member,
-                exchange.client_id or exchange.client_address,
-                program(exchange),
-                request.get("instance_id"),
-                exchange.connection,
-                max(request.get("rebalance_timeout_ms", 0), 0),
-            )
+            timeout = max(request.get("rebalance_timeout_ms", 0), 0)
+            one = Member.of(exchange, member, request.get("instance_id"), timeout)
+            group.members[member] = one
             if asked == 0:
                 cause = one.cause(JOINED, name, exchange, "", group.members)
                 cause.back = self._absent.ended(name, one)

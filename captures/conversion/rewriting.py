@@ -16,9 +16,7 @@ from barnabas.captures.conversion.survey import Survey
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Lost, Opened
 from barnabas.captures.writing.writer import CaptureWriter, FlowWriter
-from barnabas.specs.frames import Direction
-
-_DIRECTIONS: tuple[Direction, ...] = ("request", "response")
+from barnabas.specs.frames import DIRECTIONS, Direction
 
 
 def rewrite(
@@ -43,7 +41,7 @@ def rewrite(
             if survey.takes(number):
                 arrived = {
                     way: survey.arrived.get((number, openings[number], way), Spans())
-                    for way in _DIRECTIONS
+                    for way in DIRECTIONS
                 }
                 flows[number] = _Flow(event, arrived, reader, survey, hiding, writer)
         elif number in flows:

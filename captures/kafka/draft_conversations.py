@@ -61,7 +61,7 @@ class DraftExchange:
         return cls(
             exchange.ts,
             exchange.connection,
-            exchange.client_id or exchange.client_address,
+            exchange.client,
             exchange.broker,
             "response" if own and of_key(exchange.key)[1].asker == "coordinator" else "request",
             exchange.api,

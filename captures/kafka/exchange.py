@@ -151,6 +151,10 @@ class Exchange:
     _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _reasons: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
+    def body(self, direction: Direction) -> bytes | None:
+        """The body of the request or the response."""
+        return self.request_body if direction == "request" else self.response_body
+
     def leave_out(self, direction: Direction) -> None:
         """Keep a body no longer: it is too large."""
         setattr(self, f"{direction}_body", None)
@@ -176,6 +180,11 @@ class Exchange:
         """Bytes of its bodies and of the client id, which may have 32 KiB."""
         bodies = len(self.request_body or b"") + len(self.response_body or b"")
         return bodies + len(self.client_id or "")
+
+    @property
+    def client(self) -> str:
+        """Its client id, or the address of a client that has none."""
+        return self.client_id or self.client_address
 
     @property
     def api(self) -> str:

@@ -55,8 +55,6 @@ class Surveyed:
     """Packets, and other blocks that have a number in Wireshark."""
     latest: int = 0
     """The latest time of a packet, ns."""
-    earliest: int = 0
-    """The time of the first one."""
     sections: list[tuple[Section, int]] = field(default_factory=list)
     """With how many numbered blocks stand before it in the range."""
     added: tuple[Interface, ...] = ()
@@ -92,8 +90,6 @@ def survey(of: Range) -> Surveyed:
             case PacketArrays():
                 _look(found, block, packets, noticed)
                 count = len(block.blocks)
-                if not found.packets:
-                    found.earliest = int(block.times[0])
                 found.latest = max(found.latest, int(block.times.max()))
                 found.packets += count
                 found.numbered += count

@@ -21,7 +21,6 @@ from barnabas.pipeline.rows.exchanges import (
     batch,
     exchange,
     row,
-    software_of,
 )
 from barnabas.specs.registry import api
 from tests.pipeline.given import hot, said, sample
@@ -133,13 +132,6 @@ def test_all_error_codes_are_told_in_order() -> None:
     assert (fine["error"], fine["error_codes"]) == ("", [])
     none = row(said("OffsetCommit", 8, {"group_id": "g"}))
     assert (none["error"], none["error_codes"]) == (None, None)
-
-
-def test_the_software_of_a_client() -> None:
-    named = {"client_software_name": "librdkafka", "client_software_version": "2.16.1"}
-    assert software_of(said("ApiVersions", 3, named)) == "librdkafka 2.16.1"
-    assert software_of(said("ApiVersions", 0, {})) is None
-    assert software_of(said("Metadata", 1, {"topics": None})) is None
 
 
 def test_raw_tokens_and_apis_that_nobody_knows() -> None:
