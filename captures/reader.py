@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from barnabas.captures.comments import document, meta_of
+from barnabas.captures.comments import document, meta_of, meta_of_file, scenario_note
 from barnabas.captures.files.capture_folder import Segment, files, in_order, present, segment_of
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import (
@@ -83,9 +83,7 @@ class CaptureReader:
         found: list[tuple[Path, Segment | None]] = []
         metas: dict[Path, dict[str, Any]] = {}
         for path in chain.from_iterable(map(files, paths)):
-            with CaptureFile(present(path)) as file:
-                first = next(file.blocks(), None)
-            metas[path] = meta_of(first) if isinstance(first, Section) else {}
+            metas[path] = meta_of_file(present(path))
             found.append((path, segment_of(metas[path])))
         self.paths = tuple(in_order(found))
         self._ours = any(metas.values())
@@ -177,11 +175,8 @@ class CaptureReader:
 
     def _goes_on(self, meta: dict[str, Any]) -> None:
         """Another section begins: from here on its scenario holds."""
-        if "scenario" in meta:
-            began = meta.get("began")
-            said = {name: value for name, value in meta.items() if name != "barnabas"}
-            ts = began if isinstance(began, int) and 0 <= began < 1 << 63 else 0
-            self.notes.append(Note(ts, {"barnabas": "scenario", "by": "the next section", **said}))
+        if (note := scenario_note(meta)) is not None:
+            self.notes.append(Note(*note))
 
     def _next(self, last: Segment, segment: Segment, meta: dict[str, Any]) -> Iterator[Event]:
         """Another segment of the same capture begins: all goes on, unless some are missing."""

@@ -90,7 +90,11 @@ class Join:
         self, found: Usual, data: memoryview, ts_ns: int, number: int
     ) -> Iterable[Event] | None:
         """What a packet of the usual form brings at once; None: `segment` is to have it."""
-        events = self.flows.plain(found, data, ts_ns, number)
+        lane = self.flows.whose(found.key)
+        if lane is None:
+            return None
+        flow, half, other = lane
+        events = flow.plain(half, other, found, data, ts_ns, number)
         if events is None:
             return None
         if not events:

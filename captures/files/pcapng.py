@@ -9,7 +9,8 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-Buffer = bytes | memoryview
+Buffer = bytes | bytearray | memoryview
+"""Or a memory map."""
 
 BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
@@ -27,7 +28,7 @@ FULL: Final = 65_529
 empty."""
 _INTERFACE_LIMIT: Final = 1 << 16
 _NS: Final = 10**9
-_YEAR_10000: Final = 253_402_300_800 * _NS
+YEAR_10000: Final = 253_402_300_800 * _NS
 """A time from here on is none that could be written down: the block is damaged, or lies."""
 MAGIC: Final = b"\n\r\r\n"
 BYTE_ORDER: Final = 0x1A2B3C4D
@@ -88,7 +89,7 @@ class Interface(NamedTuple):
         5000
         """
         time = (ticks if self.ticks == _NS else ticks * _NS // self.ticks) + self.offset_ns
-        return time if 0 <= time < _YEAR_10000 else 0
+        return time if 0 <= time < YEAR_10000 else 0
 
 
 class Packet(NamedTuple):
@@ -170,14 +171,19 @@ def block_head(data: Buffer, at: int, order: str, offset: int) -> tuple[str, int
     `order` holds but for a section, which says its own. Raises CaptureError.
     """
     if data[at : at + 4] == MAGIC:
-        magic = bytes(data[at + 8 : at + 12])
-        order = ORDERS.get(magic, "")
-        if not order:
-            raise CaptureError(offset + 8, f"byte-order magic {magic.hex()}")
+        order = section_order(data, at, offset)
     kind, length = LAYOUTS[order].head.unpack_from(data, at)
     if length < AROUND or length & 3 or length > BLOCK_LIMIT:
         raise CaptureError(offset + 4, f"block length {length}")
     return order, kind, length
+
+
+def section_order(data: Buffer, at: int, offset: int) -> str:
+    """The byte order of the section that begins here. Raises CaptureError."""
+    magic = bytes(data[at + 8 : at + 12])
+    if magic not in ORDERS:
+        raise CaptureError(offset + 8, f"byte-order magic {magic.hex()}")
+    return ORDERS[magic]
 
 
 def check_end(data: Buffer, at: int, order: str, length: int, offset: int) -> None:

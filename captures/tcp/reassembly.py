@@ -79,16 +79,6 @@ class Reassembler:
         is unusual: `feed` its segment before going on, and `learn` whose it is. See `skimming`."""
         return skim(self._usual, run, number)
 
-    def plain(
-        self, found: Usual, data: memoryview, ts_ns: int, packet: int
-    ) -> tuple[Data, ...] | None:
-        """What one packet of the usual form brings, as `skim` finds it in runs; None: `feed` its segment."""
-        lane = self._usual.get(found.key)
-        if lane is None:
-            return None
-        flow, half, other = lane
-        return flow.plain(half, other, found, data, ts_ns, packet)
-
     def whose(self, key: bytes) -> Lane | None:
         """Of which direction of a conversation packets of the usual form with this key are known to be."""
         return self._usual.get(key)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from barnabas.cli.analyze.analyze import Wanted, free, printed, session_of
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.console.output import Output
+from barnabas.pipeline.spark.errors import reason
 from barnabas.pipeline.spark.masters import parse_master
 from barnabas.pipeline.tables.folders import plain
 from barnabas.trouble import COULD_NOT_RUN, Trouble
@@ -98,8 +99,7 @@ def _work(
         with watched(spark, progress.tasks):
             return analyze_tables(spark, out, progress.step)
     except PySparkException as problem:
-        why = next(filter(None, str(problem).splitlines()), type(problem).__name__)
-        raise Trouble(f"Spark gave up: {why}", COULD_NOT_RUN) from problem
+        raise Trouble(f"Spark gave up: {reason(problem)}", COULD_NOT_RUN) from problem
 
 
 @contextmanager
