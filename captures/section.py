@@ -21,7 +21,7 @@ from barnabas.captures.kafka.framing.protocol_detection import Kind, ProtocolDet
 from barnabas.captures.tcp import reassembly
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Linked, Lost, Opened
 from barnabas.captures.tcp.fast_headers import Usual, usual
-from barnabas.captures.tcp.flow import Data, Gap
+from barnabas.captures.tcp.half import Data, Gap
 from barnabas.captures.tcp.headers import Segment as TcpSegment
 from barnabas.captures.tcp.mid_stream import MidStream, introduction
 from barnabas.captures.tcp.packets import Packets
@@ -185,7 +185,7 @@ class Join:
                 return None
             client, server = endpoint_text(event.client), endpoint_text(event.server)
             return Opened(
-                number, event.ts_ns, client, server, comment, event.handshake, event.demands
+                number, event.ts_ns, client, server, comment, event.handshake, event.needs
             )
         number, flow = self._names[event.flow]
         if isinstance(event, Gap):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
 from barnabas.captures.files.pcapng import Buffer
-from barnabas.captures.writing.sink import Stats
+from barnabas.captures.writing.block_sink import Stats
 
 
 class BlockFile:

@@ -15,7 +15,8 @@ from barnabas.captures.conversion.stream import Piece, Stream
 from barnabas.captures.conversion.survey import Survey
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Lost, Opened
-from barnabas.captures.writing.writer import CaptureWriter, FlowWriter
+from barnabas.captures.writing.flow_writer import FlowWriter
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import DIRECTIONS, Direction
 
 

@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Iterator
 
+from barnabas.captures.files.block_body import read_block
 from barnabas.captures.files.pcapng import (
     AROUND,
     BEFORE,
@@ -25,7 +26,6 @@ from barnabas.captures.files.pcapng import (
     Truncated,
     block_head,
     check_end,
-    read_block,
 )
 from barnabas.captures.files.read_buffer import ReadBuffer
 

@@ -74,7 +74,7 @@ class Conversations:
         elif isinstance(event, Closed):
             return self._close(conversation, "connection closed")
         else:
-            conversation.framing(event.flow, event.direction).lose(event.bytes)
+            conversation.framings.of(event.flow, event.direction).lose(event.bytes)
             conversation.lossy = True
             self.losses += 1
         return ()
@@ -90,14 +90,14 @@ class Conversations:
 
     def _frames(self, conversation: Conversation, event: Chunk) -> Iterator[Exchange]:
         _, flow, direction, ts_ns, data, comments, packet = event
-        framing = conversation.framing(flow, direction)
+        framing = conversation.framings.of(flow, direction)
         broken = framing.broken
         for frame in framing.feed(data, ts_ns, comments, packet):
             if self.seen is not None:
                 self.seen(event.connection, flow, direction, frame)
             yield from conversation.frame(flow, direction, frame)
         if flow == "arrived":
-            conversation.demand(direction, framing)
+            conversation.say_needed(direction, framing)
         if framing.broken != broken:
             conversation.lossy = True
             self.losses += 1
@@ -107,5 +107,4 @@ class Conversations:
         yield from conversation.close(how)
         self.undecoded += conversation.undecoded
         self.earlier += conversation.earlier
-        skipped = sum(framing.skipped for framing in conversation.framings.values())
-        self.skipped += skipped - conversation.told
+        self.skipped += conversation.framings.skipped - conversation.inferred_bytes

@@ -11,8 +11,9 @@ import uuid
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 
+from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.captures.kafka.context.completing import complete
-from barnabas.captures.kafka.exchange import COLUMNS, Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.expression import Unclear, expression
 from barnabas.specs.frames import DIRECTIONS
 

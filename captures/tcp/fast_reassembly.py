@@ -11,7 +11,8 @@ from typing import Final
 
 from barnabas.captures.files.pcapng import Run
 from barnabas.captures.tcp.fast_headers import LEAST, LEAST_WORD, V4, usual
-from barnabas.captures.tcp.flow import MODULUS, OLD, Data, Flow, Half
+from barnabas.captures.tcp.flow import Flow
+from barnabas.captures.tcp.half import MODULUS, OLD, Data, Half
 from barnabas.captures.tcp.headers import (
     DATA_OFFSET,
     FIN,

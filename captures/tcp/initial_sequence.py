@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from barnabas.captures.addresses import Endpoint
-from barnabas.captures.tcp.flow import GRACE, MODULUS, signed_distance
+from barnabas.captures.tcp.flow import GRACE
+from barnabas.captures.tcp.half import MODULUS, signed_distance
 from barnabas.captures.tcp.headers import ACK, SYN, Segment
 
 WAIT_NS: Final = 1_000_000_000

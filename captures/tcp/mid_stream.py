@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.tcp.flow import MODULUS, Data, Gap
+from barnabas.captures.tcp.half import MODULUS, Data, Gap
 from barnabas.specs.frames import DIRECTIONS, Direction
 
 _MOST: Final = 1 << 53

@@ -11,10 +11,11 @@ from typing import Final, NamedTuple
 
 from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import Run
-from barnabas.captures.tcp.bytes_needed import UNHEARD, Demands
+from barnabas.captures.tcp.bytes_needed import NEVER_SAID, Needs
 from barnabas.captures.tcp.fast_headers import Usual
 from barnabas.captures.tcp.fast_reassembly import Lane, skim
-from barnabas.captures.tcp.flow import MODULUS, Data, Flow, Gap
+from barnabas.captures.tcp.flow import Flow
+from barnabas.captures.tcp.half import MODULUS, Data, Gap
 from barnabas.captures.tcp.headers import ACK, SYN, Segment
 from barnabas.captures.tcp.initial_sequence import Held, InitialSequence
 
@@ -41,7 +42,7 @@ class Opened(NamedTuple):
     comments: tuple[str, ...]
     handshake: bool = True
     """Whether its first bytes are those that come first."""
-    demands: Demands = UNHEARD
+    needs: Needs = NEVER_SAID
     """Here its reader says what it waits for."""
 
 
@@ -150,10 +151,10 @@ class Reassembler:
                 flow.request.first = beginning.first(client)
                 flow.response.first = beginning.first(server)
             remarks = comments if opening else ()
-            demands = Demands(flow.request.demand, flow.response.demand)
+            needs = flow.needs
             # a SYN may bring data (RFC 7413): without the client's own one, they may be missing
             whole = bool(opening) and segment.source == client
-            yield Opened(flow.number, ts_ns, client, server, remarks, whole, demands)
+            yield Opened(flow.number, ts_ns, client, server, remarks, whole, needs)
         half, other = flow.request, flow.response
         if segment.source != flow.client:
             half, other = other, half
@@ -176,8 +177,8 @@ class Reassembler:
             yield from self._close(key, ts_ns, reset=False)
         flow = self._flows[key] = Flow(next(self._numbers), segment.source, self._patience)
         flow.request.first, flow.response.first = seq
-        demands = Demands(flow.request.demand, flow.response.demand)
-        yield Opened(flow.number, ts_ns, segment.source, segment.target, comments, False, demands)
+        needs = flow.needs
+        yield Opened(flow.number, ts_ns, segment.source, segment.target, comments, False, needs)
 
     def followed(self, segment: Segment) -> int | None:
         """The number of the conversation that a segment belongs to; None: of none that is open."""

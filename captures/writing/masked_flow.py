@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import Buffer
+from barnabas.captures.writing.flow_writer import Comment, Cut, FlowWriter
 from barnabas.captures.writing.masking import Masking
-from barnabas.captures.writing.writer import Comment, Cut, FlowWriter
 from barnabas.specs.frames import Direction
 
 

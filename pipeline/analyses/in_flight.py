@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.captures.kafka.pairing.fast_pairing import UNANSWERED
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.pipeline.analyses.buckets import bucketed
 from barnabas.pipeline.analyses.expressions import answered_ns, asked
 from barnabas.pipeline.rows.columns import Column

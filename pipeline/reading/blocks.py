@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from barnabas.captures.files import pcapng
+from barnabas.captures.files.block_body import read_block
 from barnabas.captures.files.pcapng import (
     BLOCK_LIMIT,
     ENHANCED,
@@ -210,7 +211,7 @@ class _Reading:
         pcapng.check_end(data, at, order, length, where)
         self.at += length
         try:
-            found = pcapng.read_block(bytes(data[at : at + length]), order, where, self.interfaces)
+            found = read_block(bytes(data[at : at + length]), order, where, self.interfaces)
         except CaptureError as problem:
             if kind == pcapng.SECTION:
                 self.interfaces.clear()

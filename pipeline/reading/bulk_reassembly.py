@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.captures.tcp.flow import MODULUS, OLD, Flow, Half
+from barnabas.captures.tcp.flow import Flow
+from barnabas.captures.tcp.half import MODULUS, OLD, Half
 from barnabas.captures.tcp.headers import FIN, RST, SYN
 from barnabas.pipeline.reading.tcp_segments import CAREFUL, FORWARD
 
@@ -80,8 +81,8 @@ class BulkReassembly:
         known = bisect_left(breaks, begin)
         end = breaks[known] if known < len(breaks) else len(self)
         for way in (0, 1):
-            # one that meets the demand is not gathered
-            most = sums[way][begin] + max(halves[way].demand.bytes, 1)
+            # one that is all its reader needs is not gathered
+            most = sums[way][begin] + max(halves[way].needed.bytes, 1)
             end = min(end, bisect_left(sums[way], most, begin + 1) - 1)
         if end > begin:
             for way in (0, 1):

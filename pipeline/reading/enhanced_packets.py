@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from barnabas.captures.files.block_body import read_block
 from barnabas.captures.files.pcapng import (
     BEFORE,
     ENHANCED_LEAST,
@@ -15,7 +16,6 @@ from barnabas.captures.files.pcapng import (
     Interface,
     Packet,
     check_end,
-    read_block,
 )
 from barnabas.pipeline.reading.faults import Fault, unread
 from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays, times_of, words

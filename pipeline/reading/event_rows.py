@@ -12,7 +12,7 @@ from barnabas.captures.kafka.client_software import software_of
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.pairing.fast_pairing import UNANSWERED
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.pipeline.reading.shortfalls import left, missing
 from barnabas.pipeline.rows.exchanges import row

@@ -18,7 +18,7 @@ import pyarrow as pa
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.errors import codes_in, codes_of
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
-from barnabas.captures.kafka.pairing.fast_pairing import UNANSWERED
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.pipeline.rows.body_columns.registry import MADE
 from barnabas.pipeline.rows.body_values import body_values
 from barnabas.pipeline.rows.columns import EXCHANGES, Column, arrow

@@ -13,7 +13,7 @@ from typing import Any, Final
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import HEADLESS, STRAY, Exchange
 from barnabas.captures.kafka.framing.framing import CapturedFrame, facts_of, head_of
-from barnabas.captures.kafka.pairing.fast_pairing import UNANSWERED
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.in_flight import LIMIT
 from barnabas.captures.tcp.events import Closed, Event, FlowName, Opened
 from barnabas.pipeline.rows.columns import Column
@@ -52,7 +52,7 @@ FRAMES: Final = (
 )
 """One row a frame."""
 
-UNASKED: Final = "no request that was captured asked for it"
+NO_REQUEST: Final = "no request that was captured asked for it"
 
 Waiting = dict[int, dict[str, Any]]
 """Rows by the places of their frames."""
@@ -98,7 +98,7 @@ class Frames:
             self._done.append(row)
         else:
             row["paired"] = False
-            row["undecodable"] = UNASKED if direction == "response" else None
+            row["undecodable"] = NO_REQUEST if direction == "response" else None
             places = self._waiting.setdefault(connection, {"request": {}, "response": {}})
             places[direction][frame.place] = row
 

@@ -11,7 +11,7 @@ from typing import Any
 from barnabas.captures.kafka.client_software import software_of
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.pairing.fast_pairing import UNANSWERED
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog

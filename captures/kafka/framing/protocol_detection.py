@@ -15,6 +15,7 @@ from typing import Final, Literal
 from barnabas.captures.kafka.exchange import GSSAPI_START
 from barnabas.captures.kafka.framing.frame_resync import FrameResync
 from barnabas.captures.kafka.framing.framing import FRAME_LIMIT
+from barnabas.captures.tcp.bytes_needed import swapped
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import OPPOSITE, Direction
 from barnabas.specs.registry import NAMES
@@ -146,14 +147,15 @@ class ProtocolDetection:
             self.left_out[port, _kind(undecided)] += 1
 
     def _renamed(self, event: Event) -> Event:
-        number, swapped = self._decided[event.connection]
-        if not swapped and number == event.connection:
+        number, turned = self._decided[event.connection]
+        if not turned and number == event.connection:
             return event
-        if not swapped or isinstance(event, Closed):
+        if not turned or isinstance(event, Closed):
             return event._replace(connection=number)
         if isinstance(event, Opened):
-            client, server, demands = event.server, event.client, event.demands.swapped()
-            return event._replace(connection=number, client=client, server=server, demands=demands)
+            client, server = event.server, event.client
+            needs = swapped(event.needs)
+            return event._replace(connection=number, client=client, server=server, needs=needs)
         return event._replace(connection=number, direction=OPPOSITE[event.direction])
 
 

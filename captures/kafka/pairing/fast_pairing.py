@@ -13,13 +13,11 @@ from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import Exchange, Uncut
 from barnabas.captures.kafka.framing.framing import FRAME_LIMIT, Framing
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.headers import response_header_version
-
-UNANSWERED: Final = "no response (acks=0)"
-"""What is said of a request to which no response belongs."""
 
 _REQUEST: Final = struct.Struct(">iIi").unpack_from
 """The size; key and version as one number; the correlation id."""

@@ -20,8 +20,9 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
 from barnabas.captures.tcp.headers import parse
 from barnabas.captures.writing.flow_headers import HANDSHAKE, SEGMENT
+from barnabas.captures.writing.flow_writer import FlowWriter
 from barnabas.captures.writing.sink import Sink
-from barnabas.captures.writing.writer import CaptureWriter, FlowWriter
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import Direction
 
 CLIENT, LISTENER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)

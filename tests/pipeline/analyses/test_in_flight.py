@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from barnabas.captures.kafka.pairing.fast_pairing import UNANSWERED
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.pipeline.analyses.in_flight import in_flight
 from tests.captures.checks.given import produce
 from tests.pipeline.analyses.made import metadata, numbered
