@@ -31,7 +31,7 @@ from barnabas.captures.files.pcapng import (
     each,
 )
 from barnabas.captures.kafka.framing.protocol_detection import Kind
-from barnabas.captures.section import Join
+from barnabas.captures.section import SectionReader
 from barnabas.captures.tcp.events import Event, Linked, Lost, Note
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tls.decryption import Decryption, Seen
@@ -102,7 +102,7 @@ class CaptureReader:
         self.tls, self.keys = Seen(), KeyLog()
         if self._given_keys is not None:
             self.keys.update(self._given_keys)
-        join: Join | None = None
+        section: SectionReader | None = None
         damaged: CaptureError | None = None
         number = told = 0
         files: list[CaptureFile] = []
@@ -112,13 +112,13 @@ class CaptureReader:
                     told = number + _TOLD
                     self.position = sum(file.position for file in files)
                 if isinstance(block, Run):
-                    if join is not None:
-                        yield from join.run(block, self.packets, number + 1)
+                    if section is not None:
+                        yield from section.run(block, self.packets, number + 1)
                     number += len(block.places)
                 elif isinstance(block, Packet):
                     number += 1
-                    if join is not None:
-                        yield from join.packet(block, self.packets, number)
+                    if section is not None:
+                        yield from section.packet(block, self.packets, number)
                 elif isinstance(block, Statistics):
                     self.notes += [Note(block.ts_ns, document(text)) for text in block.comments]
                 elif isinstance(block, Section):
@@ -132,13 +132,13 @@ class CaptureReader:
                     if segment and segment.number > 1:
                         self._begins_with(segment, meta)
                     # files of others that were put one behind the other go on where they ended
-                    if join is None or ours or join.ours:
-                        if join is not None:
-                            yield from join.end()
+                    if section is None or ours or section.ours:
+                        if section is not None:
+                            yield from section.end()
                             self._goes_on(meta)
-                        base = 0 if join is None else join.highest
+                        base = 0 if section is None else section.highest
                         decryption = Decryption(self.keys, self.tls, self.left_out)
-                        join = Join(ours, base, self.left_out, decryption, self.linked)
+                        section = SectionReader(ours, base, self.left_out, decryption, self.linked)
                 elif isinstance(block, Secrets):
                     self.keys.add(block.key_log)
                 elif isinstance(block, Other):
@@ -156,8 +156,8 @@ class CaptureReader:
             for file in files:
                 file.close()
         self.packets.fragments.end()
-        if join is not None:
-            yield from join.end()
+        if section is not None:
+            yield from section.end()
         if damaged is not None:
             raise damaged
 

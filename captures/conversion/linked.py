@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from barnabas.captures.conversion.hiding import SIZE, Hiding
 from barnabas.captures.conversion.spans import DROPPED, NOBODYS
 from barnabas.captures.conversion.stream import Named, Piece
-from barnabas.captures.kafka.framing.framing import Framing
+from barnabas.captures.kafka.framing.stream_framing import Framing
 from barnabas.captures.tcp.events import Chunk
 from barnabas.specs.frames import Direction
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from barnabas.captures.addresses import endpoint_of
 from barnabas.captures.conversion.hiding import Hiding
 from barnabas.captures.conversion.linked import LinkedStream
 from barnabas.captures.conversion.spans import Spans
 from barnabas.captures.conversion.stream import Piece, Stream
 from barnabas.captures.conversion.survey import Survey
+from barnabas.captures.host_port import endpoint_of
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Lost, Opened
 from barnabas.captures.writing.flow_writer import FlowWriter

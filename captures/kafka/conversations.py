@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.framing.framing import CapturedFrame
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame
 from barnabas.captures.kafka.pairing.conversation import Conversation
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Opened
 from barnabas.specs.frames import Direction
@@ -83,7 +83,7 @@ class Conversations:
         """Plain frames pass at once, what is left of a chunk with care."""
         if self.seen is not None or event.comments or event.flow == "left":
             return self._frames(conversation, event)
-        found, rest = conversation.plain(event)
+        found, rest = conversation.pair_fast(event)
         if not rest:
             return found
         return chain(found, self._frames(conversation, event._replace(data=rest)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing, facts_of
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, Framing, facts_of
 from barnabas.captures.kafka.pairing.draft_pairing import Asked, DraftPairing
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending

@@ -9,7 +9,7 @@ from typing import Any
 from barnabas.captures.kafka.exchange import iso
 from barnabas.captures.kafka.framing.flow_framings import FlowFramings
 from barnabas.captures.kafka.framing.frame_resync import Asked
-from barnabas.captures.kafka.framing.framing import CapturedFrame, facts_of, head_of
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of, head_of
 from barnabas.captures.kafka.pairing.in_flight import LIMIT
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tcp.mid_stream import first_frames

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from barnabas.captures.files.pcapng import Run
-from barnabas.captures.tcp.fast_headers import LEAST, LEAST_WORD, V4, usual
+from barnabas.captures.tcp.fast_headers import LEAST, LEAST_WORD, V4, fast_segment
 from barnabas.captures.tcp.flow import Flow
 from barnabas.captures.tcp.half import MODULUS, OLD, Data, Half
 from barnabas.captures.tcp.headers import (
@@ -31,9 +31,9 @@ Lane = tuple[Flow, Half, Half]
 _UNUSUAL: Final = SYN | FIN | RST
 
 
-def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | int]:
-    """What the packets of a run bring, the first of which has this number; for one that is not skimmed
-    its place in the run.
+def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | int]:
+    """What the packets of a run bring, the first of which has this number; of one that must take the careful
+    path, its place in the run.
 
     All must be used before the next is asked for: a packet may open a lane or close one, and who uses
     the Data says what can be gathered.
@@ -63,7 +63,7 @@ def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | 
                 yield at
                 continue
         else:
-            found = usual(linktype, bytes(data[begin:end]))
+            found = fast_segment(linktype, bytes(data[begin:end]))
             if found is None:
                 yield at
                 continue

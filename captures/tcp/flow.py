@@ -12,8 +12,9 @@ import bisect
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.captures.addresses import Endpoint
-from barnabas.captures.tcp.fast_headers import Usual
+from barnabas.captures.host_port import Endpoint
+from barnabas.captures.tcp.bytes_needed import Needs
+from barnabas.captures.tcp.fast_headers import FastSegment
 from barnabas.captures.tcp.half import MODULUS, OLD, Data, Early, Gap, Half
 from barnabas.captures.tcp.headers import ACK, FIN, RST, SYN, Segment
 
@@ -33,13 +34,13 @@ class Flow:
         self.patience = patience
         self.request = Half("request")
         self.response = Half("response")
-        self.needs = {"request": self.request.needed, "response": self.response.needed}
+        self.needs: Needs = {"request": self.request.needed, "response": self.response.needed}
         """What the reader of each direction needs."""
         self.count = 0
         self.waiting = 0
         """Bytes of all that is early."""
         self.keys: list[bytes] = []
-        """See `Usual.key`: what its packets are known by."""
+        """See `FastSegment.key`: what its packets are known by."""
         self.reset = False
 
     @property
@@ -48,11 +49,11 @@ class Flow:
         ended = self.reset or (self.request.finished and self.response.finished)
         return ended and not (self.request.early or self.response.early)
 
-    def plain(
-        self, half: Half, other: Half, found: Usual, data: memoryview, ts_ns: int, packet: int
+    def take_fast(
+        self, half: Half, other: Half, found: FastSegment, data: memoryview, ts_ns: int, packet: int
     ) -> tuple[Data, ...] | None:
         """What a packet of the usual form brings that is in order while nothing else waits; None:
-        take it with care. The same as `skimming` finds in runs of them."""
+        take it with care. The same as `fast_reassembly` finds in runs."""
         _, seq, ack, flags, start, end = found
         if flags & (SYN | FIN | RST) or half.early or other.early:
             return None

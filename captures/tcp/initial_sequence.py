@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from barnabas.captures.addresses import Endpoint
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.flow import GRACE
 from barnabas.captures.tcp.half import MODULUS, signed_distance
 from barnabas.captures.tcp.headers import ACK, SYN, Segment

@@ -9,11 +9,11 @@ import itertools
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import Run
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.bytes_needed import NEVER_SAID, Needs
-from barnabas.captures.tcp.fast_headers import Usual
-from barnabas.captures.tcp.fast_reassembly import Lane, skim
+from barnabas.captures.tcp.fast_headers import FastSegment
+from barnabas.captures.tcp.fast_reassembly import Lane, reassemble_run
 from barnabas.captures.tcp.flow import Flow
 from barnabas.captures.tcp.half import MODULUS, Data, Gap
 from barnabas.captures.tcp.headers import ACK, SYN, Segment
@@ -69,28 +69,28 @@ class Reassembler:
         self._numbers = itertools.count(1) if numbers is None else numbers
         self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
-        self._usual: dict[bytes, Lane] = {}
-        """Whose direction it is, by `Usual.key`."""
+        self._lanes: dict[bytes, Lane] = {}
+        """Whose direction it is, by `FastSegment.key`."""
         self._beginnings: dict[tuple[Endpoint, Endpoint], InitialSequence] = {}
         self._held = 0
         """Bytes of those."""
 
-    def skim(self, run: Run, number: int) -> Iterator[Data | int]:
+    def run(self, run: Run, number: int) -> Iterator[Data | int]:
         """What the packets of a run bring, the first of which has this number; the place of each that
-        is unusual: `feed` its segment before going on, and `learn` whose it is. See `skimming`."""
-        return skim(self._usual, run, number)
+        is unusual: `feed` its segment before going on, and `learn` whose it is. See `fast_reassembly`."""
+        return reassemble_run(self._lanes, run, number)
 
-    def whose(self, key: bytes) -> Lane | None:
+    def lane_of(self, key: bytes) -> Lane | None:
         """Of which direction of a conversation packets of the usual form with this key are known to be."""
-        return self._usual.get(key)
+        return self._lanes.get(key)
 
-    def learn(self, found: Usual, segment: Segment) -> None:
+    def learn(self, found: FastSegment, segment: Segment) -> None:
         """Whose packets of the usual form have this key: those of a segment that was fed."""
         flow = self._flows.get(_key(segment))
-        if flow is not None and found.key not in self._usual:
+        if flow is not None and found.key not in self._lanes:
             halves = flow.request, flow.response
             ours, other = halves if segment.source == flow.client else halves[::-1]
-            self._usual[found.key] = flow, ours, other
+            self._lanes[found.key] = flow, ours, other
             flow.keys.append(found.key)
 
     def feed(
@@ -195,12 +195,12 @@ class Reassembler:
             if key in self._flows:
                 yield from self._flows[key].end()
         self._flows.clear()
-        self._usual.clear()
+        self._lanes.clear()
 
     def _close(self, key: tuple[Endpoint, Endpoint], ts_ns: int, *, reset: bool) -> Iterator[Event]:
         flow = self._flows.pop(key)
-        for usual in flow.keys:
-            del self._usual[usual]
+        for lane in flow.keys:
+            del self._lanes[lane]
         yield from flow.end()
         yield Closed(flow.number, ts_ns, reset)
         self._ended.pop(key, None)

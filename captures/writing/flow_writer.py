@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import Buffer
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.events import FlowName
 from barnabas.captures.writing.block_sink import BlockSink
 from barnabas.captures.writing.flow_headers import SEGMENT, FlowHeaders, Half

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import Buffer
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.writing.flow_writer import Comment, Cut, FlowWriter
 from barnabas.captures.writing.masking import Masking
 from barnabas.specs.frames import Direction

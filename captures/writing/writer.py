@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from barnabas.captures.addresses import Endpoint
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.headers import LINKTYPE_RAW
 from barnabas.captures.writing.block_sink import BlockSink, Stats
 from barnabas.captures.writing.flow_writer import Comment, FlowWriter, encode

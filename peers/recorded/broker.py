@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.framing.framing import FRAME_LIMIT
+from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.peers.recorded.answers import Answers
 from barnabas.peers.recorded.log import RecordedLog
 from barnabas.peers.recorded.offered import offered

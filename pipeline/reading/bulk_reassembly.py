@@ -1,6 +1,6 @@
 """The packets of a run, of which those that bring a flow what is next are taken many at once.
 
-What `barnabas.captures.tcp.flow.Flow.plain` does with one packet after the other, for as long as it would
+What `barnabas.captures.tcp.flow.Flow.take_fast` does with one packet after the other, for as long as it would
 only gather: whether packets stand in order is one comparison of arrays, and each buffer is filled once.
 """
 
@@ -63,8 +63,8 @@ class BulkReassembly:
         return One(*self._segments[index].item())
 
     def absorb(self, flow: Flow, begin: int, data: memoryview, *, forward: bool) -> int:
-        """Take packets that `Flow.plain` would only gather, from an index on; returns that of the first one
-        that was not taken. forward: whether those that go forward are requests; data: what holds all."""
+        """Take packets that `Flow.take_fast` would only gather, from an index on; returns the index of the
+        first one that was not taken. forward: whether those that go forward are requests; data: what holds all."""
         request, response = flow.request, flow.response
         if request.early or response.early or request.first is None or response.first is None:
             return begin

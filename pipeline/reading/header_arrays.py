@@ -72,7 +72,7 @@ class Headers(NamedTuple):
     sizes: Ints
 
 
-def usual_headers(arrays: PacketArrays) -> list[Headers]:
+def fast_headers(arrays: PacketArrays) -> list[Headers]:
     """Of all packets for which `usual` finds something, and that bear no comment."""
     data = np.frombuffer(arrays.data, np.uint8)
     if len(data) < _WINDOW:
@@ -98,10 +98,10 @@ def usual_headers(arrays: PacketArrays) -> list[Headers]:
     return found
 
 
-def unusual(arrays: PacketArrays) -> Ints:
+def slow_packets(arrays: PacketArrays) -> Ints:
     """The packets that may be fragments of datagrams, or bear comments: all that are not plainly none.
 
-    Cheaper than `usual_headers`: most packets of others than TCP are passed over too.
+    Cheaper than `fast_headers`: most packets of others than TCP are passed over too.
     """
     data = np.frombuffer(arrays.data, np.uint8)
     look = np.ones(len(arrays.blocks), bool)

@@ -33,7 +33,7 @@ _DAY: Final = 86_400 * 10**9
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ALL: Final = tuple(column.name for column in EXCHANGES)
 
-PLAIN: Final[dict[str, Callable[[Exchange], Any]]] = {
+ATTRIBUTES: Final[dict[str, Callable[[Exchange], Any]]] = {
     "ts": lambda x: _time(x.ts),
     "ts_ns": lambda x: min(x.ts, LATEST),
     "day": lambda x: _date(x.ts),
@@ -86,8 +86,8 @@ def row(
     """
     plan = _plan(tuple(columns))
     found = plan.empty.copy()
-    for name, plain in plan.plain:
-        found[name] = plain(exchange)
+    for name, of in plan.attributes:
+        found[name] = of(exchange)
     if plan.errors:
         error, codes = _errors(exchange)
         for name in plan.errors:
@@ -113,8 +113,8 @@ class _Plan(NamedTuple):
 
     empty: dict[str, Any]
     """The columns in order."""
-    plain: tuple[tuple[str, Callable[[Exchange], Any]], ...]
-    """In the order of PLAIN: `undecodable`, which decodes whole bodies, is before what uses that."""
+    attributes: tuple[tuple[str, Callable[[Exchange], Any]], ...]
+    """In the order of ATTRIBUTES: `undecodable`, which decodes whole bodies, is before what uses that."""
     errors: tuple[str, ...]
     about: tuple[str, ...]
     given: tuple[str, ...]
@@ -130,10 +130,10 @@ def _plan(columns: tuple[str, ...]) -> _Plan:
     order = sorted(columns, key=lambda name: name != "undecodable")
     return _Plan(
         dict.fromkeys(columns),
-        tuple((name, PLAIN[name]) for name in order if name in PLAIN),
+        tuple((name, ATTRIBUTES[name]) for name in order if name in ATTRIBUTES),
         tuple(name for name in columns if name in ERRORS),
         tuple(name for name in columns if name in _ABOUT),
-        tuple(name for name in columns if name not in (*PLAIN, *ERRORS, *_ABOUT)),
+        tuple(name for name in columns if name not in (*ATTRIBUTES, *ERRORS, *_ABOUT)),
         not _MADE.isdisjoint(columns),
         "undecodable" in columns,
     )

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import HEADLESS, STRAY, Exchange
-from barnabas.captures.kafka.framing.framing import CapturedFrame, facts_of, head_of
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of, head_of
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.in_flight import LIMIT
 from barnabas.captures.tcp.events import Closed, Event, FlowName, Opened

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.captures.kafka.pairing.draft_pairing import DraftPairing
-from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions
@@ -57,7 +57,7 @@ class Connection:
         broker: int | None,
         plan: Plan,
         shared: SharedState,
-        tally: Tally,
+        tally: ApiStats,
         totals: Totals,
         resolve: Resolve,
         find: Find,

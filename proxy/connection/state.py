@@ -7,7 +7,7 @@ from typing import Final
 
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.captures.kafka.sasl import Sasl
-from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.proxy.connection.ingress import Ingress
 from barnabas.proxy.connection.send_queue import SendQueue
 from barnabas.proxy.connection.shared_state import SharedState
@@ -48,7 +48,7 @@ class State:
     broker: int | None
     plan: Plan
     shared: SharedState
-    tally: Tally
+    tally: ApiStats
     totals: Totals
     resolve: Resolve
     find: Find

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.proxy.connection.actions import (
     PASS,
     Abort,
@@ -105,7 +105,7 @@ class Stage:
         self.rules = Rules(loads(scenario, faults=faults) if scenario else None)
         self.plan = Plan(self.rules)
         self.shared = SharedState()
-        self.tally = Tally()
+        self.tally = ApiStats()
         self.totals = Totals()
         self.observed = observed
         self.limits = Limits(**limits)

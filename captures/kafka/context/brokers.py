@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from barnabas.captures.addresses import endpoint_text
+from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange

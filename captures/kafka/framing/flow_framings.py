@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from barnabas.captures.kafka.framing.frame_resync import Asked, FrameResync
-from barnabas.captures.kafka.framing.framing import Framing
+from barnabas.captures.kafka.framing.stream_framing import Framing
 from barnabas.captures.tcp.events import FlowName
 from barnabas.specs.frames import Direction
 

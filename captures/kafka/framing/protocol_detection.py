@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 from barnabas.captures.kafka.exchange import GSSAPI_START
 from barnabas.captures.kafka.framing.frame_resync import FrameResync
-from barnabas.captures.kafka.framing.framing import FRAME_LIMIT
+from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.captures.tcp.bytes_needed import swapped
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import OPPOSITE, Direction

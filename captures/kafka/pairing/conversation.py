@@ -14,15 +14,15 @@ from typing import Final
 from barnabas.captures.kafka import notes
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, STRAY, UNREADABLE, Exchange
 from barnabas.captures.kafka.framing.flow_framings import FlowFramings
-from barnabas.captures.kafka.framing.framing import (
+from barnabas.captures.kafka.framing.inference import LONGEST, inferred
+from barnabas.captures.kafka.framing.stream_framing import (
     UNKNOWN,
     CapturedFrame,
     Framing,
     facts_of,
     head_of,
 )
-from barnabas.captures.kafka.framing.inference import LONGEST, inferred
-from barnabas.captures.kafka.pairing.captured_frames import (
+from barnabas.captures.kafka.pairing.captured_requests import (
     body_of_response,
     captured_request,
     known_version,
@@ -77,7 +77,7 @@ class Conversation:
         self._own: dict[int, Pending] = {}
         """Requests that the proxy answers itself, by correlation id."""
 
-    def plain(self, chunk: Chunk) -> tuple[list[Exchange], bytes]:
+    def pair_fast(self, chunk: Chunk) -> tuple[list[Exchange], bytes]:
         """The exchanges that are over with the frames that arrived bytes begin with, if all is as usual;
         and the bytes behind those."""
         _, flow, direction, ts_ns, data, _, packet = chunk
@@ -88,11 +88,11 @@ class Conversation:
         begun = framing.begun(len(data))
         if begun is None:
             return found, data
-        skim = self._fast.requests if direction == "request" else self._fast.responses
-        at = skim(framing, begun, data, ts_ns, packet, found)
+        pair = self._fast.requests if direction == "request" else self._fast.responses
+        at = pair(framing, begun, data, ts_ns, packet, found)
         if at < 0:  # perhaps only since the header is in two parts
             data = b"".join((begun, data))
-            at = skim(framing, bytearray(), data, ts_ns, packet, found)
+            at = pair(framing, bytearray(), data, ts_ns, packet, found)
         if found and direction == "response":
             self._answered = True
         if not framing.keep(data, at):

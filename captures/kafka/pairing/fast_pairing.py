@@ -12,7 +12,7 @@ import struct
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import Exchange, Uncut
-from barnabas.captures.kafka.framing.framing import FRAME_LIMIT, Framing
+from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT, Framing
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.addresses import Endpoint
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.bytes_needed import NEVER_SAID, BytesNeeded, swapped
+from barnabas.captures.tcp.bytes_needed import NEVER_SAID, BytesNeeded, Needs, swapped
 from barnabas.captures.tcp.events import Chunk, Event, Opened
 from barnabas.captures.tcp.flow import GRACE
 from barnabas.captures.tcp.headers import Segment
@@ -99,6 +99,6 @@ def _stream(chunks: list[Chunk], direction: str) -> bytes:
 
 
 def test_needs_are_swapped_with_the_ends() -> None:
-    needs = {"request": BytesNeeded(), "response": BytesNeeded()}
+    needs: Needs = {"request": BytesNeeded(), "response": BytesNeeded()}
     swapped(needs)["request"].bytes = 5
     assert (needs["request"].bytes, needs["response"].bytes) == (0, 5)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import Run
 from barnabas.captures.tcp import reassembly
-from barnabas.captures.tcp.fast_headers import Usual, usual
+from barnabas.captures.tcp.fast_headers import FastSegment, fast_segment
 from barnabas.captures.tcp.flow import GRACE
 from barnabas.captures.tcp.half import Data, Gap
 from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, Segment
@@ -65,9 +65,9 @@ def test_a_conversation() -> None:
     ]
 
 
-def usual_of(segment: Segment) -> Usual:
+def usual_of(segment: Segment) -> FastSegment:
     """Where the packet that a segment comes in has what."""
-    found = usual(101, ip_packet(segment))
+    found = fast_segment(101, ip_packet(segment))
     assert found is not None
     return found
 
@@ -77,7 +77,7 @@ def skimmed(flows: Reassembler, segments: list[Segment]) -> list[Data | int]:
     packets = [ip_packet(segment) for segment in segments]
     ends = list(itertools.accumulate(map(len, packets), initial=0))
     places = [(at + 1, *place) for at, place in enumerate(itertools.pairwise(ends))]
-    return list(flows.skim(Run(101, memoryview(b"".join(packets)), places, 0, 0), 4))
+    return list(flows.run(Run(101, memoryview(b"".join(packets)), places, 0, 0), 4))
 
 
 def test_what_is_not_yet_demanded_is_gathered() -> None:

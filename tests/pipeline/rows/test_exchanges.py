@@ -15,9 +15,9 @@ from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.pipeline.rows.body_columns.registry import HOT, MADE
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
 from barnabas.pipeline.rows.exchanges import (
+    ATTRIBUTES,
     ERRORS,
     LATEST,
-    PLAIN,
     batch,
     exchange,
     row,
@@ -66,7 +66,7 @@ def test_what_is_decoded_as_a_whole_gives_the_same_columns_as_single_fields() ->
 
 def test_every_column_is_made_somewhere() -> None:
     others = {"capture", "software", "broker", "end_ns", "group", "transactional_id"}
-    assert {*PLAIN, *ERRORS, *MADE} | others == {*ALL}
+    assert {*ATTRIBUTES, *ERRORS, *MADE} | others == {*ALL}
 
 
 def test_columns_that_need_no_body_decode_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange, Uncut
 from barnabas.captures.kafka.pairing.conversation import Conversation
-from barnabas.captures.tcp.bytes_needed import BytesNeeded
+from barnabas.captures.tcp.bytes_needed import BytesNeeded, Needs
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import Direction
 from tests.captures.traffic import produce, request, response
@@ -128,7 +128,7 @@ def test_what_is_usual_needs_no_care(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_frame_needs_is_demanded() -> None:
-    needs = {"request": BytesNeeded(), "response": BytesNeeded()}
+    needs: Needs = {"request": BytesNeeded(), "response": BytesNeeded()}
     conversations = Conversations()
     ask = produce(2, bytes(300))
     pieces = [request(1, 3, 1), produce(1, b"first"), ask[:50], ask[50:] + ask[:3], ask[3:]]

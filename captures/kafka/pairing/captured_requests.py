@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.framing.framing import CapturedFrame, facts_of
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.specs.frames import RequestHead, response_body
 from barnabas.specs.malformed import Malformed
