@@ -64,7 +64,7 @@ class BulkReassembly:
 
     def absorb(self, flow: Flow, begin: int, data: memoryview, *, forward: bool) -> int:
         """Take packets that `Flow.take_fast` would only gather, from an index on; returns the index of the
-        first one that was not taken. forward: whether those that go forward are requests; data: what holds all."""
+        first one that was not. forward: whether those that go forward are requests; data: what holds all."""
         request, response = flow.request, flow.response
         if request.early or response.early or request.first is None or response.first is None:
             return begin

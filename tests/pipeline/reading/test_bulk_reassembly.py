@@ -55,7 +55,7 @@ def one_by_one(on: Flow, packets: list[One]) -> tuple[int, list[Data]]:
         found = FastSegment(b"", one.seq, one.ack, one.flags, one.at, one.at + one.size)
         halves = on.request, on.response
         half, other = halves if one.kind & FORWARD else halves[::-1]
-        said = on.plain(half, other, found, memoryview(DATA), one.ts_ns, one.number)
+        said = on.take_fast(half, other, found, memoryview(DATA), one.ts_ns, one.number)
         if said is None or said:
             return index, list(said or ())
     return len(packets), []
