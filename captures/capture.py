@@ -1,4 +1,4 @@
-"""The way into captures: files are opened and read as one, down to their exchanges with the context of each.
+"""Opens capture files and reads them as one, down to their exchanges with the context of each.
 
 `CaptureReader` brings the bytes, `Conversations` makes exchanges of them, `Context` is what they teach.
 """

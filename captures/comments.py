@@ -1,4 +1,4 @@
-"""What the comments in captures of ours say: of a section, and of a flow."""
+"""The comments in captures that barnabas has written: what they say of a section, and of a flow."""
 
 from __future__ import annotations
 

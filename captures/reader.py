@@ -1,4 +1,4 @@
-"""Reads capture files: connections, and the bytes of their flows with what is said of them.
+"""Reads capture files as events: connections, and the bytes of their flows with their comments.
 
 The two flows of a connection are joined by its number, which stands in the comment on their SYN. In
 a file of others every TCP conversation that speaks Kafka is a connection with one flow. Segments of a

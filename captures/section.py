@@ -1,6 +1,6 @@
-"""The connections of one section of a capture: which of them a flow belongs to, and what its bytes are.
+"""From the packets of one section of a capture to the events of its connections.
 
-Streams are put together, TLS is read, and what does not speak Kafka is left out.
+Streams are reassembled, TLS is decrypted, and what does not speak Kafka is left out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _GOES_ON: Final = '"goes_on"'
 
 
 class SectionReader:
-    """Which connection a flow belongs to, within a section.
+    """Reads the packets of a section, and finds out which connection each flow belongs to.
 
     Sections may have been put one behind the other: each counts its connections from `base`. A
     flow of ours that has lost its name gets a negative number. With `numbers` flows get those, in the

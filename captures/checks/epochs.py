@@ -1,8 +1,8 @@
 """Group epochs of members with heartbeats of their own (KIP-848, 932, 1071), seen as generations.
 
-The group epoch itself is not on the wire: a member is given it once it has let go of what it has to. So
-an epoch begins here when the first member is given it, and it is the last one to be given it that the
-others' partitions may have waited for. Nobody says why: -1 leaves, -2 leaves for a while, 0 joins.
+The group epoch itself is not on the wire: a member is given it once it has revoked what it must. So here an
+epoch begins when the first member is given it, and the others' partitions may have waited for the last one
+that is. No message says why an epoch begins. A member joins with epoch 0 and leaves with -1 or -2.
 """
 
 from __future__ import annotations

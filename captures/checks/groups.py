@@ -1,4 +1,4 @@
-"""The groups of a kind, as far as their generations are known: bounded in what one keeps, and in all."""
+"""What is known of groups and their generations, in bounded memory for each group and for all."""
 
 from __future__ import annotations
 

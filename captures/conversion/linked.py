@@ -1,6 +1,4 @@
-"""What left otherwise than it came, on its way into another capture: each frame as a whole, with the
-frame that it came as.
-"""
+"""Frames of a linked flow (those that left otherwise than they came), rewritten for another capture."""
 
 from __future__ import annotations
 

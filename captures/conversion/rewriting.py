@@ -1,4 +1,4 @@
-"""The second reading of a capture: what is wanted of it is written."""
+"""The second reading of a capture, which writes what is wanted of it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _note(reader: CaptureReader, writer: CaptureWriter, said: int, hiding: Hidin
 
 
 class _Flow:
-    """A connection on its way."""
+    """One connection that is rewritten."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The first reading of a capture: what stands where, whose it is, and whether it is wanted."""
+"""The first reading of a capture: its frames, the exchange of each, and whether that is wanted."""
 
 from __future__ import annotations
 

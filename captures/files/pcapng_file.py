@@ -1,4 +1,4 @@
-"""A pcapng file, block after block: of any origin, of several sections and interfaces."""
+"""Reads a pcapng file of any origin, with any number of sections and interfaces."""
 
 from __future__ import annotations
 

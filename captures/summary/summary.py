@@ -1,4 +1,4 @@
-"""What a capture comes to: counts, bytes, errors and latencies by connection, client, API, topic.
+"""The summary of a capture: counts, bytes, errors and latencies by connection, client, API, topic.
 
 One pass, bounded memory: beyond 100,000 rows of a kind what is new counts in one row for all others.
 """

@@ -1,4 +1,4 @@
-"""How much of a flow its reader waits for: what it can't use yet is gathered into one large chunk."""
+"""How many bytes of a flow its reader needs next: until they have come, they are gathered into one chunk."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a capture brings, in order: connections, and the bytes of their flows with what is said of
-them.
-"""
+"""The events of a capture, in order: connections, and the bytes of their flows with their comments."""
 
 from __future__ import annotations
 

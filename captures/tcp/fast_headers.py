@@ -1,4 +1,4 @@
-"""Where everything stands in a packet of the usual form: what `tcp.parse` finds in it, much faster.
+"""Parses the headers of packets of the usual form, as `headers.parse` does, and much faster.
 
 The usual form: IPv4 without options or IPv6 without extension headers, in one piece, captured whole.
 """

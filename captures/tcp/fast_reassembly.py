@@ -1,7 +1,7 @@
-"""The hot path: over packets of the usual form that bring their conversations what is next.
+"""The fast path of reassembly, for packets of the usual form that are in order.
 
-Where anything is otherwise (a packet of another form, a conversation that is not known, begins or ends,
-bytes that are missing or there again) the packet takes the careful path in `reassembly`.
+Any other packet takes the careful path in `reassembly`: one of another form, of a conversation that is not
+known, begins or ends, one behind a gap, a retransmission.
 """
 
 from __future__ import annotations

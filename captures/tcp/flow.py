@@ -1,4 +1,4 @@
-"""One conversation: its segments in the order of its bytes, with what is missing.
+"""One TCP conversation: its segments put in order, and its gaps.
 
 A segment waits for those before it, and for what its sender had received when it sent it: a capture may
 have packets in another order than they were sent in, and nobody answers what he has not got. What never

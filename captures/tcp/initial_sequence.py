@@ -1,7 +1,7 @@
-"""Where does a conversation begin? With its handshake, but a capture may have that not at all, or later.
+"""The sequence numbers with which a conversation begins.
 
-It may have begun in the middle of the conversation, or have packets in another order than they were sent in.
-So the first segments are held back until both SYNs are there, or enough of the others.
+A capture may begin in the middle of a conversation, or have its handshake behind other packets. So the first
+segments are held back until both SYNs, or enough other segments, have come.
 """
 
 from __future__ import annotations

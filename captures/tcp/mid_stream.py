@@ -1,4 +1,4 @@
-"""A connection that goes on from a segment which is not here: what the segment's own introduction says.
+"""A connection that began in a segment of the capture which is not given: what the next segment says of it.
 
 `goes_on` in the comment of a flow has `seq`: the sequence numbers with which it goes on, of both ends.
 The arrived flow may have `frames`, by direction: [number, bytes]: the frame of that number begins behind so

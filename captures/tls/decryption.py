@@ -1,4 +1,4 @@
-"""Conversations of a capture that are TLS, turned into what they hide where the keys are known."""
+"""Puts the application data of TLS conversations in the place of their bytes, where the keys are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A connection as TCP conversations in a capture: what arrived, and linked with it what left otherwise."""
+"""Writes a connection as TCP conversations: the arrived flow, and a linked flow of what left otherwise."""
 
 from __future__ import annotations
 

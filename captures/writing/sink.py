@@ -1,4 +1,4 @@
-"""A file that never slows down who writes to it: at worst it loses, and counts what.
+"""A file whose writer never waits for it: what can't be written in time is lost, and counted.
 
 Bytes are written at once, from the caller's own buffers, until one write takes longer than a
 person's traffic may wait; from then on they are copied to a bounded queue that a thread drains.

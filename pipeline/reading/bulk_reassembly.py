@@ -1,4 +1,4 @@
-"""The packets of a run, of which those that bring a flow what is next are taken many at once.
+"""Reassembly of many packets at once, where they are in order.
 
 What `barnabas.captures.tcp.flow.Flow.take_fast` does with one packet after the other, for as long as it would
 only gather: whether packets stand in order is one comparison of arrays, and each buffer is filled once.

@@ -1,6 +1,6 @@
-"""The rows that events of connections complete: exchanges, connections that are over, what could not be read.
+"""Makes rows of the events of connections: exchanges, connections that are closed, what could not be read.
 
-Made here for all readers, whether they read one flow or a capture that still grows.
+Used by the reader of one flow, and by that of a capture that still grows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One flow after the other: the pure core's own reassembly, TLS, recognition and pairing, and what they find.
+"""Reads one flow after the other, by the reassembly, TLS, protocol detection and pairing of captures/.
 
 A flow is a conversation between two ends, or all that belong to a connection of ours. Memory is bounded
 by what is under way in one flow, however long it is.

@@ -1,6 +1,6 @@
-"""What flows come to, as it travels: exchanges, and what must be known of all flows to complete them.
+"""The rows that the reading of flows results in: exchanges, and what completes the exchanges of all flows.
 
-A row is an exchange, or something smaller: `kind` says what, and `said` has it as JSON.
+`kind` says what a row is; what is no exchange stands in `said`, as JSON.
 """
 
 from __future__ import annotations

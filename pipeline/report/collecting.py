@@ -1,4 +1,4 @@
-"""From tables, of any size, to what the report takes of them: rows of Python."""
+"""Fetches the report's results from Spark, at most so many rows of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the report takes of the analyses: of bounded size, whatever the captures' is.
+"""The results that the report takes of the analyses, whose size is bounded.
 
 Each takes a table and returns one that has at most some thousand rows, or is cut at `MOST` with what
 matters most in front.

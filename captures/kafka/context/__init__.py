@@ -1,4 +1,4 @@
-"""What messages do not say themselves: learnt from those that pass, for whoever shows the others.
+"""What messages leave out, learnt from the messages before them.
 
 Fetch from v13 names topics by id only (KIP-516), an incremental Fetch lists only what changed
 (KIP-227), so do the heartbeats of new groups (KIP-848), and a transaction marker names a producer by
@@ -56,6 +56,6 @@ class Context:
     @property
     def forgotten(self) -> int:
         """How many entries were forgotten because there were too many."""
-        memories = (self.topics, self.groups, self.producers, self.brokers)
+        memories = (self.topics, self.groups, self.producers, self.brokers.nodes)
         own = sum(memory.forgotten for memory in memories)
         return own + self.sessions.forgotten + self.members.forgotten

@@ -1,7 +1,7 @@
-"""Which conversations of a capture speak Kafka, and who is the client: what they say decides it.
+"""Finds the conversations of a capture that speak Kafka, and their client, by their bytes alone.
 
-A port proves nothing. Until a conversation is decided it is held back, in bounded memory. One that began
-before the capture is decided by the first whole request in it.
+A conversation is held back until it is decided, in bounded memory. One that began before the capture is
+decided by its first whole request.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The hot path of pairing: over the frames of a chunk of which nothing is said, and which come as usual.
+"""The fast path of pairing, for chunks without comments.
 
-Each method returns how far into the chunk it went; what stands behind that (a frame that is not whole,
-a request that begins with other bytes than the last one of its kind, a response out of turn, anything
-odd) is left to the careful path in `conversation`. That makes the same exchanges of all frames.
+Each method returns how far into the chunk it went, and leaves the rest to the careful path in `conversation`:
+a frame that is not whole, a request that begins with other bytes than the last one of its kind, a response
+out of order. The careful path makes the same exchanges of all frames.
 """
 
 from __future__ import annotations
