@@ -109,13 +109,3 @@ def parse_ports(text: str) -> range:
     if low and high and low <= high:
         return range(low, high + 1)
     raise Trouble(f"{_shown(text)!r} is no range of ports: FIRST-LAST is expected, e.g. 9093-9192")
-
-
-def format_address(address: tuple[str, int]) -> str:
-    """HOST:PORT, with brackets around an IPv6 host.
-
-    >>> format_address(("::1", 9092))
-    '[::1]:9092'
-    """
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -33,7 +33,7 @@ from barnabas.proxy.connection.state import Limits, State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Find
 from barnabas.proxy.fastpath.plan import Plan
-from barnabas.specs.addresses import Resolve
+from barnabas.specs.broker_addresses import Resolve
 from barnabas.specs.frames import Direction
 
 SEVERAL: Final = 1000

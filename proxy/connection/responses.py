@@ -22,7 +22,7 @@ from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import Decision
 from barnabas.proxy.topic_names.names import teaches
 from barnabas.specs import NAMES
-from barnabas.specs.addresses import leaks
+from barnabas.specs.broker_addresses import leaks
 from barnabas.specs.frames import Short, response_body
 from barnabas.specs.headers import response_header_version
 from barnabas.specs.keys import API_VERSIONS

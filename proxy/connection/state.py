@@ -17,7 +17,7 @@ from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.fastpath.prefix_cache import Familiar
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.rule import Counts
-from barnabas.specs.addresses import Resolve
+from barnabas.specs.broker_addresses import Resolve
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
 

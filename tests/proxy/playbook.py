@@ -30,7 +30,7 @@ from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
-from barnabas.specs.addresses import Kind
+from barnabas.specs.broker_addresses import Kind
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from barnabas.specs.headers import request_header_version, response_header_version
 
