@@ -78,8 +78,7 @@ class Conversation:
         """Requests that the proxy answers itself, by correlation id."""
 
     def pair_fast(self, chunk: Chunk) -> tuple[list[Exchange], bytes]:
-        """The exchanges that are over with the frames that arrived bytes begin with, if all is as usual;
-        and the bytes behind those."""
+        """The exchanges that frames at the beginning of a chunk complete, and the bytes behind those."""
         _, flow, direction, ts_ns, data, _, packet = chunk
         framing = self.framings.of(flow, direction)
         found: list[Exchange] = []
@@ -146,8 +145,7 @@ class Conversation:
         data, ends = self.framings.of("arrived", "response").take_passed()
         known = int.from_bytes(first.data[:4], signed=True)
         for one in inferred(data, known, self.pairing.asked().values()) if data else ():
-            at = bisect.bisect_left(ends, one.end, key=lambda piece: piece[0])
-            _, ts, packet = ends[at]
+            _, ts, packet = ends[bisect.bisect_left(ends, one.end, key=lambda piece: piece[0])]
             size = one.end - one.begin
             self.inferred_bytes += size
             pending = Pending(one.correlation_id, one.key, one.version, None, 0, ts, ts)
@@ -207,10 +205,9 @@ class Conversation:
         return None
 
     def _request_left(self, frame: CapturedFrame) -> Exchange | None:
-        entry = self._requests.pop(number_of(frame), None)
-        if entry is None:
+        pending, answered = self._requests.pop(number_of(frame), (None, False))
+        if pending is None:
             return None
-        pending, answered = entry
         pending.sent = frame.ts
         if not answered:
             return self._without_response(pending, note=notes.UNANSWERED)
@@ -265,10 +262,9 @@ class Conversation:
         if number < 0:  # made by the proxy
             own = self._own.pop(int.from_bytes(frame.data[:4], signed=True), None)
             return None if own is None else self._with_response(own, frame, None, frame.ts)
-        entry = self._responses.pop(number, None)
-        if entry is None:
+        pending, arrived = self._responses.pop(number, (None, frame))
+        if pending is None:
             return None
-        pending, arrived = entry
         payload = facts_of(frame).get("payload")
         return self._with_response(pending, frame, arrived.ts, frame.ts, payload=payload)
 
