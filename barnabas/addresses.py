@@ -21,7 +21,7 @@ def parse_address(
     >>> parse_address("localhost:9092"), parse_address("[::1]:9092")
     (('localhost', 9092), ('::1', 9092))
     """
-    from barnabas.captures.addresses import host_in, port_in
+    from barnabas.captures.host_port import host_in, port_in
 
     host, colon, port = text.rpartition(":")
     if (not colon or (":" in host and not host.startswith("["))) and default_port is not None:
@@ -38,7 +38,7 @@ def parse_address(
 
 def _problem(host: str, port: int) -> str:
     """Why nobody can have such an address; empty if somebody may."""
-    from barnabas.captures.addresses import possible
+    from barnabas.captures.host_port import possible
 
     try:
         possible((host, port))
@@ -59,7 +59,7 @@ def parse_host(text: str, option: str) -> str:
     >>> parse_host("kafka.example.org", "--advertise"), parse_host("[::1]", "--advertise")
     ('kafka.example.org', '::1')
     """
-    from barnabas.captures.addresses import host_in
+    from barnabas.captures.host_port import host_in
 
     host = host_in(text)
     if (
@@ -101,7 +101,7 @@ def parse_ports(text: str) -> range:
     >>> parse_ports("9093-9192")
     range(9093, 9193)
     """
-    from barnabas.captures.addresses import port_in
+    from barnabas.captures.host_port import port_in
 
     first, dash, last = text.partition("-")
     last = last if dash else first
@@ -109,13 +109,3 @@ def parse_ports(text: str) -> range:
     if low and high and low <= high:
         return range(low, high + 1)
     raise Trouble(f"{_shown(text)!r} is no range of ports: FIRST-LAST is expected, e.g. 9093-9192")
-
-
-def format_address(address: tuple[str, int]) -> str:
-    """HOST:PORT, with brackets around an IPv6 host.
-
-    >>> format_address(("::1", 9092))
-    '[::1]:9092'
-    """
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

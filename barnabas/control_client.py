@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from barnabas.addresses import format_address
+from barnabas.captures.host_port import endpoint_text
 
 TIMEOUT: Final = 60.0
 """Seconds without a byte; a stream has one every 15."""
@@ -92,4 +92,4 @@ class Client:
 
     @property
     def _where(self) -> str:
-        return format_address(self.address)
+        return endpoint_text(self.address)

@@ -15,7 +15,7 @@ from typing import Self
 
 from barnabas.addresses import parse_servers
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
 from barnabas.proxy.connection.state import Limits
@@ -70,7 +70,7 @@ class Harness:
         return f"{host}:{port}"
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> ApiStats:
         """Counts and latencies by API."""
         return self.proxy.tally
 

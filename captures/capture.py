@@ -1,4 +1,4 @@
-"""The way into captures: files are opened and read as one, down to their exchanges with the context of each.
+"""Opens capture files and reads them as one, down to their exchanges with the context of each.
 
 `CaptureReader` brings the bytes, `Conversations` makes exchanges of them, `Context` is what they teach.
 """
@@ -15,7 +15,7 @@ import yaml
 from barnabas.captures.files.capture_folder import size_of
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.id_names import told
+from barnabas.captures.kafka.context.id_names import names_by_id
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.draft_conversations import DraftConversations
 from barnabas.captures.kafka.exchange import Exchange
@@ -54,7 +54,7 @@ class Capture:
     @property
     def topics(self) -> dict[uuid.UUID, str]:
         """Names by id that stand in a slice's own words."""
-        return told(self.reader.meta.get("topics"))
+        return names_by_id(self.reader.meta.get("topics"))
 
     def draft(self, name: str | None = None) -> Draft | None:
         """The draft that is spoken: the one of this name, else what the scenario says; None: Kafka's own.

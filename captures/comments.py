@@ -1,10 +1,12 @@
-"""What the comments in captures of ours say: of a section, and of a flow."""
+"""The comments in captures that barnabas has written: what they say of a section, and of a flow."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, Final
 
+from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import CaptureError, Section
 
 FORMAT: Final = 1
@@ -22,6 +24,27 @@ def meta_of(block: Section) -> dict[str, Any]:
                 )
             return comment
     return {}
+
+
+def meta_of_file(path: Path) -> dict[str, Any]:
+    """The comment of the first section in a file of ours, or {}. Raises OSError, CaptureError."""
+    with CaptureFile(path) as file:
+        first = next(file.blocks(), None)
+    return meta_of(first) if isinstance(first, Section) else {}
+
+
+def began(meta: dict[str, Any]) -> int:
+    """When a section began, in ns since the epoch; 0: it does not say."""
+    said = meta.get("began")
+    return said if isinstance(said, int) and 0 <= said < 1 << 63 else 0
+
+
+def scenario_note(meta: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
+    """(time, remark) behind which the scenario of a later section holds; None: it has none."""
+    if "scenario" not in meta:
+        return None
+    said = {name: value for name, value in meta.items() if name != "barnabas"}
+    return began(meta), {"barnabas": "scenario", "by": "the next section", **said}
 
 
 def names_flow(comment: dict[str, Any]) -> bool:

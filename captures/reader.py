@@ -1,4 +1,4 @@
-"""Reads capture files: connections, and the bytes of their flows with what is said of them.
+"""Reads capture files as events: connections, and the bytes of their flows with their comments.
 
 The two flows of a connection are joined by its number, which stands in the comment on their SYN. In
 a file of others every TCP conversation that speaks Kafka is a connection with one flow. Segments of a
@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from barnabas.captures.comments import document, meta_of
+from barnabas.captures.comments import document, meta_of, meta_of_file, scenario_note
 from barnabas.captures.files.capture_folder import Segment, files, in_order, present, segment_of
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import (
@@ -31,7 +31,7 @@ from barnabas.captures.files.pcapng import (
     each,
 )
 from barnabas.captures.kafka.framing.protocol_detection import Kind
-from barnabas.captures.section import Join
+from barnabas.captures.section import SectionReader
 from barnabas.captures.tcp.events import Event, Linked, Lost, Note
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tls.decryption import Decryption, Seen
@@ -83,9 +83,7 @@ class CaptureReader:
         found: list[tuple[Path, Segment | None]] = []
         metas: dict[Path, dict[str, Any]] = {}
         for path in chain.from_iterable(map(files, paths)):
-            with CaptureFile(present(path)) as file:
-                first = next(file.blocks(), None)
-            metas[path] = meta_of(first) if isinstance(first, Section) else {}
+            metas[path] = meta_of_file(present(path))
             found.append((path, segment_of(metas[path])))
         self.paths = tuple(in_order(found))
         self._ours = any(metas.values())
@@ -97,11 +95,6 @@ class CaptureReader:
         of them (whose `meta` has `brokers`: nodes by address)."""
         return bool(self.meta) and "brokers" not in self.meta
 
-    @property
-    def foreign(self) -> int:
-        """Packets found so far that hold no TCP segment."""
-        return self.packets.foreign
-
     def __iter__(self) -> Iterator[Event]:
         self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0
         self.left_out, self.linked, self.missing = Counter(), {}, {}
@@ -109,7 +102,7 @@ class CaptureReader:
         self.tls, self.keys = Seen(), KeyLog()
         if self._given_keys is not None:
             self.keys.update(self._given_keys)
-        join: Join | None = None
+        section: SectionReader | None = None
         damaged: CaptureError | None = None
         number = told = 0
         files: list[CaptureFile] = []
@@ -119,13 +112,13 @@ class CaptureReader:
                     told = number + _TOLD
                     self.position = sum(file.position for file in files)
                 if isinstance(block, Run):
-                    if join is not None:
-                        yield from join.run(block, self.packets, number + 1)
+                    if section is not None:
+                        yield from section.run(block, self.packets, number + 1)
                     number += len(block.places)
                 elif isinstance(block, Packet):
                     number += 1
-                    if join is not None:
-                        yield from join.packet(block, self.packets, number)
+                    if section is not None:
+                        yield from section.packet(block, self.packets, number)
                 elif isinstance(block, Statistics):
                     self.notes += [Note(block.ts_ns, document(text)) for text in block.comments]
                 elif isinstance(block, Section):
@@ -139,13 +132,13 @@ class CaptureReader:
                     if segment and segment.number > 1:
                         self._begins_with(segment, meta)
                     # files of others that were put one behind the other go on where they ended
-                    if join is None or ours or join.ours:
-                        if join is not None:
-                            yield from join.end()
+                    if section is None or ours or section.ours:
+                        if section is not None:
+                            yield from section.end()
                             self._goes_on(meta)
-                        base = 0 if join is None else join.highest
+                        base = 0 if section is None else section.highest
                         decryption = Decryption(self.keys, self.tls, self.left_out)
-                        join = Join(ours, base, self.left_out, decryption, self.linked)
+                        section = SectionReader(ours, base, self.left_out, decryption, self.linked)
                 elif isinstance(block, Secrets):
                     self.keys.add(block.key_log)
                 elif isinstance(block, Other):
@@ -163,8 +156,8 @@ class CaptureReader:
             for file in files:
                 file.close()
         self.packets.fragments.end()
-        if join is not None:
-            yield from join.end()
+        if section is not None:
+            yield from section.end()
         if damaged is not None:
             raise damaged
 
@@ -182,11 +175,8 @@ class CaptureReader:
 
     def _goes_on(self, meta: dict[str, Any]) -> None:
         """Another section begins: from here on its scenario holds."""
-        if "scenario" in meta:
-            began = meta.get("began")
-            said = {name: value for name, value in meta.items() if name != "barnabas"}
-            ts = began if isinstance(began, int) and 0 <= began < 1 << 63 else 0
-            self.notes.append(Note(ts, {"barnabas": "scenario", "by": "the next section", **said}))
+        if (note := scenario_note(meta)) is not None:
+            self.notes.append(Note(*note))
 
     def _next(self, last: Segment, segment: Segment, meta: dict[str, Any]) -> Iterator[Event]:
         """Another segment of the same capture begins: all goes on, unless some are missing."""
@@ -213,11 +203,6 @@ class CaptureReader:
         files += map(CaptureFile, self.paths)
         merged = heapq.merge(*(_timed(file.runs()) for file in files), key=lambda timed: timed[0])
         yield from (block for _, block in merged)
-
-
-def read(path: Path) -> CaptureReader:
-    """A capture file to iterate over. Raises OSError, CaptureError."""
-    return CaptureReader(path)
 
 
 def _timed(blocks: Iterable[Block | Run]) -> Iterator[tuple[int, Block | Run]]:

@@ -1,6 +1,6 @@
-"""The connections of one section of a capture: which of them a flow belongs to, and what its bytes are.
+"""From the packets of one section of a capture to the events of its connections.
 
-Streams are put together, TLS is read, and what does not speak Kafka is left out.
+Streams are reassembled, TLS is decrypted, and what does not speak Kafka is left out.
 """
 
 from __future__ import annotations
@@ -11,30 +11,29 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from barnabas.captures.addresses import endpoint_text
 from barnabas.captures.comments import document, names_flow
 from barnabas.captures.files.pcapng import (
     Packet,
     Run,
 )
+from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.framing.protocol_detection import Kind, ProtocolDetection
 from barnabas.captures.tcp import reassembly
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Linked, Lost, Opened
-from barnabas.captures.tcp.fast_headers import Usual, usual
-from barnabas.captures.tcp.flow import Data, Gap
+from barnabas.captures.tcp.fast_headers import FastSegment, fast_segment
+from barnabas.captures.tcp.half import Data, Gap
 from barnabas.captures.tcp.headers import Segment as TcpSegment
 from barnabas.captures.tcp.mid_stream import MidStream, introduction
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tcp.reassembly import PATIENCE, Reassembler
 from barnabas.captures.tls.decryption import Decryption
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS
 
-_DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 _GOES_ON: Final = '"goes_on"'
 
 
-class Join:
-    """Which connection a flow belongs to, within a section.
+class SectionReader:
+    """Reads the packets of a section, and finds out which connection each flow belongs to.
 
     Sections may have been put one behind the other: each counts its connections from `base`. A
     flow of ours that has lost its name gets a negative number. With `numbers` flows get those, in the
@@ -57,22 +56,22 @@ class Join:
         self.ours = ours
         self._base = base
         self._names: dict[int, tuple[int, FlowName]] = {}
-        self._recognition = ProtocolDetection(base, left_out, renumbers=numbers is None)
+        self._detection = ProtocolDetection(base, left_out, renumbers=numbers is None)
         self._decryption = decryption
         self._linked = linked
-        self._rests = MidStream()
+        self._mid_stream = MidStream()
 
     @property
     def highest(self) -> int:
         """The highest number that a connection has got."""
-        return self._highest if self.ours else self._recognition.base
+        return self._highest if self.ours else self._detection.base
 
     def run(self, run: Run, packets: Packets, number: int) -> Iterator[Event]:
         """What a run of packets brings, the first of which has this number."""
-        for found in self.flows.skim(run, number):
+        for found in self.flows.run(run, number):
             if isinstance(found, int):
                 yield from self.packet(run.packet(found), packets, number + found)
-            elif self.ours and not self._rests:  # as `event` does, at once
+            elif self.ours and not self._mid_stream:  # as `event` does, at once
                 _, direction, ts_ns, data, _, last = found
                 yield Chunk(*self._names[found.flow], direction, ts_ns, data, (), last)
             else:
@@ -84,14 +83,18 @@ class Join:
         segment = packets.segment(linktype, data)
         if segment is None:
             return ()
-        found = None if comments else usual(linktype, data)
+        found = None if comments else fast_segment(linktype, data)
         return self.segment(segment, ts_ns, comments, number, found)
 
-    def plain(
-        self, found: Usual, data: memoryview, ts_ns: int, number: int
+    def take_fast(
+        self, found: FastSegment, data: memoryview, ts_ns: int, number: int
     ) -> Iterable[Event] | None:
         """What a packet of the usual form brings at once; None: `segment` is to have it."""
-        events = self.flows.plain(found, data, ts_ns, number)
+        lane = self.flows.lane_of(found.key)
+        if lane is None:
+            return None
+        flow, half, other = lane
+        events = flow.take_fast(half, other, found, data, ts_ns, number)
         if events is None:
             return None
         if not events:
@@ -104,7 +107,7 @@ class Join:
         ts_ns: int,
         comments: tuple[str, ...],
         number: int,
-        found: Usual | None = None,
+        found: FastSegment | None = None,
     ) -> Iterator[Event]:
         """What a segment brings, with the comments of its packet. Consume it all before the next call."""
         if self.ours and comments and _GOES_ON in comments[0] and not segment.payload:
@@ -131,8 +134,8 @@ class Join:
             yield from self.event(event)
             if not isinstance(event, reassembly.Opened) or self._names[event.flow][1] == "left":
                 continue
-            self._rests.begin(event.flow, found.rest)
-            for way in _DIRECTIONS:
+            self._mid_stream.begin(event.flow, found.rest)
+            for way in DIRECTIONS:
                 if way not in found.rest:  # where its next frame begins is to be found out
                     yield Lost(self._names[event.flow][0], "arrived", way, ts_ns, 0)
 
@@ -142,8 +145,8 @@ class Join:
 
     def event(self, event: reassembly.Event) -> Iterable[Event]:
         """What an event of the reassembler means."""
-        if self._rests and isinstance(event, Data | Gap):
-            cut = self._rests.cut(event)
+        if self._mid_stream and isinstance(event, Data | Gap):
+            cut = self._mid_stream.cut(event)
             if cut is None:
                 return ()
             event = cut
@@ -153,12 +156,12 @@ class Join:
         if self.ours:
             return (named,)
         if self._decryption.lets_through(named):
-            return self._recognition.feed(named)
-        return self._recognised(self._decryption.feed(named))
+            return self._detection.feed(named)
+        return self._detected(self._decryption.feed(named))
 
-    def _recognised(self, events: Iterable[Event]) -> Iterator[Event]:
+    def _detected(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
-            yield from self._recognition.feed(event)
+            yield from self._detection.feed(event)
 
     def _named(self, event: reassembly.Event) -> Event | None:
         if isinstance(event, Data):
@@ -182,7 +185,7 @@ class Join:
                 return None
             client, server = endpoint_text(event.client), endpoint_text(event.server)
             return Opened(
-                number, event.ts_ns, client, server, comment, event.handshake, event.demands
+                number, event.ts_ns, client, server, comment, event.handshake, event.needs
             )
         number, flow = self._names[event.flow]
         if isinstance(event, Gap):
@@ -198,5 +201,5 @@ class Join:
         """The section is over: what still waits."""
         for event in self.flows.end():
             yield from self.event(event)
-        yield from self._recognised(self._decryption.end())
-        self._recognition.end()
+        yield from self._detected(self._decryption.end())
+        self._detection.end()

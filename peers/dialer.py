@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from barnabas.captures.addresses import possible
+from barnabas.captures.host_port import possible
 from barnabas.peers.listener import Address
 
 READ: Final = 1 << 16

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from barnabas.captures.addresses import address_in
+from barnabas.captures.host_port import address_in
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -14,7 +14,7 @@ from barnabas.pipeline.report.digests import DIGESTS
 from barnabas.pipeline.report.page import page
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.tables.sql import FILE, script
-from barnabas.pipeline.tables.tables import TABLES, read
+from barnabas.pipeline.tables.tables import TABLES, Progress, read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,9 +24,6 @@ REPORT: Final = "report.html"
 
 FOLDER: Final = "analyses"
 """With a table for each."""
-
-Progress = Callable[[int, int, str], None]
-"""Told which step begins: its number from 0, how many there are, and what it is."""
 
 
 class Outcome(NamedTuple):

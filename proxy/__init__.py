@@ -13,7 +13,7 @@ The life of a frame, room by room:
 4. `matching/` says which messages a rule is about, `rules/` what the rules that a message meets decide, and
    what their effects come to together. `faults/` has one pure function a fault, `effects.py` what they may
    ask for. `edits/` has what changes without any rule: the addresses of brokers (put into the bytes by
-   `specs/addresses.py`), and versions in ApiVersions.
+   `specs/broker_addresses.py`), and versions in ApiVersions.
 5. `connection/dispatch.py` carries effects out: a whole frame leaves at once, late, in another order, in
    pieces, or never. `response_order.py` beside it keeps responses in the order of the client's requests.
 

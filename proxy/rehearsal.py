@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.kafka.context.id_names import told
+from barnabas.captures.kafka.context.id_names import names_by_id
 from barnabas.captures.kafka.exchange import iso
 from barnabas.captures.kafka.frames import SeenFrame, frames
-from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Note, Opened
 from barnabas.proxy.connection.actions import Actions, Cut
 from barnabas.proxy.connection.connection import Connection
@@ -77,7 +77,7 @@ class Rehearsal:
         self.rules.began = began
         self._plan = Plan(self.rules)
         self._shared = SharedState()
-        self._tally = Tally()
+        self._tally = ApiStats()
         self._totals = Totals()
         self._listeners: dict[tuple[Any, Any], Address] = {}
         self._topology = Topology(self._listen)
@@ -181,7 +181,7 @@ class Rehearsal:
             case {"barnabas": "listener", "host": str(host), "port": int(port), **node}:
                 self._listeners[node.get("kind"), node.get("node")] = host, port
             case {"barnabas": "topics", "names": names}:
-                self._shared.topics.update(told(names))
+                self._shared.topics.update(names_by_id(names))
             case {"barnabas": "fire", "rule": str(rule)}:
                 for found in self.rules.rules:
                     found.forced += found.name == rule

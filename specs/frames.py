@@ -24,6 +24,8 @@ from barnabas.specs.registry import NAMES, api
 
 Direction = Literal["request", "response"]
 
+DIRECTIONS: Final[tuple[Direction, Direction]] = ("request", "response")
+
 OPPOSITE: Final[dict[Direction, Direction]] = {"request": "response", "response": "request"}
 
 

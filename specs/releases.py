@@ -166,6 +166,11 @@ def features(release: str) -> dict[str, int]:
     return found
 
 
+IN_NAME_ONLY: Final = {key_of("Produce"): range(3)}
+"""By API key: versions that brokers list from 4.0 on, since librdkafka compresses only where it sees them,
+and answer with UNSUPPORTED_VERSION (KAFKA-18659, apache/kafka pull request 18727; KIP-896)."""
+
+
 def offered(release: str) -> dict[int, Range]:
     """The range of each API that a release offers, e.g. of "2.8" or "2.8.1".
 

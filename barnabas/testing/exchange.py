@@ -29,7 +29,7 @@ RESPONSES_OF_TOPICS: Final = {0: "responses", 20: "responses", 37: "results", 45
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Exchange:
-    """One request and its response; `barnabas.captures.kafka.exchange.COLUMNS` says what each column is."""
+    """One request and its response; `barnabas.captures.kafka.columns.COLUMNS` says what each column is."""
 
     ts: str
     """When the request arrived: ISO 8601 in UTC."""

@@ -17,9 +17,9 @@ from barnabas.captures.checks.finding import (
     Finding,
     See,
     answered,
+    client_key,
     duration,
     evidence,
-    program,
 )
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
@@ -74,7 +74,7 @@ def backoff(settings: Backoff) -> See:
             return
         request = exchange.key, hash(exchange.request_body)
         here = exchange.connection, request
-        client = program(exchange), request
+        client = client_key(exchange), request
         before, since = failed.get(here), exchange.ts
         # Metadata is asked of each broker that a client comes to: on another connection it is no retry
         if before is None and exchange.key != METADATA:

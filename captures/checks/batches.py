@@ -1,4 +1,4 @@
-"""The batches of a Produce, each with what the broker answered to it."""
+"""The first batch of each partition in a Produce, with the broker's answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from barnabas.specs.records import Batch, read
 
 
 class Sent(NamedTuple):
-    """A partition's part of a Produce."""
+    """What a Produce sends to one partition."""
 
     topic: Any
     """Name or id: equal for the same topic in requests of one version."""

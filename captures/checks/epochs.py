@@ -1,8 +1,8 @@
 """Group epochs of members with heartbeats of their own (KIP-848, 932, 1071), seen as generations.
 
-The group epoch itself is not on the wire: a member is given it once it has let go of what it has to. So
-an epoch begins here when the first member is given it, and it is the last one to be given it that the
-others' partitions may have waited for. Nobody says why: -1 leaves, -2 leaves for a while, 0 joins.
+The group epoch itself is not on the wire: a member is given it once it has revoked what it must. So here an
+epoch begins when the first member is given it, and the others' partitions may have waited for the last one
+that is. No message says why an epoch begins. A member joins with epoch 0 and leaves with -1 or -2.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.captures.checks.finding import evidence, program
-from barnabas.captures.checks.groups import Body, Group, Groups
+from barnabas.captures.checks.finding import evidence
+from barnabas.captures.checks.groups import Answered, Group, Groups
 from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,
@@ -40,9 +40,8 @@ class Epochs(Groups[Group]):
     def _says(self, exchange: Exchange) -> bool:
         return exchange.key in TYPES
 
-    def _take(
-        self, exchange: Exchange, request: Body, response: Body, name: str, group: Group, end: int
-    ) -> Iterator[Cause | Generation]:
+    def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
+        exchange, name, request, response, end = seen
         asked = request["member_epoch"]
         member = response["member_id"] or request["member_id"]
         one = group.members.get(member)
@@ -55,14 +54,9 @@ class Epochs(Groups[Group]):
                 yield cause
             return
         if one is None:
-            one = group.members[member] = Member(
-                member,
-                exchange.client_id or exchange.client_address,
-                program(exchange),
-                request.get("instance_id"),
-                exchange.connection,
-                max(request.get("rebalance_timeout_ms", 0), 0),
-            )
+            timeout = max(request.get("rebalance_timeout_ms", 0), 0)
+            one = Member.of(exchange, member, request.get("instance_id"), timeout)
+            group.members[member] = one
             if asked == 0:
                 cause = one.cause(JOINED, name, exchange, "", group.members)
                 cause.back = self._absent.ended(name, one)

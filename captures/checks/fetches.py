@@ -1,4 +1,4 @@
-"""Who sends a Fetch."""
+"""Whether a Fetch is sent by a broker or by a consumer."""
 
 from __future__ import annotations
 

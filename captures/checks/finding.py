@@ -93,7 +93,7 @@ def evidence(exchange: Exchange) -> Evidence:
     return Evidence(
         exchange.ts,
         exchange.connection,
-        shorten(exchange.client_id or exchange.client_address, CLIENT),
+        shorten(exchange.client, CLIENT),
         exchange.api,
         exchange.version,
         exchange.correlation_id,
@@ -107,8 +107,8 @@ def answered(exchange: Exchange) -> int | None:
     return None if latency is None else exchange.ts + round(latency * MS)
 
 
-def program(exchange: Exchange) -> str:
-    """Who asks, whatever connection it uses: its host, and its client id if it has one."""
+def client_key(exchange: Exchange) -> str:
+    """What a client is known by on all its connections: its host, and its client id if it has one."""
     host = exchange.client_address.rpartition(":")[0]
     return host if exchange.client_id is None else f"{host}/{exchange.client_id}"
 

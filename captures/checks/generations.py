@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.checks.finding import evidence, program
-from barnabas.captures.checks.groups import Body, Group, Groups
+from barnabas.captures.checks.finding import evidence
+from barnabas.captures.checks.groups import Answered, Group, Groups
 from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,
@@ -72,31 +72,22 @@ class Generations(Groups[_Group]):
             return exchange.error in _TELLING
         return exchange.key in _KEYS
 
-    def _take(
-        self, exchange: Exchange, request: Body, response: Body, name: str, group: _Group, end: int
-    ) -> Iterator[Cause | Generation]:
-        if exchange.key == JOIN_GROUP:
-            yield from self._joined(exchange, request, response, name, group, end)
-        elif exchange.key == LEAVE_GROUP:
-            yield from self._left(exchange, request, response, name, group)
+    def _take(self, seen: Answered, group: _Group) -> Iterator[Cause | Generation]:
+        if seen.exchange.key == JOIN_GROUP:
+            yield from self._joined(seen, group)
+        elif seen.exchange.key == LEAVE_GROUP:
+            yield from self._left(seen, group)
         else:
-            yield from self._told(exchange, request, name, group, end)
+            yield from self._told(seen, group)
 
-    def _joined(
-        self,
-        exchange: Exchange,
-        request: Body,
-        response: Body,
-        name: str,
-        group: _Group,
-        end: int,
-    ) -> Iterator[Cause | Generation]:
+    def _joined(self, seen: Answered, group: _Group) -> Iterator[Cause | Generation]:
+        exchange, name, request, response, end = seen
         member, reason = response["member_id"], request.get("reason") or ""
         if exchange.error:
             if exchange.error == MEMBER_ID_REQUIRED:
                 self._asked[name, member] = reason
             elif exchange.error == UNKNOWN_MEMBER_ID:
-                yield from self._gone(exchange, name, group, request["member_id"], EXPIRED)
+                yield from self._gone(seen, group, request["member_id"], EXPIRED)
             return
         number = response["generation_id"]
         now = group.now
@@ -119,14 +110,7 @@ class Generations(Groups[_Group]):
         timeout = (
             "rebalance_timeout_ms" if "rebalance_timeout_ms" in request else "session_timeout_ms"
         )
-        one = Member(
-            member,
-            exchange.client_id or exchange.client_address,
-            program(exchange),
-            request.get("group_instance_id"),
-            exchange.connection,
-            request[timeout],
-        )
+        one = Member.of(exchange, member, request.get("group_instance_id"), request[timeout])
         group.members[member] = one
         if asked is not None or reason.startswith(GIVEN_ID):
             reason = asked or ""
@@ -142,31 +126,16 @@ class Generations(Groups[_Group]):
             cause = one.cause(REJOINED, name, exchange, reason, group.members)
             now.causes.append(cause)
             yield cause
-        now.joins.append(
-            Join(
-                one.named(group.members),
-                member,
-                one.client,
-                exchange.ts,
-                end,
-                told,
-                new,
-                evidence(exchange),
-            )
-        )
+        times = exchange.ts, end, told
+        who = one.named(group.members), member, one.client
+        now.joins.append(Join(*who, *times, new, evidence(exchange)))
         now.leader = response["leader"]
         if response["members"]:
-            yield from self._members(exchange, response["members"], name, group, now)
+            yield from self._members(seen, group, now)
 
-    def _members(
-        self,
-        exchange: Exchange,
-        told: list[Body],
-        name: str,
-        group: _Group,
-        now: Generation,
-    ) -> Iterator[Cause]:
-        """Who is in it, as its leader is told: who was and is not has been waited for in vain."""
+    def _members(self, seen: Answered, group: _Group, now: Generation) -> Iterator[Cause]:
+        """The members as the leader is told them: those that are no longer there were waited for in vain."""
+        told = seen.response["members"]
         group.listed = {one["member_id"] for one in told}
         group.more = weight((group.before, group.listed))
         places = {one.get("group_instance_id") for one in told} - {None}
@@ -177,25 +146,19 @@ class Generations(Groups[_Group]):
                 group.members.discard(member)  # another process has its place (KIP-345)
                 continue
             what = EXPIRED if one.told is None else LATE
-            for cause in self._gone(exchange, name, group, member, what):
+            for cause in self._gone(seen, group, member, what):
                 group.pending.pop()
                 now.causes.append(cause)
                 yield cause
 
     def _gone(
-        self,
-        exchange: Exchange,
-        name: str,
-        group: _Group,
-        member: str,
-        what: str,
-        reason: str = "",
+        self, seen: Answered, group: _Group, member: str, what: str, reason: str = ""
     ) -> Iterator[Cause]:
-        """A member that was one is none any more: a cause of the next generation."""
+        """A member has gone: a cause of the next generation."""
         one = group.member(member, group.listed) or group.member(member, group.before)
         if one is None:
             return
-        cause = one.cause(what, name, exchange, reason, group.members)
+        cause = one.cause(what, seen.group, seen.exchange, reason, group.members)
         group.members.discard(member)
         group.listed.discard(member)
         group.before.discard(member)
@@ -203,14 +166,8 @@ class Generations(Groups[_Group]):
         group.pending.append(cause)
         yield cause
 
-    def _left(
-        self,
-        exchange: Exchange,
-        request: Body,
-        response: Body,
-        name: str,
-        group: _Group,
-    ) -> Iterator[Cause]:
+    def _left(self, seen: Answered, group: _Group) -> Iterator[Cause]:
+        request, response = seen.request, seen.response
         members = request.get("members", [request])
         answers = response.get("members") or [{}] * len(members)
         for asked, answer in zip(members, answers, strict=False):
@@ -219,25 +176,19 @@ class Generations(Groups[_Group]):
             if not member:  # a static one, by its name
                 member = group.members.at(asked.get("group_instance_id"))
             if error == "NONE":
-                yield from self._gone(exchange, name, group, member, LEFT, reason)
+                yield from self._gone(seen, group, member, LEFT, reason)
             elif error == UNKNOWN_MEMBER_ID:  # it was removed before: now it says why
-                self._absent.explained(name, member, reason)
+                self._absent.explained(seen.group, member, reason)
 
-    def _told(
-        self,
-        exchange: Exchange,
-        request: Body,
-        name: str,
-        group: _Group,
-        end: int,
-    ) -> Iterator[Cause | Generation]:
+    def _told(self, seen: Answered, group: _Group) -> Iterator[Cause | Generation]:
         """Heartbeat, OffsetCommit and SyncGroup: what a member is told."""
+        exchange, _, request, _, end = seen
         member = group.members.get(request["member_id"])
         if exchange.error == REBALANCE_IN_PROGRESS:
             if member is not None and member.told is None:
                 member.told = end
         elif exchange.error == UNKNOWN_MEMBER_ID:
-            yield from self._gone(exchange, name, group, request["member_id"], EXPIRED)
+            yield from self._gone(seen, group, request["member_id"], EXPIRED)
         elif exchange.key == SYNC_GROUP and not exchange.error and group.now is not None:
             now = group.now
             if request["generation_id"] == now.number:

@@ -1,11 +1,11 @@
-"""The groups of a kind, as far as their generations are known: bounded in what one keeps, and in all."""
+"""What is known of groups and their generations, in bounded memory for each group and for all."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.checks.rebalance import REASON, Cause, Generation, Member, Members
@@ -47,7 +47,7 @@ class Group:
 
 
 class Absences:
-    """Who has gone from a group, and how: until it comes back on its connection, or as its program."""
+    """Members that have gone from a group, and how, until they come back on their connection or another."""
 
     def __init__(self, bytes_: int = BYTES) -> None:
         self._known: Memory[tuple[str, str, str | int], Cause] = Memory(bytes_=bytes_)
@@ -83,13 +83,24 @@ class Absences:
         return (
             (group, "member", member.id),
             (group, "connection", member.connection),
-            (group, "program", member.program),
+            (group, "client", member.client_key),
         )
 
 
 G = TypeVar("G", bound=Group)
 
 Body = dict[str, Any]
+
+
+class Answered(NamedTuple):
+    """An exchange about a group, which was answered."""
+
+    exchange: Exchange
+    group: str
+    request: Body
+    response: Body
+    end: int
+    """When the client had the answer, in ns since the epoch."""
 
 
 class Groups(ABC, Generic[G]):
@@ -115,7 +126,7 @@ class Groups(ABC, Generic[G]):
             if group is not None and group.now is not None:
                 yield group.now.ended()
             group = self._begin(exchange.losses)
-        yield from self._take(exchange, request, response, name, group, end)
+        yield from self._take(Answered(exchange, name, request, response, end), group)
         self._groups[name] = group
         if group.weight > self._bytes:  # as behind a gap: what it was is not known any more
             del self._groups[name]
@@ -140,7 +151,5 @@ class Groups(ABC, Generic[G]):
         """Whether such an exchange says anything of a generation."""
 
     @abstractmethod
-    def _take(
-        self, exchange: Exchange, request: Body, response: Body, name: str, group: G, end: int
-    ) -> Iterator[Cause | Generation]:
-        """What an answered one says; end: when the client had the answer, in ns since the epoch."""
+    def _take(self, seen: Answered, group: G) -> Iterator[Cause | Generation]:
+        """What such an exchange says."""

@@ -20,9 +20,9 @@ from barnabas.captures.checks.finding import (
     Finding,
     See,
     answered,
+    client_key,
     duration,
     evidence,
-    program,
 )
 from barnabas.captures.checks.partitions import Partition, answered_partitions, partitions
 from barnabas.captures.kafka.context import Context
@@ -80,7 +80,7 @@ def leaders(settings: Leaders) -> See:
         request, end = exchange.request if exchange.key in _KEYS else None, answered(exchange)
         if not request or not exchange.response or end is None:
             return
-        client = program(exchange)
+        client = client_key(exchange)
         if exchange.key == METADATA:
             for place, leader in _metadata(exchange, client, end, context):
                 _tell(clients.setdefault(place, _Told()), leader)

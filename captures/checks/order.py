@@ -19,8 +19,8 @@ from barnabas.captures.checks.finding import (
     NoSettings,
     See,
     answered,
+    client_key,
     evidence,
-    program,
 )
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
@@ -82,7 +82,7 @@ def order(_: NoSettings) -> See:
                 one.base_offset if taken else -1,
                 evidence(exchange),
             )
-            client = program(exchange)
+            client = client_key(exchange)
             place = (client, one.topic, one.partition)
             batches = known.get(place, deque(maxlen=REMEMBERED))
             if mine.offset >= 0:

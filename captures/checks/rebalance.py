@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.checks.finding import MS, Evidence, duration, evidence
+from barnabas.captures.checks.finding import MS, Evidence, client_key, duration, evidence
 from barnabas.captures.kafka.context.memory import ELEMENT, Weighed, weight
 from barnabas.captures.kafka.exchange import Exchange, iso
 from barnabas.captures.kafka.wording import listed, shorten
@@ -37,8 +37,8 @@ class Member:
     id: str
     client: str
     """Its client id, or its address."""
-    program: str
-    """Which process it may be, see `program`."""
+    client_key: str
+    """See `finding.client_key`: members that have it in common may be the same program."""
     instance: str | None
     connection: int
     rebalance_timeout_ms: int
@@ -48,10 +48,16 @@ class Member:
     epoch: int = 0
     """Of a group of KIP-848."""
 
+    @classmethod
+    def of(cls, exchange: Exchange, id: str, instance: str | None, rebalance_ms: int) -> Member:
+        """The member that has sent a request."""
+        key, connection = client_key(exchange), exchange.connection
+        return cls(id, exchange.client, key, instance, connection, rebalance_ms)
+
     @property
     def weight(self) -> int:
         """Bytes of its texts, nearly."""
-        return weight((self.id, self.client, self.program, self.instance))
+        return weight((self.id, self.client, self.client_key, self.instance))
 
     def named(self, members: Members) -> str:
         """Its client id, and where others have the same the start of its member id's last part."""
@@ -63,13 +69,13 @@ class Member:
         self, what: str, group: str, exchange: Exchange, reason: str, members: Members
     ) -> Cause:
         """A step of this member that begins a rebalance."""
-        alike = members.others(self, self.program) + 1
+        alike = members.others(self, self.client_key) + 1
         name, said = self.named(members), shorten(reason, REASON)
         return Cause(what, group, name, self, said, exchange.connection, alike, evidence(exchange))
 
 
 class Members(dict[str, Member]):
-    """Members by id; how many have a client id, a program or an instance in common is counted along."""
+    """Members by id, and how many have a client id, a client key or an instance in common."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,7 +102,7 @@ class Members(dict[str, Member]):
                 del self._having[name]
 
     def others(self, member: Member, name: str) -> int:
-        """How many others have this client id or program too."""
+        """How many others have this client id or client key too."""
         having = self._having.get(name, {})
         return len(having) - (member.id in having)
 
@@ -107,7 +113,7 @@ class Members(dict[str, Member]):
     @staticmethod
     def _names(member: Member) -> set[str]:
         static = set() if member.instance is None else {f"instance {member.instance}"}
-        return {member.client, member.program} | static
+        return {member.client, member.client_key} | static
 
 
 @dataclass(slots=True)

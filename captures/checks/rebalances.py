@@ -56,7 +56,7 @@ class _Return(NamedTuple):
 
 @dataclass(slots=True)
 class _Client:
-    """A program in a group."""
+    """A client in a group, by its key."""
 
     polled_late: bool = False
     returns: deque[_Return] = field(default_factory=lambda: deque(maxlen=MOST))
@@ -87,7 +87,7 @@ def rebalances(settings: Rebalances) -> See:
             if isinstance(one, Generation):
                 generations[one.group] = generations.get(one.group, 0) + one.over
                 continue
-            key = (one.group, one.member.program)
+            key = (one.group, one.member.client_key)
             client = clients.setdefault(key, _Client())
             if one.polls_late and not client.polled_late:
                 client.polled_late = True

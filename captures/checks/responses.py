@@ -17,7 +17,7 @@ from barnabas.captures.checks.finding import (
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import HEADLESS, STRAY, Exchange
-from barnabas.captures.kafka.pairing.conversation import NOT_CAPTURED
+from barnabas.captures.kafka.notes import NOT_CAPTURED
 from barnabas.specs.keys import PRODUCE
 
 

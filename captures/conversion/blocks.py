@@ -1,4 +1,4 @@
-"""A capture file that is written whole: at the pace of the disk, and what can't be written is an error."""
+"""A capture file that is written at the pace of the disk; an error of the disk is raised, nothing is lost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
 from barnabas.captures.files.pcapng import Buffer
-from barnabas.captures.writing.sink import Stats
+from barnabas.captures.writing.block_sink import Stats
 
 
 class BlockFile:

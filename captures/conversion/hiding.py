@@ -1,4 +1,4 @@
-"""What is overwritten in a capture that others may have written: also what nobody can read."""
+"""What is overwritten in a capture: secrets, payload, and in captures of others what can't be read."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What left otherwise than it came, on its way into another capture: each frame as a whole, with the
-frame that it came as.
-"""
+"""Frames of a linked flow (those that left otherwise than they came), rewritten for another capture."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from dataclasses import dataclass, field
 from barnabas.captures.conversion.hiding import SIZE, Hiding
 from barnabas.captures.conversion.spans import DROPPED, NOBODYS
 from barnabas.captures.conversion.stream import Named, Piece
-from barnabas.captures.kafka.framing.framing import Framing
+from barnabas.captures.kafka.framing.stream_framing import Framing
 from barnabas.captures.tcp.events import Chunk
 from barnabas.specs.frames import Direction
 

@@ -1,4 +1,4 @@
-"""The second reading of a capture: what is wanted of it is written."""
+"""The second reading of a capture, which writes what is wanted of it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from barnabas.captures.addresses import endpoint_of
 from barnabas.captures.conversion.hiding import Hiding
 from barnabas.captures.conversion.linked import LinkedStream
 from barnabas.captures.conversion.spans import Spans
 from barnabas.captures.conversion.stream import Piece, Stream
 from barnabas.captures.conversion.survey import Survey
+from barnabas.captures.host_port import endpoint_of
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Lost, Opened
-from barnabas.captures.writing.writer import CaptureWriter, FlowWriter
-from barnabas.specs.frames import Direction
-
-_DIRECTIONS: tuple[Direction, ...] = ("request", "response")
+from barnabas.captures.writing.flow_writer import FlowWriter
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.specs.frames import DIRECTIONS, Direction
 
 
 def rewrite(
@@ -43,7 +42,7 @@ def rewrite(
             if survey.takes(number):
                 arrived = {
                     way: survey.arrived.get((number, openings[number], way), Spans())
-                    for way in _DIRECTIONS
+                    for way in DIRECTIONS
                 }
                 flows[number] = _Flow(event, arrived, reader, survey, hiding, writer)
         elif number in flows:
@@ -63,7 +62,7 @@ def _note(reader: CaptureReader, writer: CaptureWriter, said: int, hiding: Hidin
 
 
 class _Flow:
-    """A connection on its way."""
+    """One connection that is rewritten."""
 
     def __init__(
         self,

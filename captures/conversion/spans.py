@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.kafka.framing.framing import CapturedFrame
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame
 
 NOBODYS: Final = 0
 """The verdict on a frame that belongs to no exchange."""

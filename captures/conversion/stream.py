@@ -1,8 +1,7 @@
-"""One direction of what arrived, on its way into another capture: chunk by chunk, or without the
-frames that are not wanted.
+"""One direction of an arrived flow, rewritten for another capture, without the frames that are not wanted.
 
-Bytes go on as they come; only a frame in which something is to be hidden waits until it is whole. Then
-it is written in the pieces in which it came, each with its time.
+Bytes are written as they come. A frame in which something is to be hidden waits until it is whole, and is
+written in the pieces in which it came, each with its time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The first reading of a capture: what stands where, whose it is, and whether it is wanted."""
+"""The first reading of a capture: its frames, the exchange of each, and whether that is wanted."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from barnabas.captures.conversion.selection import Selection
 from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, Spans
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.id_names import TOPIC, lone
+from barnabas.captures.kafka.context.id_names import TOPIC, ids_without_names
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.framing.framing import CapturedFrame
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame
 from barnabas.captures.tcp.events import Event, FlowName, Opened
 from barnabas.captures.writing.masking import UNSOLICITED, Masking
 from barnabas.specs.frames import Direction
@@ -102,7 +102,7 @@ class Survey:
 
     def _name(self, exchange: Exchange) -> None:
         if self.context is not None:
-            for topic in lone(exchange, TOPIC):
+            for topic in ids_without_names(exchange, TOPIC):
                 name = self.context.topics.get(topic)
                 if name is not None:
                     self.topics[uuid_text(topic)] = name

@@ -19,7 +19,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.completing import complete
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.unpacked_records import unpacked
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.secrets import redact
 
@@ -78,12 +78,9 @@ def compare(
                         ignore,
                     )
                 )
-                for direction in _DIRECTIONS
+                for direction in DIRECTIONS
             ]
             yield Compared(first, second, *found)
-
-
-_DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 
 
 def _by_client(

@@ -41,7 +41,7 @@ def files(path: Path) -> list[Path]:
     """The captures in a folder, by name; a file is itself. Raises FileNotFoundError for an empty folder."""
     if not os.path.isdir(path):  # noqa: PTH112 - a name that is too long is no folder, and no error here
         return [path]
-    found = [each for each in map(present, sorted(path.iterdir())) if _is_capture(each)]
+    found = [each for each in map(present, sorted(path.iterdir())) if is_capture(each)]
     if not found:
         raise FileNotFoundError(2, "there is no capture in this folder", str(path))
     return found
@@ -89,7 +89,8 @@ def ranges(numbers: Sequence[int]) -> str:
     return ", ".join("-".join(map(str, pair)) for pair in found)
 
 
-def _is_capture(path: Path) -> bool:
+def is_capture(path: Path) -> bool:
+    """Whether it is a file that is called like a capture, packed or not, written to the end or not."""
     name = path.name
     for suffix in _BESIDE:
         name = name.removesuffix(suffix)

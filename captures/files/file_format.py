@@ -36,7 +36,8 @@ class CaptureFile:
 
     def __init__(self, path: Path) -> None:
         self._file: io.FileIO = path.open("rb", buffering=0)
-        self._plain: io.BufferedReader | None = None
+        self._unpacked: io.BufferedReader | None = None
+        """Kept: when it goes, the file is closed."""
 
     @property
     def position(self) -> int:
@@ -51,10 +52,9 @@ class CaptureFile:
         return each(self.runs())
 
     def runs(self) -> Iterator[Block | Run]:
-        """The same, with the plain packets in runs."""
-        self._plain = unpacked(self._file)
-        file = self._plain
-        magic = self._plain.peek(16)[:16]
+        """The same, with packets that have no options in runs."""
+        file = self._unpacked = unpacked(self._file)
+        magic = file.peek(16)[:16]
         if magic[:4] in pcap.MAGICS:
             return chain([Section((), "", 0)], pcap.read_runs(file))
         if not magic or MAGIC.startswith(magic[:4]):

@@ -14,11 +14,9 @@ from typing import Final, NamedTuple
 from barnabas.captures.files.pcapng import (
     BLOCK_LIMIT,
     RUN,
-    Block,
     CaptureError,
     Run,
     Truncated,
-    each,
 )
 from barnabas.captures.files.read_buffer import ReadBuffer
 
@@ -38,14 +36,11 @@ _LINKTYPE: Final = 0xFFFF
 """The bits of the last field that are the link type; above them stands the length of a checksum."""
 
 
-def read_packets(file: io.BufferedIOBase) -> Iterator[Block]:
-    """The packets of a file from its beginning. Raises CaptureError, at once if it is no such file,
-    and whatever `file` raises."""
-    return each(read_runs(file))
-
-
 def read_runs(file: io.BufferedIOBase) -> Iterator[Run | Truncated]:
-    """The same in runs. Each is valid until the next is asked for."""
+    """The packets of a file from its beginning, in runs, each valid until the next is asked for.
+
+    Raises CaptureError, at once if it is no such file, and whatever `file` raises.
+    """
     header = file.read(HEADER)
     if header[:4] in MAGICS and len(header) < HEADER:
         return iter([Truncated(0)])

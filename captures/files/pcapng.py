@@ -1,6 +1,6 @@
-"""The blocks of pcapng (draft-ietf-opsawg-pcapng): their layout, in either byte order, and what one holds.
+"""The blocks of pcapng (draft-ietf-opsawg-pcapng): what they hold, and their layout, in either byte order.
 
-`pcapng_file` reads files of them, `barnabas.captures.writing.pcapng` makes them.
+`block_body` reads one, `pcapng_file` files of them; `barnabas.captures.writing.pcapng` makes them.
 """
 
 from __future__ import annotations
@@ -9,25 +9,23 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-Buffer = bytes | memoryview
+Buffer = bytes | bytearray | memoryview
+"""Or a memory map."""
 
 BLOCK_LIMIT: Final = 64 << 20
 """Bytes of the longest block that is read."""
 
 SECTION, INTERFACE, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 5, 6
-_OBSOLETE, SIMPLE, _SECRETS = 2, 3, 10
-_TLS_KEY_LOG: Final = 0x544C534B
+SIMPLE: Final = 3
 NUMBERED: Final = (9, 0x204, 0x216, 0xBAD, 0x4000_0BAD)
 """Blocks that are no packets and still have a number of their own in Wireshark: journal entries, events
 of the system, custom blocks."""
 OPT_COMMENT, SHB_USERAPPL, IF_TSRESOL, ISB_IFDROP = 1, 4, 9, 5
-_IF_TSOFFSET: Final = 14
 FULL: Final = 65_529
 """A comment that fills its option with so many bytes or more goes on in the next one, which may be
 empty."""
-_INTERFACE_LIMIT: Final = 1 << 16
-_NS: Final = 10**9
-_YEAR_10000: Final = 253_402_300_800 * _NS
+NS: Final = 10**9
+YEAR_10000: Final = 253_402_300_800 * NS
 """A time from here on is none that could be written down: the block is damaged, or lies."""
 MAGIC: Final = b"\n\r\r\n"
 BYTE_ORDER: Final = 0x1A2B3C4D
@@ -87,8 +85,8 @@ class Interface(NamedTuple):
         >>> Interface(1, 0, 10**6, 0).time(5)
         5000
         """
-        time = (ticks if self.ticks == _NS else ticks * _NS // self.ticks) + self.offset_ns
-        return time if 0 <= time < _YEAR_10000 else 0
+        time = (ticks if self.ticks == NS else ticks * NS // self.ticks) + self.offset_ns
+        return time if 0 <= time < YEAR_10000 else 0
 
 
 class Packet(NamedTuple):
@@ -170,14 +168,19 @@ def block_head(data: Buffer, at: int, order: str, offset: int) -> tuple[str, int
     `order` holds but for a section, which says its own. Raises CaptureError.
     """
     if data[at : at + 4] == MAGIC:
-        magic = bytes(data[at + 8 : at + 12])
-        order = ORDERS.get(magic, "")
-        if not order:
-            raise CaptureError(offset + 8, f"byte-order magic {magic.hex()}")
+        order = section_order(data, at, offset)
     kind, length = LAYOUTS[order].head.unpack_from(data, at)
     if length < AROUND or length & 3 or length > BLOCK_LIMIT:
         raise CaptureError(offset + 4, f"block length {length}")
     return order, kind, length
+
+
+def section_order(data: Buffer, at: int, offset: int) -> str:
+    """The byte order of the section that begins here. Raises CaptureError."""
+    magic = bytes(data[at + 8 : at + 12])
+    if magic not in ORDERS:
+        raise CaptureError(offset + 8, f"byte-order magic {magic.hex()}")
+    return ORDERS[magic]
 
 
 def check_end(data: Buffer, at: int, order: str, length: int, offset: int) -> None:
@@ -185,127 +188,3 @@ def check_end(data: Buffer, at: int, order: str, length: int, offset: int) -> No
     (again,) = LAYOUTS[order].tail.unpack_from(data, at + length - 4)
     if again != length:
         raise CaptureError(offset + length - 4, f"block length {length}, repeated as {again}")
-
-
-def read_block(block: bytes, order: str, offset: int, interfaces: list[Interface]) -> Block:
-    """A whole block by itself; `interfaces` are those that its section has described before it.
-
-    Raises CaptureError.
-    """
-    (kind,) = struct.unpack_from(order + "I", block)
-    return _Body(block[8:-4], order, offset).read(kind, interfaces)
-
-
-class _Body:
-    """The body of one block: all reading is checked against its end."""
-
-    def __init__(self, data: bytes, order: str, offset: int) -> None:
-        self.data = data
-        self.order = order
-        self.offset = offset
-
-    def fault(self, at: int, reason: str) -> CaptureError:
-        return CaptureError(self.offset + 8 + at, reason)
-
-    def fields(self, layout: str) -> tuple[int, ...]:
-        """The numbers that the body begins with."""
-        try:
-            return struct.unpack_from(self.order + layout, self.data)
-        except struct.error:
-            raise self.fault(0, f"a block body of {len(self.data)} bytes is too short") from None
-
-    def read(self, kind: int, interfaces: list[Interface]) -> Block:
-        if kind in (ENHANCED, _OBSOLETE):
-            # the obsolete Packet Block counts drops where the newer one's interface goes on
-            index, high, low, captured, _ = self.fields("5I" if kind == ENHANCED else "Hxx4I")
-            on = self.interface(interfaces, index)
-            end = 20 + captured
-            if end > len(self.data):
-                raise self.fault(12, f"{captured} bytes of packet in a shorter block")
-            options = self.options(end + (-end & 3))
-            time = on.time(high << 32 | low)
-            comments = self.comments(options)
-            return Packet(time, on.linktype, self.data[20:end], comments, self.offset)
-        if kind == SIMPLE:
-            (original,) = self.fields("I")
-            on = self.interface(interfaces, 0)
-            end = 4 + min(original, on.snaplen or original)
-            return Packet(0, on.linktype, self.data[4:end], (), self.offset)
-        if kind == STATISTICS:
-            index, high, low = self.fields("3I")
-            on = self.interface(interfaces, index)
-            options = self.options(12)
-            drops = [self.integer("Q", value) for code, value in options if code == ISB_IFDROP]
-            drop = drops[0] if drops else None
-            return Statistics(on.time(high << 32 | low), self.comments(options), drop, self.offset)
-        if kind == INTERFACE:
-            return self.described(len(interfaces))
-        if kind == SECTION:
-            _, major, _, _ = self.fields("IHHq")
-            if major != 1:
-                raise self.fault(4, f"pcapng version {major}, not 1")
-            options = self.options(16)
-            names = [value for code, value in options if code == SHB_USERAPPL]
-            name = names[0].decode(errors="replace") if names else ""
-            return Section(self.comments(options), name, self.offset)
-        if kind == _SECRETS:
-            secrets, length = self.fields("2I")
-            if length > len(self.data) - 8:
-                raise self.fault(4, f"{length} bytes of secrets in a shorter block")
-            if secrets == _TLS_KEY_LOG:
-                return Secrets(self.data[8 : 8 + length], self.offset)
-        return Other(kind, self.offset)
-
-    def described(self, count: int) -> Interface:
-        if count >= _INTERFACE_LIMIT:
-            raise self.fault(0, f"more than {count} interfaces")
-        linktype, _, snaplen = self.fields("HHI")
-        ticks, offset_ns = 10**6, 0
-        for code, value in self.options(8):
-            if code == IF_TSRESOL:
-                exponent = self.integer("B", value)
-                ticks = (2 if exponent & 0x80 else 10) ** (exponent & 0x7F)
-            elif code == _IF_TSOFFSET:
-                offset_ns = self.integer("q", value) * _NS
-        return Interface(linktype, snaplen, ticks, offset_ns)
-
-    def interface(self, interfaces: list[Interface], index: int) -> Interface:
-        if index >= len(interfaces):
-            raise self.fault(0, f"interface {index} is not described")
-        return interfaces[index]
-
-    def integer(self, layout: str, value: bytes) -> int:
-        if len(value) != struct.calcsize("=" + layout):
-            raise self.fault(0, f"an option of {len(value)} bytes where a number is due")
-        number: int = struct.unpack(self.order + layout, value)[0]
-        return number
-
-    def options(self, at: int) -> list[tuple[int, bytes]]:
-        """(code, value) of the options that begin here and go to the body's end at most."""
-        found = []
-        while at + 4 <= len(self.data):
-            code, length = struct.unpack_from(self.order + "HH", self.data, at)
-            if code == 0:
-                break
-            at += 4
-            if at + length > len(self.data):
-                raise self.fault(at, f"an option of {length} bytes goes past the block")
-            found.append((code, self.data[at : at + length]))
-            at += length + (-length & 3)
-        return found
-
-    def comments(self, options: list[tuple[int, bytes]]) -> tuple[str, ...]:
-        """The comments; one that fills its option goes on in the next."""
-        if not options:
-            return ()
-        found = []
-        pending = b""
-        for code, value in options:
-            if code == OPT_COMMENT:
-                pending += value
-                if len(value) < FULL:
-                    found.append(pending)
-                    pending = b""
-        if pending:
-            found.append(pending)
-        return tuple(text.decode(errors="replace") for text in found)

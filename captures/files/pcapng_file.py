@@ -1,4 +1,4 @@
-"""A pcapng file, block after block: of any origin, of several sections and interfaces."""
+"""Reads a pcapng file of any origin, with any number of sections and interfaces."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Iterator
 
+from barnabas.captures.files.block_body import read_block
 from barnabas.captures.files.pcapng import (
     AROUND,
     BEFORE,
@@ -25,19 +26,15 @@ from barnabas.captures.files.pcapng import (
     Truncated,
     block_head,
     check_end,
-    each,
-    read_block,
 )
 from barnabas.captures.files.read_buffer import ReadBuffer
 
 
-def read_blocks(file: io.BufferedIOBase) -> Iterator[Block]:
-    """The blocks of a file from its beginning. Raises CaptureError and whatever `file` raises."""
-    return each(read_runs(file))
-
-
 def read_runs(file: io.BufferedIOBase) -> Iterator[Block | Run]:
-    """The same, with the plain packets in runs. Each is valid until the next is asked for."""
+    """The blocks of a file from its beginning, plain packets in runs, each valid until the next is asked for.
+
+    Raises CaptureError and whatever `file` raises.
+    """
     size = _size(file)
     window = ReadBuffer(file)
     if not window.has(1):

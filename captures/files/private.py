@@ -1,7 +1,4 @@
-"""Files that hold what passed, or a secret: nobody but their owner can read a byte of them.
-
-Who writes such a file opens it here, so that this holds for one that was there before, too.
-"""
+"""Files with captured traffic or secrets, which only their owner can read, also if they existed before."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.framing.framing import CapturedFrame
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame
 from barnabas.captures.kafka.pairing.conversation import Conversation
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Opened
 from barnabas.specs.frames import Direction
@@ -74,7 +74,7 @@ class Conversations:
         elif isinstance(event, Closed):
             return self._close(conversation, "connection closed")
         else:
-            conversation.framing(event.flow, event.direction).lose(event.bytes)
+            conversation.framings.of(event.flow, event.direction).lose(event.bytes)
             conversation.lossy = True
             self.losses += 1
         return ()
@@ -83,21 +83,21 @@ class Conversations:
         """Plain frames pass at once, what is left of a chunk with care."""
         if self.seen is not None or event.comments or event.flow == "left":
             return self._frames(conversation, event)
-        found, rest = conversation.plain(event)
+        found, rest = conversation.pair_fast(event)
         if not rest:
             return found
         return chain(found, self._frames(conversation, event._replace(data=rest)))
 
     def _frames(self, conversation: Conversation, event: Chunk) -> Iterator[Exchange]:
         _, flow, direction, ts_ns, data, comments, packet = event
-        framing = conversation.framing(flow, direction)
+        framing = conversation.framings.of(flow, direction)
         broken = framing.broken
         for frame in framing.feed(data, ts_ns, comments, packet):
             if self.seen is not None:
                 self.seen(event.connection, flow, direction, frame)
             yield from conversation.frame(flow, direction, frame)
         if flow == "arrived":
-            conversation.demand(direction, framing)
+            conversation.say_needed(direction, framing)
         if framing.broken != broken:
             conversation.lossy = True
             self.losses += 1
@@ -107,5 +107,4 @@ class Conversations:
         yield from conversation.close(how)
         self.undecoded += conversation.undecoded
         self.earlier += conversation.earlier
-        skipped = sum(framing.skipped for framing in conversation.framings.values())
-        self.skipped += skipped - conversation.told
+        self.skipped += conversation.framings.skipped - conversation.inferred_bytes

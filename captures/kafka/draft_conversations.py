@@ -1,4 +1,4 @@
-"""Conversations of a draft in a capture: who asked whom what, and what came back.
+"""Exchanges of a draft protocol in a capture.
 
 The scenario in a capture says what is spoken (`dialect`); where there is none, the reader is told.
 Exchanges are those that the proxy's log has of such a connection: APIs by their own keys
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing, facts_of
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, Framing, facts_of
 from barnabas.captures.kafka.pairing.draft_pairing import Asked, DraftPairing
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending
@@ -61,7 +61,7 @@ class DraftExchange:
         return cls(
             exchange.ts,
             exchange.connection,
-            exchange.client_id or exchange.client_address,
+            exchange.client,
             exchange.broker,
             "response" if own and of_key(exchange.key)[1].asker == "coordinator" else "request",
             exchange.api,

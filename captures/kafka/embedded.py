@@ -1,4 +1,4 @@
-"""What hides inside the bytes of an exchange, completed by what was learnt before it."""
+"""Messages inside the bytes fields of an exchange, decoded with what the context knows."""
 
 from __future__ import annotations
 

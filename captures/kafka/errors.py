@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from barnabas.specs.layout import Layout, Slot
+from barnabas.specs.layout import Layout
 from barnabas.specs.registry import api
 
 
@@ -64,7 +64,7 @@ def _inside(layout: Layout) -> _Tree:
             deeper = _inside(inner.struct)
             if deeper:
                 found.append((slot.name, deeper))
-        elif _is_code(slot):
+        elif inner.kind == "int16" and slot.name.endswith("error_code"):
             found.append((slot.name, None))
     return tuple(found)
 
@@ -87,11 +87,6 @@ def _collect(struct: dict[str, Any], tree: _Tree, add: Callable[[int], None]) ->
                     _collect(item, inside, add)
 
 
-def _is_code(slot: Slot) -> bool:
-    inner = slot.node.element or slot.node
-    return inner.kind == "int16" and slot.name.endswith("error_code")
-
-
 @functools.cache
 def error_paths(key: int, version: int) -> tuple[str, ...]:
     """The dotted paths of all error codes in a version of a response.
@@ -99,16 +94,15 @@ def error_paths(key: int, version: int) -> tuple[str, ...]:
     >>> error_paths(1, 7)
     ('error_code', 'responses.partitions.error_code')
     """
-    return tuple(_error_paths(api(key).response.layout(version), ""))
+    return tuple(_paths(_error_tree(key, version), ""))
 
 
-def _error_paths(layout: Layout, prefix: str) -> Iterator[str]:
-    for slot in layout.slots:
-        inner = slot.node.element or slot.node
-        if inner.struct is not None:
-            yield from _error_paths(inner.struct, f"{prefix}{slot.name}.")
-        elif _is_code(slot):
-            yield prefix + slot.name
+def _paths(tree: _Tree, prefix: str) -> Iterator[str]:
+    for name, inside in tree:
+        if inside is None:
+            yield prefix + name
+        else:
+            yield from _paths(inside, f"{prefix}{name}.")
 
 
 def _codes(value: Any) -> Iterator[int]:

@@ -1,7 +1,6 @@
-"""A request and its response, with the columns that everything shows.
+"""A request and its response.
 
-Times are ns since the epoch,
-sizes are bytes of a frame without its 4 size bytes, durations are ms.
+Times are ns since the epoch, sizes are bytes of a frame without its 4 size bytes, durations are ms.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.captures.kafka.errors import first_error
 from barnabas.specs.codec import TooLarge
 from barnabas.specs.drafts.keys import error_in
@@ -20,31 +20,6 @@ from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api, name_of
 from barnabas.specs.secrets import redact
-
-COLUMNS: Final = (
-    ("ts", "when the request arrived: ISO 8601 in UTC, to the microsecond"),
-    ("connection", "number of the client's connection"),
-    ("client_address", "the client's ip:port"),
-    ("client_id", "the client id in the request's header, or null"),
-    ("broker", "node id of the broker, or null while it is not known"),
-    ("api", "name of the API, or `key N` if nobody knows it"),
-    ("key", "key of the API; -1 for a raw SASL token, -3 for a header that can't be read"),
-    ("version", "version of the request"),
-    ("correlation_id", "correlation id of the request"),
-    ("request_size", "bytes of the request's frame without its size"),
-    ("response_size", "bytes of the response's frame without its size; null without one"),
-    ("latency_ms", "from the request's arrival to the response's departure, as the client sees it"),
-    (
-        "broker_ms",
-        "the broker alone: to the response's arrival, from the request's departure or, "
-        "if that is later, the arrival of the response before it",
-    ),
-    ("error", "name of the first error in the response; empty: none; null: not known"),
-    ("rules", "names of the rules that fired on either"),
-    ("request", "decoded body of the request; null if it is not kept or can't be decoded"),
-    ("response", "decoded body of the response; null if there is none or it can't be decoded"),
-)
-"""(name, what it is): one list for the log, JSON, filters and tables."""
 
 _COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
 
@@ -151,6 +126,10 @@ class Exchange:
     _error: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _reasons: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
+    def body(self, direction: Direction) -> bytes | None:
+        """The body of the request or the response."""
+        return self.request_body if direction == "request" else self.response_body
+
     def leave_out(self, direction: Direction) -> None:
         """Keep a body no longer: it is too large."""
         setattr(self, f"{direction}_body", None)
@@ -176,6 +155,11 @@ class Exchange:
         """Bytes of its bodies and of the client id, which may have 32 KiB."""
         bodies = len(self.request_body or b"") + len(self.response_body or b"")
         return bodies + len(self.client_id or "")
+
+    @property
+    def client(self) -> str:
+        """Its client id, or the address of a client that has none."""
+        return self.client_id or self.client_address
 
     @property
     def api(self) -> str:

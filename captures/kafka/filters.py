@@ -10,16 +10,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
-from typing import Final
 
+from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.captures.kafka.context.completing import complete
-from barnabas.captures.kafka.exchange import COLUMNS, Exchange
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.expression import Unclear, expression
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS
 
 Filter = Callable[[Exchange], bool]
-
-_BODIES: Final[tuple[Direction, ...]] = ("request", "response")
 
 
 def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) -> Filter:
@@ -44,7 +42,7 @@ def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) ->
 
     def passes(exchange: Exchange) -> bool:
         row = exchange.row(columns)
-        for direction in _BODIES:
+        for direction in DIRECTIONS:
             if topics and row.get(direction):
                 complete(row[direction], exchange.key, exchange.version, direction, topics)
         try:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from barnabas.captures.kafka.exchange import iso
-from barnabas.captures.kafka.framing.frame_resync import Asked, FrameResync
-from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing, facts_of, head_of
+from barnabas.captures.kafka.framing.flow_framings import FlowFramings
+from barnabas.captures.kafka.framing.frame_resync import Asked
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of, head_of
 from barnabas.captures.kafka.pairing.in_flight import LIMIT
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tcp.mid_stream import first_frames
@@ -75,7 +76,7 @@ def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
         if isinstance(event, Opened | Closed):
             continue
         connection = connections.setdefault(event.connection, _Connection({}))
-        framing = connection.framing(event.flow, event.direction)
+        framing = connection.framings.of(event.flow, event.direction)
         if isinstance(event, Lost):
             framing.lose(event.bytes)
             continue
@@ -87,21 +88,9 @@ class _Connection:
     """The flows of a connection, and what was asked on it."""
 
     def __init__(self, first: Mapping[Direction, int]) -> None:
-        self._first = first
-        self._framings: dict[tuple[str, str], Framing] = {}
+        self.framings = FlowFramings(first, self._waiting)
         self._asked: dict[int, tuple[int, int, str | None]] = {}
         """(key, version, client id) of the latest requests, by correlation id."""
-
-    def framing(self, flow: str, direction: Direction) -> Framing:
-        place = (flow, direction)
-        if place not in self._framings:
-            search = FrameResync(None if direction == "request" else self._waiting)
-            linked = flow == "left"
-            first = 0 if linked else self._first.get(direction, 0)
-            self._framings[place] = Framing(
-                linked=linked, search=None if linked else search, ordinal=first
-            )
-        return self._framings[place]
 
     def _waiting(self) -> Asked:
         return {number: (key, version) for number, (key, version, _) in self._asked.items()}

@@ -74,7 +74,7 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
 
 
 def _fields(exchange: Exchange, direction: Direction, paths: tuple[str, ...]) -> Body:
-    body = exchange.request_body if direction == "request" else exchange.response_body
+    body = exchange.body(direction)
     if body is None or not paths:
         return {}
     version = body_version(exchange.key, exchange.version, direction, body)

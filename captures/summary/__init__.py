@@ -1,1 +1,1 @@
-"""What a capture comes to: counts and latencies by API, client, broker, topic and group."""
+"""Summaries of a capture: counts and latencies by API, client, broker, topic and group."""

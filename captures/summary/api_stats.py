@@ -42,7 +42,7 @@ class _Series:
     errors: Counter[str] | None = None
 
 
-class Tally:
+class ApiStats:
     """Counts of exchanges by API key."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""What a capture comes to: counts, bytes, errors and latencies by connection, client, API, topic.
+"""The summary of a capture: counts, bytes, errors and latencies by connection, client, API, topic.
 
 One pass, bounded memory: beyond 100,000 rows of a kind what is new counts in one row for all others.
 """
@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from barnabas.captures.kafka.client_software import software_of
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.topics import topics_of
 from barnabas.captures.summary.api_stats import bucket, quantile
-from barnabas.specs.keys import API_VERSIONS
 
 MOST: Final = 100_000
 """Rows of a kind."""
@@ -117,7 +117,7 @@ class Summary:
         self.count += 1
         self.first = min(self.first or exchange.ts, exchange.ts)
         self.last = max(self.last, exchange.ts)
-        if exchange.key == API_VERSIONS and (said := _software(exchange)):
+        if said := software_of(exchange):
             self._software[exchange.connection] = said
         software = self._software.get(exchange.connection)
         for table, label in self._labels:
@@ -129,9 +129,3 @@ class Summary:
     def rows(self, by: str) -> list[tuple[str, Row]]:
         """The rows of a kind, the most frequent first."""
         return sorted(self.tables[by].items(), key=lambda item: (-item[1].count, item[0]))
-
-
-def _software(exchange: Exchange) -> str:
-    request = exchange.request or {}
-    said = (request.get("client_software_name"), request.get("client_software_version"))
-    return " ".join(word for word in said if word)

@@ -1,11 +1,14 @@
-"""How much of a flow its reader waits for: what it can't use yet is gathered into one large chunk."""
+"""How many bytes of a flow its reader needs next: until they have come, they are gathered into one chunk."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final
+
+from barnabas.specs.frames import DIRECTIONS, OPPOSITE, Direction
 
 
-class Demand:
+class BytesNeeded:
     """Bytes of one direction of which its reader can use none before the last of them has come.
 
     Who reads a connection's chunks may say so after each one, e.g. what is missing of a frame; 0, as at
@@ -18,22 +21,20 @@ class Demand:
         self.bytes = 0
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Demand)
+        return isinstance(other, BytesNeeded)
 
     def __hash__(self) -> int:
         return 0
 
 
-class Demands(NamedTuple):
-    """Those of both directions of a connection."""
-
-    request: Demand
-    response: Demand
-
-    def swapped(self) -> Demands:
-        """The same where the two ends have changed their places."""
-        return Demands(self.response, self.request)
+Needs = Mapping[Direction, BytesNeeded]
+"""Those of both directions of a connection."""
 
 
-UNHEARD: Final = Demands(Demand(), Demand())
-"""Of events whose maker gathers nothing."""
+def swapped(needs: Needs) -> Needs:
+    """The same where the two ends have changed their places."""
+    return {way: needs[OPPOSITE[way]] for way in needs}
+
+
+NEVER_SAID: Final[Needs] = {way: BytesNeeded() for way in DIRECTIONS}
+"""Of events whose maker gathers nothing, whatever their reader says."""

@@ -1,12 +1,10 @@
-"""What a capture brings, in order: connections, and the bytes of their flows with what is said of
-them.
-"""
+"""The events of a capture, in order: connections, and the bytes of their flows with their comments."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from barnabas.captures.tcp.bytes_needed import UNHEARD, Demands
+from barnabas.captures.tcp.bytes_needed import NEVER_SAID, Needs
 from barnabas.specs.frames import Direction
 
 FlowName = Literal["arrived", "left"]
@@ -22,7 +20,7 @@ class Opened(NamedTuple):
     comment: dict[str, Any]
     whole: bool = True
     """Whether the capture has its beginning."""
-    demands: Demands = UNHEARD
+    needs: Needs = NEVER_SAID
     """Here the reader says what it waits for; it need not."""
 
 

@@ -1,4 +1,4 @@
-"""Where everything stands in a packet of the usual form: what `tcp.parse` finds in it, much faster.
+"""Parses the headers of packets of the usual form, as `headers.parse` does, and much faster.
 
 The usual form: IPv4 without options or IPv6 without extension headers, in one piece, captured whole.
 """
@@ -44,7 +44,7 @@ class Headers(NamedTuple):
 
     layout: struct.Struct
     """The EtherType's bytes, what the first byte of the IP header has, the datagram's length, fragment,
-    protocol, key (see `Usual`), sequence numbers, and the word with the header's length and the flags."""
+    protocol, `FastSegment.key`, sequence numbers, and the word with the header's length and the flags."""
     kind: bytes
     """The EtherType of IPv4; nothing where the link type has none."""
     before: int
@@ -59,7 +59,7 @@ V4: Final = {
 }
 
 
-class Usual(NamedTuple):
+class FastSegment(NamedTuple):
     """A TCP segment within its packet."""
 
     key: bytes
@@ -72,12 +72,12 @@ class Usual(NamedTuple):
     """Its payload is from start to end."""
 
 
-def usual(linktype: int, data: bytes) -> Usual | None:
+def fast_segment(linktype: int, data: bytes) -> FastSegment | None:
     """What a packet of the usual form has; None: it may have anything else.
 
     >>> from barnabas.captures.writing.flow_headers import FlowHeaders
     >>> headers = FlowHeaders(("10.0.0.1", 50000), ("10.0.0.2", 9092), 7).request.header(4)
-    >>> usual(101, headers + b"data")[1:]
+    >>> fast_segment(101, headers + b"data")[1:]
     (7, 7, 24, 40, 44)
     """
     place = _PLACES.get(linktype)
@@ -101,4 +101,4 @@ def usual(linktype: int, data: bytes) -> Usual | None:
     start += (word >> DATA_OFFSET) * 4
     if protocol != TCP or word < LEAST_WORD or not length or not start <= end <= len(data):
         return None
-    return Usual(key, seq, ack, word & 0xFF, start, end)
+    return FastSegment(key, seq, ack, word & 0xFF, start, end)

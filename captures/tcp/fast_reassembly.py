@@ -1,7 +1,7 @@
-"""The hot path: over packets of the usual form that bring their conversations what is next.
+"""The fast path of reassembly, for packets of the usual form that are in order.
 
-Where anything is otherwise (a packet of another form, a conversation that is not known, begins or ends,
-bytes that are missing or there again) the packet takes the careful path in `reassembly`.
+Any other packet takes the careful path in `reassembly`: one of another form, of a conversation that is not
+known, begins or ends, one behind a gap, a retransmission.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from barnabas.captures.files.pcapng import Run
-from barnabas.captures.tcp.fast_headers import LEAST, LEAST_WORD, V4, usual
-from barnabas.captures.tcp.flow import MODULUS, OLD, Data, Flow, Half
+from barnabas.captures.tcp.fast_headers import LEAST, LEAST_WORD, V4, fast_segment
+from barnabas.captures.tcp.flow import Flow
+from barnabas.captures.tcp.half import MODULUS, OLD, Data, Half
 from barnabas.captures.tcp.headers import (
     DATA_OFFSET,
     FIN,
@@ -30,9 +31,9 @@ Lane = tuple[Flow, Half, Half]
 _UNUSUAL: Final = SYN | FIN | RST
 
 
-def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | int]:
-    """What the packets of a run bring, the first of which has this number; for one that is not skimmed
-    its place in the run.
+def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | int]:
+    """What the packets of a run bring, the first of which has this number; of one that must take the careful
+    path, its place in the run.
 
     All must be used before the next is asked for: a packet may open a lane or close one, and who uses
     the Data says what can be gathered.
@@ -62,7 +63,7 @@ def skim(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterator[Data | 
                 yield at
                 continue
         else:
-            found = usual(linktype, bytes(data[begin:end]))
+            found = fast_segment(linktype, bytes(data[begin:end]))
             if found is None:
                 yield at
                 continue

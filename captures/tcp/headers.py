@@ -10,7 +10,7 @@ import struct
 from socket import AF_INET, AF_INET6, inet_ntop
 from typing import Final, NamedTuple
 
-from barnabas.captures.addresses import Endpoint
+from barnabas.captures.host_port import Endpoint
 
 LINKTYPE_RAW: Final = 101
 """Packets that begin with an IPv4 or IPv6 header."""

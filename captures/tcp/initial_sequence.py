@@ -1,7 +1,7 @@
-"""Where does a conversation begin? With its handshake, but a capture may have that not at all, or later.
+"""The sequence numbers with which a conversation begins.
 
-It may have begun in the middle of the conversation, or have packets in another order than they were sent in.
-So the first segments are held back until both SYNs are there, or enough of the others.
+A capture may begin in the middle of a conversation, or have its handshake behind other packets. So the first
+segments are held back until both SYNs, or enough other segments, have come.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from barnabas.captures.addresses import Endpoint
-from barnabas.captures.tcp.flow import GRACE, MODULUS, signed_distance
+from barnabas.captures.host_port import Endpoint
+from barnabas.captures.tcp.flow import GRACE
+from barnabas.captures.tcp.half import MODULUS, signed_distance
 from barnabas.captures.tcp.headers import ACK, SYN, Segment
 
 WAIT_NS: Final = 1_000_000_000

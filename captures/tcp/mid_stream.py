@@ -1,4 +1,4 @@
-"""A connection that goes on from a segment which is not here: what the segment's own introduction says.
+"""A connection that began in a segment of the capture which is not given: what the next segment says of it.
 
 `goes_on` in the comment of a flow has `seq`: the sequence numbers with which it goes on, of both ends.
 The arrived flow may have `frames`, by direction: [number, bytes]: the frame of that number begins behind so
@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.tcp.flow import MODULUS, Data, Gap
-from barnabas.specs.frames import Direction
+from barnabas.captures.tcp.half import MODULUS, Data, Gap
+from barnabas.specs.frames import DIRECTIONS, Direction
 
-_DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 _MOST: Final = 1 << 53
 
 
@@ -43,7 +42,7 @@ def introduction(comment: Mapping[str, Any]) -> Introduction | None:
     frames = said.get("frames")
     known = {
         way: frames[way]
-        for way in _DIRECTIONS
+        for way in DIRECTIONS
         if isinstance(frames, dict) and _numbers(frames.get(way), 2)
     }
     if known:
@@ -60,7 +59,7 @@ def first_frames(comment: Mapping[str, Any]) -> dict[Direction, int]:
     said = comment.get("frames")
     if not isinstance(said, dict):
         return {}
-    return {way: said[way] for way in _DIRECTIONS if _numbers([said.get(way)], 1)}
+    return {way: said[way] for way in DIRECTIONS if _numbers([said.get(way)], 1)}
 
 
 def waiting(comment: Mapping[str, Any]) -> list[int]:

@@ -1,6 +1,4 @@
-"""TCP segments out of captured packets of every kind: the plain ones at once, fragments when they
-are whole, tunnels and rare link types through scapy.
-"""
+"""The TCP segments in captured packets of every kind; scapy reads tunnels and rare link types."""
 
 from __future__ import annotations
 

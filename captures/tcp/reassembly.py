@@ -9,12 +9,13 @@ import itertools
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import Run
-from barnabas.captures.tcp.bytes_needed import UNHEARD, Demands
-from barnabas.captures.tcp.fast_headers import Usual
-from barnabas.captures.tcp.fast_reassembly import Lane, skim
-from barnabas.captures.tcp.flow import MODULUS, Data, Flow, Gap
+from barnabas.captures.host_port import Endpoint
+from barnabas.captures.tcp.bytes_needed import NEVER_SAID, Needs
+from barnabas.captures.tcp.fast_headers import FastSegment
+from barnabas.captures.tcp.fast_reassembly import Lane, reassemble_run
+from barnabas.captures.tcp.flow import Flow
+from barnabas.captures.tcp.half import MODULUS, Data, Gap
 from barnabas.captures.tcp.headers import ACK, SYN, Segment
 from barnabas.captures.tcp.initial_sequence import Held, InitialSequence
 
@@ -41,7 +42,7 @@ class Opened(NamedTuple):
     comments: tuple[str, ...]
     handshake: bool = True
     """Whether its first bytes are those that come first."""
-    demands: Demands = UNHEARD
+    needs: Needs = NEVER_SAID
     """Here its reader says what it waits for."""
 
 
@@ -68,38 +69,28 @@ class Reassembler:
         self._numbers = itertools.count(1) if numbers is None else numbers
         self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
-        self._usual: dict[bytes, Lane] = {}
-        """Whose direction it is, by `Usual.key`."""
+        self._lanes: dict[bytes, Lane] = {}
+        """Whose direction it is, by `FastSegment.key`."""
         self._beginnings: dict[tuple[Endpoint, Endpoint], InitialSequence] = {}
         self._held = 0
         """Bytes of those."""
 
-    def skim(self, run: Run, number: int) -> Iterator[Data | int]:
+    def run(self, run: Run, number: int) -> Iterator[Data | int]:
         """What the packets of a run bring, the first of which has this number; the place of each that
-        is unusual: `feed` its segment before going on, and `learn` whose it is. See `skimming`."""
-        return skim(self._usual, run, number)
+        is unusual: `feed` its segment before going on, and `learn` whose it is. See `fast_reassembly`."""
+        return reassemble_run(self._lanes, run, number)
 
-    def plain(
-        self, found: Usual, data: memoryview, ts_ns: int, packet: int
-    ) -> tuple[Data, ...] | None:
-        """What one packet of the usual form brings, as `skim` finds it in runs; None: `feed` its segment."""
-        lane = self._usual.get(found.key)
-        if lane is None:
-            return None
-        flow, half, other = lane
-        return flow.plain(half, other, found, data, ts_ns, packet)
-
-    def whose(self, key: bytes) -> Lane | None:
+    def lane_of(self, key: bytes) -> Lane | None:
         """Of which direction of a conversation packets of the usual form with this key are known to be."""
-        return self._usual.get(key)
+        return self._lanes.get(key)
 
-    def learn(self, found: Usual, segment: Segment) -> None:
+    def learn(self, found: FastSegment, segment: Segment) -> None:
         """Whose packets of the usual form have this key: those of a segment that was fed."""
         flow = self._flows.get(_key(segment))
-        if flow is not None and found.key not in self._usual:
+        if flow is not None and found.key not in self._lanes:
             halves = flow.request, flow.response
             ours, other = halves if segment.source == flow.client else halves[::-1]
-            self._usual[found.key] = flow, ours, other
+            self._lanes[found.key] = flow, ours, other
             flow.keys.append(found.key)
 
     def feed(
@@ -160,10 +151,10 @@ class Reassembler:
                 flow.request.first = beginning.first(client)
                 flow.response.first = beginning.first(server)
             remarks = comments if opening else ()
-            demands = Demands(flow.request.demand, flow.response.demand)
+            needs = flow.needs
             # a SYN may bring data (RFC 7413): without the client's own one, they may be missing
             whole = bool(opening) and segment.source == client
-            yield Opened(flow.number, ts_ns, client, server, remarks, whole, demands)
+            yield Opened(flow.number, ts_ns, client, server, remarks, whole, needs)
         half, other = flow.request, flow.response
         if segment.source != flow.client:
             half, other = other, half
@@ -186,8 +177,8 @@ class Reassembler:
             yield from self._close(key, ts_ns, reset=False)
         flow = self._flows[key] = Flow(next(self._numbers), segment.source, self._patience)
         flow.request.first, flow.response.first = seq
-        demands = Demands(flow.request.demand, flow.response.demand)
-        yield Opened(flow.number, ts_ns, segment.source, segment.target, comments, False, demands)
+        needs = flow.needs
+        yield Opened(flow.number, ts_ns, segment.source, segment.target, comments, False, needs)
 
     def followed(self, segment: Segment) -> int | None:
         """The number of the conversation that a segment belongs to; None: of none that is open."""
@@ -204,12 +195,12 @@ class Reassembler:
             if key in self._flows:
                 yield from self._flows[key].end()
         self._flows.clear()
-        self._usual.clear()
+        self._lanes.clear()
 
     def _close(self, key: tuple[Endpoint, Endpoint], ts_ns: int, *, reset: bool) -> Iterator[Event]:
         flow = self._flows.pop(key)
-        for usual in flow.keys:
-            del self._usual[usual]
+        for lane in flow.keys:
+            del self._lanes[lane]
         yield from flow.end()
         yield Closed(flow.number, ts_ns, reset)
         self._ended.pop(key, None)

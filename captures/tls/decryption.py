@@ -1,4 +1,4 @@
-"""Conversations of a capture that are TLS, turned into what they hide where the keys are known."""
+"""Puts the application data of TLS conversations in the place of their bytes, where the keys are known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from barnabas.captures.kafka.framing.protocol_detection import Kind
-from barnabas.captures.tcp.bytes_needed import UNHEARD
+from barnabas.captures.tcp.bytes_needed import NEVER_SAID
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.captures.tls.connection import Connection
 from barnabas.captures.tls.keylog import KeyLog
@@ -104,7 +104,7 @@ class Decryption:
             opened = opened._replace(client=opened.server, server=opened.client)
         # a ClientHello is what a conversation begins with, whether its SYN was seen or not; and what is
         # asked for of its plaintext says nothing of the bytes that bring it
-        yield opened._replace(whole=True, demands=UNHEARD)
+        yield opened._replace(whole=True, needs=NEVER_SAID)
         port = int(opened.server.rpartition(":")[2])
         state = self._open[opened.connection] = _Tls(Connection(self._keys), port, swapped)
         for chunk in begun.held:

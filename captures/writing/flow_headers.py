@@ -12,7 +12,7 @@ import struct
 from socket import AF_INET, AF_INET6, inet_pton
 from typing import Final
 
-from barnabas.captures.addresses import Endpoint
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.headers import (
     ACK,
     DATA_OFFSET,

@@ -1,9 +1,8 @@
-"""A connection that is being written to a capture without what is to be hidden.
+"""Writes a connection to a capture with secrets, and payload if asked for, masked.
 
-What is to be hidden stands in frames, and a frame comes in chunks of which the first need not say what
-it is. So bytes whose frame is not known, or not whole, are kept back; once they can be written, masked
-if need be, they are: each piece with the time of its arrival. Chunks that pass unread hold nothing of
-the kind, and are written as they are.
+Only whole frames can be masked. So bytes whose frame is not known, or not whole, are kept back, and written
+later in the pieces in which they came, each with its time. Chunks that pass unread hold nothing to be hidden,
+and are written as they are.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import Buffer
+from barnabas.captures.host_port import Endpoint
+from barnabas.captures.writing.flow_writer import Comment, Cut, FlowWriter
 from barnabas.captures.writing.masking import Masking
-from barnabas.captures.writing.writer import Comment, Cut, FlowWriter
 from barnabas.specs.frames import Direction
 
 

@@ -1,4 +1,4 @@
-"""What a capture or a log must not hold is overwritten at the same length: secrets, and payload.
+"""Masks secrets and payload: they are overwritten by as many other bytes.
 
 Secrets (`barnabas.specs.secrets`) become asterisks. Payload (`barnabas.specs.records.payload`: record keys,
 values and headers), where that is to be hidden, becomes the digits of a hash of it, so that what was equal

@@ -22,7 +22,8 @@ from typing import Final
 from barnabas.captures.files import private
 from barnabas.captures.files.capture_folder import PART
 from barnabas.captures.files.pcapng import Buffer
-from barnabas.captures.writing.sink import Sink, Stats
+from barnabas.captures.writing.block_sink import Stats
+from barnabas.captures.writing.sink import Sink
 
 _SAID: Final = 1000
 """Closed segments that are remembered until somebody asks for them."""

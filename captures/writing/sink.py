@@ -1,4 +1,4 @@
-"""A file that never slows down who writes to it: at worst it loses, and counts what.
+"""A file whose writer never waits for it: what can't be written in time is lost, and counted.
 
 Bytes are written at once, from the caller's own buffers, until one write takes longer than a
 person's traffic may wait; from then on they are copied to a bounded queue that a thread drains.
@@ -17,10 +17,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from barnabas.captures.files import private
 from barnabas.captures.files.pcapng import Buffer
+from barnabas.captures.writing.block_sink import Stats
 
 SLOW_NS: Final = 50_000_000
 """A write that takes longer is the last one in the caller's thread."""
@@ -33,41 +34,6 @@ CLOSING: Final = 5.0
 
 _VECTOR: Final = min(1024, os.sysconf("SC_IOV_MAX"))
 """Buffers in one system call."""
-
-
-@dataclass(slots=True)
-class Stats:
-    """What was written and what was not. `lost_bytes` are payload, `bytes` are of the file."""
-
-    packets: int = 0
-    bytes: int = 0
-    lost_packets: int = 0
-    lost_bytes: int = 0
-    stopped: str | None = None
-    """Why nothing more is written: its size limit, or the system's reason."""
-    segments: int = 0
-    """Files that were closed and have their names, if it is written in segments."""
-
-
-class Blocks(Protocol):
-    """Where the blocks of a capture go; see `Sink` for what each method does."""
-
-    @property
-    def stats(self) -> Stats:
-        """What was written and lost so far."""
-
-    @property
-    def segment(self) -> int:
-        """The number of the file that the next blocks go to, from 1."""
-
-    def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
-        """Write whole blocks; the buffers are free again on return. False if they are lost."""
-
-    def lose(self, packets: int, payload: int) -> bool:
-        """Count what is not written. Always False."""
-
-    def close(self, last: Callable[[Stats], bytes]) -> None:
-        """Write what waits, and what `last` says of it all."""
 
 
 @dataclass(frozen=True, slots=True)

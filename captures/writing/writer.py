@@ -11,36 +11,27 @@ is, and where in its bytes and frames the segment begins (`goes_on`).
 from __future__ import annotations
 
 import importlib.metadata
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Self
 
-from barnabas.captures.addresses import Endpoint
-from barnabas.captures.files.pcapng import Buffer
-from barnabas.captures.tcp.events import FlowName
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.headers import LINKTYPE_RAW
-from barnabas.captures.writing.flow_headers import SEGMENT, FlowHeaders, Half
-from barnabas.captures.writing.pcapng import comment_option, interface, packet, section, statistics
+from barnabas.captures.writing.block_sink import BlockSink, Stats
+from barnabas.captures.writing.flow_writer import Comment, FlowWriter, encode
+from barnabas.captures.writing.pcapng import interface, section, statistics
 from barnabas.captures.writing.rotation import Rotation, Segments
-from barnabas.captures.writing.sink import Blocks, Sink, Stats
-from barnabas.specs.frames import Direction
+from barnabas.captures.writing.sink import Sink
 
 FORMAT: Final = 1
 """Version of the comments' layout; the section header's comment says it."""
-
-Comment = Mapping[str, Any]
-Cut = tuple[int, Comment]
-"""(bytes up to the end of a frame, what is known of it)."""
 
 _NOTED: Final = ("barnabas", "by")
 """What a note of a scenario says beside what a section says of it."""
 
 _RESERVE: Final = 320
 """Bytes of a limited file that are kept for the block that says what was lost."""
-
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
 
 class CaptureWriter:
@@ -60,7 +51,7 @@ class CaptureWriter:
         *,
         limit: int | None,
         meta: Comment,
-        sink: Callable[..., Blocks] = Sink,
+        sink: Callable[..., BlockSink] = Sink,
         rotation: Rotation | None = None,
         capture: str = "",
     ) -> None:
@@ -70,7 +61,7 @@ class CaptureWriter:
         """What was noted and still holds in a later segment."""
         self._capture = capture
         self._segments: Segments | None = None
-        self._sink: Blocks
+        self._sink: BlockSink
         if rotation is None:
             self._sink = sink(path, _head(self._meta), limit=limit, reserve=_RESERVE)
         else:
@@ -99,7 +90,7 @@ class CaptureWriter:
             self._meta["began"] = ts_ns
         elif kind == "listener" and self._segments is not None:
             self._standing.append(comment)
-        self._sink.put([statistics(ts_ns, _encode(comment))], 0, 0)
+        self._sink.put([statistics(ts_ns, encode(comment))], 0, 0)
 
     def look(self, ts_ns: int) -> list[Path]:
         """To be called now and then, as the present segment may be old enough. Returns those that were
@@ -139,188 +130,12 @@ class CaptureWriter:
             "bytes": stats.lost_bytes,
             "stopped": stats.stopped,
         }
-        return statistics(self._now, _encode(comment), stats.lost_packets)
-
-
-class FlowWriter:
-    """A connection that is being written: its arrived flow, and its linked flow once there is one.
-
-    Nothing is copied but what must wait, and the caller's buffers are free again on return.
-    """
-
-    def __init__(
-        self,
-        sink: Blocks,
-        connection: int,
-        client: Endpoint,
-        server: Endpoint,
-        ts_ns: int,
-        comment: Comment,
-    ) -> None:
-        self._connection = connection
-        about = {**_link(connection, "arrived"), **comment}
-        self._arrived = _Flow(sink, connection, client, server, about)
-        self._arrived.open(ts_ns)
-        self._arrived.put([], 0, 0)
-        self._left: _Flow | None = None
-
-    def upstream(self, local: Endpoint, broker: Endpoint, comment: Comment | None = None) -> None:
-        """The addresses of the connection to the broker, before anything has left."""
-        about = {**_link(self._connection, "left"), **(comment or {})}
-        self._left = _Flow(self._arrived.sink, self._connection, local, broker, about)
-
-    @property
-    def behind(self) -> bool:
-        """Whether another segment has begun since the last packet of the arrived flow."""
-        return self._arrived.segment != self._arrived.sink.segment
-
-    def go_on(self, ts_ns: int, standing: Comment) -> None:
-        """What is known of the connection before its first bytes in another segment: who reads that
-        one alone knows no more. See `barnabas.proxy.connection.snapshot` for what may be said."""
-        self._arrived.introduce(ts_ns, standing)
-
-    def arrived(
-        self, direction: Direction, data: Buffer, ts_ns: int, cuts: Sequence[Cut] = ()
-    ) -> None:
-        """A chunk as it came. A packet ends at every cut, and bears its comment."""
-        self._arrived.send(direction, data, ts_ns, cuts)
-
-    def left(self, direction: Direction, data: Buffer, ts_ns: int, *comments: Comment) -> None:
-        """A frame that left otherwise than it came. Raises RuntimeError before `upstream`."""
-        cuts = [(len(data), comment) for comment in comments]
-        self._linked(ts_ns).send(direction, data, ts_ns, cuts)
-
-    def missing(self, flow: FlowName, direction: Direction, size: int, ts_ns: int) -> None:
-        """So many bytes are not known that came before the next: they stay a gap in the numbers."""
-        (self._arrived if flow == "arrived" else self._linked(ts_ns)).skip(direction, size)
-
-    def _linked(self, ts_ns: int) -> _Flow:
-        flow = self._left
-        if flow is None:
-            raise RuntimeError("left before upstream: the linked flow has no addresses")
-        if not flow.opened:
-            flow.open(ts_ns)
-        return flow
-
-    def close(self, ts_ns: int, reset: bool = False) -> None:
-        """The connection is closed: a FIN both ways, or an RST. The second time nothing happens."""
-        if self._left is not None and self._left.opened:
-            self._left.close(ts_ns, reset)
-        self._arrived.close(ts_ns, reset)
-
-
-class _Flow:
-    """A synthesised TCP conversation. What is lost leaves a gap in its sequence numbers."""
-
-    def __init__(
-        self, sink: Blocks, connection: int, client: Endpoint, server: Endpoint, about: Comment
-    ) -> None:
-        self.sink = sink
-        self.opened = False
-        self.segment = sink.segment
-        """The last one that it was introduced in, or is about to be."""
-        self._about = about
-        # ports are used again: another number tells the conversations apart
-        self._headers = FlowHeaders(client, server, connection << 16)
-        self._first: list[Buffer] = []
-        """Packets that name the flow, until the file takes them: without them the rest has no name."""
-        self._begun = False
-        """Whether the file has the handshake."""
-        self._closed = False
-        self._missing: dict[Direction, int] = {}
-
-    def open(self, ts_ns: int) -> None:
-        """Make the handshake; it is written before whatever comes first."""
-        self.opened = True
-        self.segment = self.sink.segment
-        options = comment_option(_encode(self._about))
-        for headers in self._headers.handshake():
-            self._first += packet(ts_ns, headers, b"", options)
-            options = b""
-
-    def introduce(self, ts_ns: int, standing: Comment) -> None:
-        """Another segment has begun: there the flow is named before whatever comes first."""
-        self.segment = self.sink.segment
-        if not self._begun:
-            return  # the handshake is still to be written, and names it
-        ends = [self._headers.request.seq, self._headers.response.seq]
-        comment = {**self._about, "goes_on": {"seq": ends, **standing}}
-        options = comment_option(_encode(comment))
-        self._first = [*packet(ts_ns, self._headers.request.remark(), b"", options)]
-
-    def send(
-        self, direction: Direction, data: Buffer, ts_ns: int, cuts: Sequence[Cut] = ()
-    ) -> None:
-        """A chunk of one direction, in packets that end at the cuts."""
-        size = len(data)
-        if self.sink.stats.stopped is not None:
-            self.sink.lose(-(-size // SEGMENT) or 1, size)
-            return
-        if self.segment != self.sink.segment:
-            self.introduce(ts_ns, {})
-        half = self._headers.request if direction == "request" else self._headers.response
-        if self._missing:
-            half.skip(self._missing.pop(direction, 0))
-        if size <= SEGMENT and size and not cuts:
-            self.put(packet(ts_ns, half.header(size), data), 1, size)
-            return
-        buffers: list[Buffer] = []
-        for block in _packets(half, memoryview(data), ts_ns, cuts):
-            buffers += block
-        if buffers:
-            self.put(buffers, len(buffers) // 3, size)
-
-    def skip(self, direction: Direction, size: int) -> None:
-        """Bytes of one direction are missing before its next packet."""
-        self._missing[direction] = self._missing.get(direction, 0) + size
-
-    def close(self, ts_ns: int, reset: bool) -> None:
-        """Write the end of the conversation, once."""
-        if self._closed:
-            return
-        self._closed = True
-        if self.segment != self.sink.segment:
-            self.introduce(ts_ns, {})
-        buffers: list[Buffer] = []
-        for headers in self._headers.farewell(reset):
-            buffers += packet(ts_ns, headers, b"")
-        self.put(buffers, len(buffers) // 3, 0)
-
-    def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> None:
-        """Write packets, and before them those that name the flow, if they are not in the file yet."""
-        if not self._first:
-            self.sink.put(buffers, packets, payload)
-        elif self.sink.put([*self._first, *buffers], packets + len(self._first) // 3, payload):
-            self._first = []
-            self._begun = True
-
-
-def _packets(
-    half: Half, data: memoryview, ts_ns: int, cuts: Sequence[Cut]
-) -> Iterator[tuple[Buffer, ...]]:
-    remarks: dict[int, bytes] = {}
-    for end, comment in cuts:
-        remarks[end] = remarks.get(end, b"") + comment_option(_encode(comment))
-    remarks.setdefault(len(data), b"")
-    at = 0
-    for end, options in sorted(remarks.items()):
-        while end - at > SEGMENT:
-            yield packet(ts_ns, half.header(SEGMENT), data[at : at + SEGMENT])
-            at += SEGMENT
-        if end > at:
-            yield packet(ts_ns, half.header(end - at), data[at:end], options)
-        elif options:
-            yield packet(ts_ns, half.remark(), b"", options)
-        at = end
+        return statistics(self._now, encode(comment), stats.lost_packets)
 
 
 def _head(meta: Comment) -> bytes:
-    head = section(_encode({"barnabas": FORMAT, **meta}), f"barnabas {_version()}")
+    head = section(encode({"barnabas": FORMAT, **meta}), f"barnabas {_version()}")
     return head + interface(LINKTYPE_RAW)
-
-
-def _link(connection: int, flow: Literal["arrived", "left"]) -> Comment:
-    return {"barnabas": "flow", "connection": connection, "flow": flow}
 
 
 def _version() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.framing.framing import CapturedFrame, head_of
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, head_of
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import FlowName
 from barnabas.specs.frames import Direction

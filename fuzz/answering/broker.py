@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.kafka.framing.framing import FRAME_LIMIT
+from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.fuzz.answering.answers.ask import Ask
 from barnabas.fuzz.answering.answers.fetch import empty
 from barnabas.fuzz.answering.answers.otherwise import otherwise

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.specs.addresses import Kind, patch
+from barnabas.specs.broker_addresses import Kind, patch
 from barnabas.specs.frames import response_body
 from barnabas.specs.malformed import Malformed
 

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from barnabas.captures.addresses import Endpoint
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.fuzz.cases.observation import Observation
 

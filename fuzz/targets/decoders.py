@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.addresses import Endpoint
 from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
 from barnabas.captures.kafka.conversations import Conversations

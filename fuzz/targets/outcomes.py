@@ -18,6 +18,7 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.keys import FETCH, PRODUCE
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
+from barnabas.specs.releases import IN_NAME_ONLY
 
 PASSING: Final = frozenset(one.code for one in ERROR_CODES if one.retriable) - {2}
 """Error codes that may be others a moment later: of all that can be tried again but CORRUPT_MESSAGE."""
@@ -33,8 +34,8 @@ Taken = Mapping[int, range]
 
 
 def taken(offered: Taken) -> Taken:
-    """What a broker takes of what it offers: from 4.0 it offers Produce v0 to v2, for clients that look at
-    them, and takes none (KIP-896, KAFKA-18659); it is known by Fetch, which has lost its first versions.
+    """What a broker takes of what it offers: not what 4.0 offers in name only (`specs.releases`). It is known
+    by Fetch, which has lost its first versions.
 
     >>> taken({0: range(0, 13), 1: range(4, 18)}), taken({0: range(0, 12), 1: range(0, 18)})
     ({0: range(3, 13), 1: range(4, 18)}, {0: range(0, 12), 1: range(0, 18)})
@@ -42,11 +43,10 @@ def taken(offered: Taken) -> Taken:
     if PRODUCE not in offered or offered.get(FETCH, range(1)).start < FIRST_FETCH:
         return offered
     produce = offered[PRODUCE]
-    return {**offered, PRODUCE: range(max(produce.start, FIRST_PRODUCE), produce.stop)}
+    return {**offered, PRODUCE: range(max(produce.start, IN_NAME_ONLY[PRODUCE].stop), produce.stop)}
 
 
 FIRST_FETCH: Final = 4
-FIRST_PRODUCE: Final = 3
 
 
 class Outcome(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from barnabas.captures.addresses import address_in
+from barnabas.captures.host_port import address_in
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.targets.target import Target

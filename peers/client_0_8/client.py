@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Self, TypeVar
 
-from barnabas.captures.addresses import possible
+from barnabas.captures.host_port import possible
 from barnabas.peers.client_0_8 import requests
 from barnabas.peers.client_0_8.message_sets import Message
 from barnabas.peers.client_0_8.requests import Fetched, Offsets, Produced

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.framing.framing import FRAME_LIMIT
+from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.peers.recorded.answers import Answers
 from barnabas.peers.recorded.log import RecordedLog
 from barnabas.peers.recorded.offered import offered
-from barnabas.specs.addresses import Kind, patch, place_of
+from barnabas.specs.broker_addresses import Kind, patch, place_of
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
 from barnabas.specs.keys import API_VERSIONS, FETCH

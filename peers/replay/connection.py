@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final, Self
 
-from barnabas.captures.addresses import possible
+from barnabas.captures.host_port import possible
 from barnabas.specs.frames import response_body
 from barnabas.specs.headers import REQUEST_HEADER, request_header_version
 from barnabas.specs.malformed import Malformed

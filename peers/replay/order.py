@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from barnabas.captures.kafka.context.id_names import TOPIC, pairs
+from barnabas.captures.kafka.context.id_names import TOPIC, ids_with_names
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.topics import Needed
 from barnabas.specs.keys import SYNC_GROUP
@@ -53,7 +53,7 @@ def index(exchanges: Iterable[Exchange]) -> Index:
     for exchange in exchanges:
         times.append(exchange.ts)
         connections.append(exchange.connection)
-        found.topics.update(pairs(exchange, TOPIC))
+        found.topics.update(ids_with_names(exchange, TOPIC))
         found.needed.add(exchange)
         if exchange.key == SYNC_GROUP and exchange.request and exchange.request["assignments"]:
             place = exchange.request["group_id"], exchange.request["generation_id"]

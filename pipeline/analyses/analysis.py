@@ -15,7 +15,6 @@ class Analysis(NamedTuple):
     """A question to the table `exchanges`, and what answers it."""
 
     name: str
-    question: str
     run: Callable[[DataFrame], DataFrame]
     """From the table `exchanges`, with `body`, to a table of `columns`; it has no order."""
     columns: tuple[Column, ...]

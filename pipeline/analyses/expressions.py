@@ -19,8 +19,11 @@ NS: Final = 1_000_000
 HOST: Final = "regexp_replace(client_address, ':[0-9]+$', '')"
 """SQL: the client's address without its port."""
 
-PROGRAM: Final = f"concat_ws('/', {HOST}, client_id)"
-"""SQL: the client, as `barnabas.captures.checks.finding.program` has it."""
+CLIENT: Final = "coalesce(nullif(client_id, ''), client_address)"
+"""SQL: `Exchange.client`."""
+
+CLIENT_KEY: Final = f"concat_ws('/', {HOST}, client_id)"
+"""SQL: `barnabas.captures.checks.finding.client_key`."""
 
 
 def asked(exchanges: DataFrame) -> DataFrame:

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding, Together
 from barnabas.captures.kafka.context import Context
-from barnabas.pipeline.analyses.expressions import HOST, PROGRAM
+from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST
 from barnabas.pipeline.rows.bodies import bodies
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
 from barnabas.pipeline.rows.exchanges import exchange
@@ -63,7 +63,7 @@ SCOPES: Final = (
     Scope("broker", "coalesce(concat('broker ', named_broker), concat('connection ', connection))",
           "key >= 0", "false"),
     Scope("host", HOST, "ordinal = 0 or error <> ''", "error <> ''"),
-    Scope("client", PROGRAM, "false", "false"),
+    Scope("client", CLIENT_KEY, "false", "false"),
     Scope("group", "`group`", "false", "false"),
 )
 # fmt: on

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.pipeline.analyses.buckets import bucketed
 from barnabas.pipeline.analyses.expressions import answered_ns, asked
 from barnabas.pipeline.rows.columns import Column
-from barnabas.pipeline.rows.exchanges import NO_RESPONSE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,7 +36,7 @@ def in_flight(exchanges: DataFrame) -> DataFrame:
     Requests without a response (acks=0) wait for nothing. One that was never answered waits until its
     connection ends.
     """
-    waiting = asked(exchanges).where(F.col("note") != NO_RESPONSE)
+    waiting = asked(exchanges).where(F.col("note") != UNANSWERED)
     end = F.coalesce(answered_ns(), F.col("end_ns"))
     steps = F.array(
         F.struct(F.col("ts_ns").alias("at"), F.lit(1).alias("step")),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.captures.kafka.pairing.conversation import CUT_OFF
+from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.pipeline.analyses.expressions import asked
 from barnabas.pipeline.rows.columns import Column
 

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from barnabas.pipeline.analyses.expressions import asked
 from barnabas.pipeline.rows.columns import Column
 from barnabas.specs.registry import NAMES
-from barnabas.specs.releases import RELEASES, offered
+from barnabas.specs.releases import IN_NAME_ONLY, RELEASES, offered
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,9 +31,8 @@ BETWEEN_BROKERS: Final = (
 )
 """They went to the controllers' own listener, and are not gone."""
 
-OFFERED_IN_NAME_ONLY: Final = (("Produce", 0), ("Produce", 1), ("Produce", 2))
-"""4.0 lists them, since librdkafka compresses only where it sees them, and answers UNSUPPORTED_VERSION to
-whoever sends them (KAFKA-18659, apache/kafka pull request 18727; KIP-896)."""
+LISTED: Final = frozenset((NAMES[key], one) for key, some in IN_NAME_ONLY.items() for one in some)
+"""(API, version) of those that 4.0 goes on listing, and takes no more."""
 
 
 def removed() -> dict[tuple[str, int], str]:
@@ -43,7 +42,7 @@ def removed() -> dict[tuple[str, int], str]:
     >>> gone["Fetch", 3], gone["LeaderAndIsr", 7], ("Fetch", 4) in gone
     ('4.0', '4.0', False)
     """
-    found = dict.fromkeys(OFFERED_IN_NAME_ONLY, "4.0")
+    found = dict.fromkeys(LISTED, "4.0")
     before: set[tuple[str, int]] = set()
     for release in RELEASES:
         now = {
@@ -52,7 +51,7 @@ def removed() -> dict[tuple[str, int], str]:
             for version in range(oldest, newest + 1)
         }
         found |= dict.fromkeys(before - now, release)
-        for back in now & found.keys() - set(OFFERED_IN_NAME_ONLY):
+        for back in now & found.keys() - LISTED:
             del found[back]
         before = now
     return {place: gone for place, gone in found.items() if place[0] not in BETWEEN_BROKERS}
@@ -67,7 +66,7 @@ def versions(exchanges: DataFrame) -> DataFrame:
             for part in (f"{name} {version}", release)
         )
     )
-    in_name_only = [f"{name} {version}" for name, version in OFFERED_IN_NAME_ONLY]
+    listed = [f"{name} {version}" for name, version in sorted(LISTED)]
     place = F.concat_ws(" ", "api", F.col("version").cast("string"))
     return (
         asked(exchanges)
@@ -75,6 +74,6 @@ def versions(exchanges: DataFrame) -> DataFrame:
         .groupBy("client_id", "software", "api", "version")
         .agg(F.count("*").alias("count"), F.max("ts").alias("last_ts"))
         .withColumn("removed_in", F.try_element_at(gone, place))
-        .withColumn("listed", F.when(F.col("removed_in").isNotNull(), place.isin(in_name_only)))
+        .withColumn("listed", F.when(F.col("removed_in").isNotNull(), place.isin(listed)))
         .select(*(column.name for column in COLUMNS))
     )

@@ -11,15 +11,20 @@ import re
 import struct
 from typing import Final
 
-from barnabas.captures.files.pcapng import BLOCK_LIMIT, MAGIC, NUMBERED, ORDERS
+from barnabas.captures.files.pcapng import (
+    AROUND,
+    NUMBERED,
+    SECTION,
+    Buffer,
+    CaptureError,
+    block_head,
+    check_end,
+)
 from barnabas.pipeline.reading.ranges import State
-
-Buffer = bytes | bytearray | memoryview
-"""Or a memory map."""
 
 _CHAIN: Final = 4
 """Blocks behind each other that prove a place, or all up to the file's end."""
-_KINDS: Final = (1, 2, 3, 4, 5, 6, 10, *NUMBERED)
+_KINDS: Final = (SECTION, 1, 2, 3, 4, 5, 6, 10, *NUMBERED)
 _SNAPLEN: Final = 1 << 18
 """Bytes of a packet in a pcap file by which a place is recognised."""
 _PAUSE: Final = 86_400
@@ -56,23 +61,19 @@ def resync(data: Buffer, start: int, stop: int, state: State, *, whole: bool = T
 
 def _block_holds(data: Buffer, at: int, state: State, whole: bool) -> bool:
     order = state.order
-    for before in range(_CHAIN):
-        if len(data) - at < 12:
-            return before > 0
-        if data[at : at + 4] == MAGIC:
-            order = ORDERS.get(bytes(data[at + 8 : at + 12]), "")
-            if not order:
+    try:
+        for before in range(_CHAIN):
+            if len(data) - at < AROUND:
+                return before > 0
+            order, kind, length = block_head(data, at, order, at)
+            if kind not in _KINDS:
                 return False
-        kind, length = struct.unpack_from(order + "II", data, at)
-        if kind not in _KINDS and data[at : at + 4] != MAGIC:
-            return False
-        if length < 12 or length & 3 or length > BLOCK_LIMIT:
-            return False
-        if at + length > len(data):
-            return not whole  # what is cut off proves nothing
-        if struct.unpack_from(order + "I", data, at + length - 4)[0] != length:
-            return False
-        at += length
+            if at + length > len(data):
+                return not whole  # what is cut off proves nothing
+            check_end(data, at, order, length, at)
+            at += length
+    except CaptureError:
+        return False
     return True
 
 

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from barnabas.captures.files import pcapng
+from barnabas.captures.files.block_body import read_block
 from barnabas.captures.files.pcapng import (
     BLOCK_LIMIT,
     ENHANCED,
@@ -24,7 +25,7 @@ from barnabas.captures.files.pcapng import (
     Statistics,
 )
 from barnabas.pipeline.reading.block_resync import resync
-from barnabas.pipeline.reading.enhanced_packets import BEFORE, LEAST, enhanced_packets
+from barnabas.pipeline.reading.enhanced_packets import enhanced_packets
 from barnabas.pipeline.reading.faults import Fault, unread
 from barnabas.pipeline.reading.file_bytes import FileBytes
 from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays, words
@@ -142,18 +143,13 @@ class _Reading:
             place = resync(source.data, at, len(source.data), self._state(), whole=source.whole)
             if place is not None or source.whole:
                 break
-            keep = max(self.at + 1, len(source.data) - 64)
-            self.at = 0
-            yield from self._refill_from(keep)
+            self.at = max(self.at + 1, len(source.data) - 64)
+            yield from self._refill()
             at = 0
         self.at = len(source.data) if place is None else place
         if kind == "truncated" and place is not None:
             kind = "corrupt"
         yield Fault(begun, self.offset - begun, kind, reason)
-
-    def _refill_from(self, keep: int) -> Iterator[Found]:
-        self.at = keep
-        yield from self._refill()
 
     def _step(self) -> Generator[Found, None, bool]:
         """The next packets, or the next block. Returns whether there was any."""
@@ -167,12 +163,17 @@ class _Reading:
         data, stop = self.source.data, min(len(self.source.data), self.stop - self.source.base)
         offsets: list[int] = []
         at, enough = self.at, len(data)
-        head = struct.Struct(self.state.order + "II").unpack_from
+        head = pcapng.LAYOUTS[self.state.order].head.unpack_from
         while at < stop and len(offsets) < MOST:
-            if enough - at < 12:
+            if enough - at < pcapng.AROUND:
                 break
             kind, length = head(data, at)
-            if kind != ENHANCED or length < LEAST or length & 3 or length > BLOCK_LIMIT:
+            if (
+                kind != ENHANCED
+                or length < pcapng.ENHANCED_LEAST
+                or length & 3
+                or length > BLOCK_LIMIT
+            ):
                 break
             if at + length > enough:
                 break
@@ -197,29 +198,20 @@ class _Reading:
     def _other(self) -> Generator[Found, None, bool]:
         """One block of any kind."""
         data, at = self.source.data, self.at
-        if len(data) - at < 12:
+        if len(data) - at < pcapng.AROUND:
             if len(data) == at and self.source.whole:
                 return False
             raise _Cut
-        if data[at : at + 4] == pcapng.MAGIC:
-            magic = bytes(data[at + 8 : at + 12])
-            if magic not in pcapng.ORDERS:
-                raise CaptureError(self.offset + 8, f"byte-order magic {magic.hex()}")
-            self.state = State(pcapng.ORDERS[magic])
-        order = self.state.order
-        kind, length = struct.unpack_from(order + "II", data, at)
-        if length < 12 or length & 3 or length > BLOCK_LIMIT:
-            raise CaptureError(self.offset + 4, f"block length {length}")
+        where = self.offset
+        if data[at : at + 4] == pcapng.MAGIC:  # its order holds, even if the rest of it is damaged
+            self.state = State(pcapng.section_order(data, at, where))
+        order, kind, length = pcapng.block_head(data, at, self.state.order, where)
         if at + length > len(data):
             raise _Cut
-        again = struct.unpack_from(order + "I", data, at + length - 4)[0]
-        if again != length:
-            where = self.offset + length - 4
-            raise CaptureError(where, f"block length {length}, repeated as {again}")
-        where = self.offset
+        pcapng.check_end(data, at, order, length, where)
         self.at += length
         try:
-            found = pcapng.read_block(bytes(data[at : at + length]), order, where, self.interfaces)
+            found = read_block(bytes(data[at : at + length]), order, where, self.interfaces)
         except CaptureError as problem:
             if kind == pcapng.SECTION:
                 self.interfaces.clear()
@@ -238,7 +230,7 @@ class _Reading:
 
     def _single(self, packet: Packet, at: int, kind: int) -> PacketArrays:
         """A packet in a block of another kind, or in an enhanced one that is odd."""
-        header = 12 if kind == pcapng.SIMPLE else BEFORE
+        header = pcapng.AROUND if kind == pcapng.SIMPLE else pcapng.BEFORE
         block, start, size, time, linktype = (
             np.array([number], np.int64)
             for number in (at, at + header, len(packet.data), packet.ts_ns, packet.linktype)

@@ -1,6 +1,6 @@
-"""The packets of a run, of which those that bring a flow what is next are taken many at once.
+"""Reassembly of many packets at once, where they are in order.
 
-What `barnabas.captures.tcp.flow.Flow.plain` does with one packet after the other, for as long as it would
+What `barnabas.captures.tcp.flow.Flow.take_fast` does with one packet after the other, for as long as it would
 only gather: whether packets stand in order is one comparison of arrays, and each buffer is filled once.
 """
 
@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.captures.tcp.flow import MODULUS, OLD, Flow, Half
+from barnabas.captures.tcp.flow import Flow
+from barnabas.captures.tcp.half import MODULUS, OLD, Half
 from barnabas.captures.tcp.headers import FIN, RST, SYN
 from barnabas.pipeline.reading.tcp_segments import CAREFUL, FORWARD
 
@@ -62,8 +63,8 @@ class BulkReassembly:
         return One(*self._segments[index].item())
 
     def absorb(self, flow: Flow, begin: int, data: memoryview, *, forward: bool) -> int:
-        """Take packets that `Flow.plain` would only gather, from an index on; returns that of the first one
-        that was not taken. forward: whether those that go forward are requests; data: what holds all."""
+        """Take packets that `Flow.take_fast` would only gather, from an index on; returns the index of the
+        first one that was not. forward: whether those that go forward are requests; data: what holds all."""
         request, response = flow.request, flow.response
         if request.early or response.early or request.first is None or response.first is None:
             return begin
@@ -80,8 +81,8 @@ class BulkReassembly:
         known = bisect_left(breaks, begin)
         end = breaks[known] if known < len(breaks) else len(self)
         for way in (0, 1):
-            # one that meets the demand is not gathered
-            most = sums[way][begin] + max(halves[way].demand.bytes, 1)
+            # one that is all its reader needs is not gathered
+            most = sums[way][begin] + max(halves[way].needed.bytes, 1)
             end = min(end, bisect_left(sums[way], most, begin + 1) - 1)
         if end > begin:
             for way in (0, 1):

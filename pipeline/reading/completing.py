@@ -1,4 +1,4 @@
-"""From exchanges as they travel to rows of the table: what only all flows together say is put in."""
+"""Completes exchanges with what only all flows together say: connection numbers, names, brokers, losses."""
 
 from __future__ import annotations
 

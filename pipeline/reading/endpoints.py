@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from socket import AF_INET, AF_INET6, inet_pton
 
-from barnabas.captures.addresses import Endpoint
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.headers import Segment, address
 
 

@@ -8,16 +8,20 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.captures.files.pcapng import CaptureError, Interface, Packet, read_block
+from barnabas.captures.files.block_body import read_block
+from barnabas.captures.files.pcapng import (
+    BEFORE,
+    ENHANCED_LEAST,
+    CaptureError,
+    Interface,
+    Packet,
+    check_end,
+)
 from barnabas.pipeline.reading.faults import Fault, unread
 from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays, times_of, words
 
 _WORDS: Final = 7
 """Numbers before the packet: kind, length, interface, time (two), bytes captured, bytes there were."""
-BEFORE: Final = 4 * _WORDS
-"""Bytes before the packet."""
-LEAST: Final = BEFORE + 4
-"""Bytes of a block without a packet: its length stands behind it once more."""
 
 
 class EnhancedPackets(NamedTuple):
@@ -49,12 +53,12 @@ def enhanced_packets(
     if wrong.size:
         first = int(wrong[0])
         if first == 0:
-            where = base + int(offsets[0] + lengths[0]) - 4
-            raise CaptureError(where, f"block length {lengths[0]}, repeated as {again[0]}")
+            at, length = int(offsets[0]), int(lengths[0])
+            check_end(data, at, order, length, base + at)
         offsets, heads, lengths = offsets[:first], heads[:first], lengths[:first]
     end = int(offsets[-1] + lengths[-1])
     index, sizes = heads[:, 2], heads[:, 5]
-    room = lengths - LEAST
+    room = lengths - ENHANCED_LEAST
     plain = (index < len(interfaces)) & (room - sizes < 4) & (room >= sizes)
     comments: dict[int, tuple[str, ...]] = {}
     keep = np.ones(len(offsets), bool)

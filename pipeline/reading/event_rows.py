@@ -1,6 +1,6 @@
-"""The rows that events of connections complete: exchanges, connections that are over, what could not be read.
+"""Makes rows of the events of connections: exchanges, connections that are closed, what could not be read.
 
-Made here for all readers, whether they read one flow or a capture that still grows.
+Used by the reader of one flow, and by that of a capture that still grows.
 """
 
 from __future__ import annotations
@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
+from barnabas.captures.kafka.client_software import software_of
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.pipeline.reading.shortfalls import left, missing
-from barnabas.pipeline.rows.exchanges import NO_RESPONSE, row, software_of
+from barnabas.pipeline.rows.exchanges import row
 from barnabas.pipeline.rows.frames import Frames
 
 T = TypeVar("T")
@@ -128,7 +130,7 @@ class EventRows(Generic[T]):
             software = software_of(exchange)
             if software is not None:
                 self._software[number] = software
-        over = ts_ns if exchange.latency_ms is None and exchange.note != NO_RESPONSE else None
+        over = ts_ns if exchange.latency_ms is None and exchange.note != UNANSWERED else None
         columns = row(
             exchange,
             self._context,

@@ -1,4 +1,4 @@
-"""What must be known of all flows before an exchange is complete: gathered from what each of them says.
+"""Facts that complete exchanges, gathered from all flows.
 
 Names are known for all of a capture wherever in it they were learnt: the id of a topic never gets another
 name, so an exchange may be told the name that only a later one says. The pure reader, which reads once,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from barnabas.captures.files.capture_folder import in_order, segment_of
 from barnabas.captures.files.pcapng import CaptureError
-from barnabas.captures.reader import read
+from barnabas.captures.reader import CaptureReader
 
 
 def sorted_paths(paths: Sequence[Path]) -> list[Path]:
@@ -17,11 +17,11 @@ def sorted_paths(paths: Sequence[Path]) -> list[Path]:
     Raises OSError, and CaptureError if one is no capture.
     """
     found = sorted(paths, key=lambda path: (_beginning(path), path.name, str(path)))
-    return in_order((path, segment_of(read(path).meta)) for path in found)
+    return in_order((path, segment_of(CaptureReader(path).meta)) for path in found)
 
 
 def _beginning(path: Path) -> int:
-    reader = read(path)
+    reader = CaptureReader(path)
     try:
         return reader.beginning()
     except CaptureError:  # damaged before its first packet, which is said where it is read

@@ -1,4 +1,4 @@
-"""One flow after the other: the pure core's own reassembly, TLS, recognition and pairing, and what they find.
+"""Reads one flow after the other, by the reassembly, TLS, protocol detection and pairing of captures/.
 
 A flow is a conversation between two ends, or all that belong to a connection of ours. Memory is bounded
 by what is under way in one flow, however long it is.
@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.framing.protocol_detection import Kind
-from barnabas.captures.section import Join
+from barnabas.captures.section import SectionReader
 from barnabas.captures.tcp.events import Closed, Event, Linked, Opened
-from barnabas.captures.tcp.fast_headers import Usual
+from barnabas.captures.tcp.fast_headers import FastSegment
 from barnabas.captures.tcp.headers import Segment
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
@@ -107,7 +107,9 @@ class _Flow:
         self._created: list[int] = []
         decryption = Decryption(keys, self._seen, self._left_out)
         numbers = self._numbers()
-        self._join = Join(self._ours, 0, self._left_out, decryption, self._linked, numbers)
+        self._section = SectionReader(
+            self._ours, 0, self._left_out, decryption, self._linked, numbers
+        )
         self._frames = Frames() if reading.frames else None
         self._context = Context() if reading.context else None
         self._rows = EventRows(self._outcome, reading.columns, self._context, frames=self._frames)
@@ -143,14 +145,14 @@ class _Flow:
             events: Iterable[Event] | None = None
             found = None
             if not kind & CAREFUL:
-                found = Usual(names[forward], seq, ack, flags, at, at + size)
-                events = self._join.plain(found, view, ts_ns, number)
+                found = FastSegment(names[forward], seq, ack, flags, at, at + size)
+                events = self._section.take_fast(found, view, ts_ns, number)
             if events is None:
                 source = inline if kind & INLINE else plain
                 comments = tuple(json.loads(source[at + size : at + size + said])) if said else ()
                 one, other = ends if forward else ends[::-1]
                 segment = Segment(one, other, seq, ack, flags, source[at : at + size])
-                events = self._join.segment(segment, ts_ns, comments, number, found)
+                events = self._section.segment(segment, ts_ns, comments, number, found)
             elif not events:
                 continue
             self._at, self._flow, self._within = number * 4, 0, 0
@@ -168,9 +170,9 @@ class _Flow:
     ) -> int:
         """Pass over packets in the middle of frames."""
         for forward in (True, False):
-            whose = self._join.flows.whose(names[forward])
-            if whose is not None:
-                flow, half, _ = whose
+            lane = self._section.flows.lane_of(names[forward])
+            if lane is not None:
+                flow, half, _ = lane
                 ahead = forward == (half.direction == "request")
                 return packets.absorb(flow, index, data, forward=ahead)
         return index
@@ -186,7 +188,7 @@ class _Flow:
         """There are no more packets of it: its group of sections is over, and then all files are."""
         section_group = self._reading.section_groups[self._section_group]
         self._at, self._flow, self._within = section_group.end * 4 + 1, 0, 0
-        for event in self._join.end():
+        for event in self._section.end():
             self._flow = self._begun(event)
             yield from self._event(event, 0)
             yield from self._cut_out(event.connection, over=isinstance(event, _ENDS))

@@ -7,18 +7,25 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.captures.tcp.headers import FIXED, IP, TYPED
+from barnabas.captures.tcp.headers import (
+    DATA_OFFSET,
+    FIXED,
+    FRAGMENT,
+    IPV4,
+    IPV4_HEADER,
+    IPV4_PLAIN,
+    IPV6,
+    IPV6_HEADER,
+    TCP,
+    TCP_HEADER,
+    TYPED,
+)
 from barnabas.pipeline.reading.packet_arrays import Ints, PacketArrays
 
 _PLACES: Final = {linktype: (None, at) for linktype, at in FIXED.items()} | TYPED
 """By link type: where the EtherType stands, if there is one, and the IP header."""
-_TCP: Final = 6
-_TCP_HEADER: Final = 20
-"""Bytes of the shortest."""
-_UPPER: Final = (_TCP, 17, 58)
+_UPPER: Final = (TCP, 17, 58)
 """What stands behind an IPv6 header that is no extension: TCP, UDP, ICMPv6."""
-_FRAGMENT: Final = 0x3FFF
-"""The bits that say of an IPv4 datagram that it is a fragment: more of them, and an offset."""
 _NO_IP: Final = (0x0806, 0x88CC)
 """EtherTypes: ARP, LLDP."""
 Bytes = NDArray[np.uint8]
@@ -42,9 +49,9 @@ class _Layout(NamedTuple):
     """Bytes of one."""
 
 
-_V4: Final = _Layout(IP[0], (0xFF, 0x45), 20, 2, 0, 9, 12, 4)
-_V6: Final = _Layout(IP[1], (0xF0, 0x60), 40, 4, 40, 6, 8, 16)
-_WINDOW: Final = max(at for _, at in _PLACES.values()) + _V6.header + _TCP_HEADER
+_V4: Final = _Layout(IPV4, (0xFF, IPV4_PLAIN), IPV4_HEADER, 2, 0, 9, 12, 4)
+_V6: Final = _Layout(IPV6, (0xF0, 0x60), IPV6_HEADER, 4, IPV6_HEADER, 6, 8, 16)
+_WINDOW: Final = max(at for _, at in _PLACES.values()) + _V6.header + TCP_HEADER
 """Bytes in which all headers stand that are looked at."""
 
 
@@ -65,7 +72,7 @@ class Headers(NamedTuple):
     sizes: Ints
 
 
-def usual_headers(arrays: PacketArrays) -> list[Headers]:
+def fast_headers(arrays: PacketArrays) -> list[Headers]:
     """Of all packets for which `usual` finds something, and that bear no comment."""
     data = np.frombuffer(arrays.data, np.uint8)
     if len(data) < _WINDOW:
@@ -91,10 +98,10 @@ def usual_headers(arrays: PacketArrays) -> list[Headers]:
     return found
 
 
-def unusual(arrays: PacketArrays) -> Ints:
+def slow_packets(arrays: PacketArrays) -> Ints:
     """The packets that may be fragments of datagrams, or bear comments: all that are not plainly none.
 
-    Cheaper than `usual_headers`: most packets of others than TCP are passed over too.
+    Cheaper than `fast_headers`: most packets of others than TCP are passed over too.
     """
     data = np.frombuffer(arrays.data, np.uint8)
     look = np.ones(len(arrays.blocks), bool)
@@ -115,7 +122,7 @@ def _whole(windows: Bytes, starts: Ints, typed: int | None, at: int) -> NDArray[
     """Whether it is a whole datagram, or no IP at all."""
     first = windows[starts, at]
     place = windows[starts, at + 6].astype(np.int64) << 8 | windows[starts, at + 7]
-    four: NDArray[np.bool_] = (first >> 4 == 4) & (place & _FRAGMENT == 0)
+    four: NDArray[np.bool_] = (first >> 4 == 4) & (place & FRAGMENT == 0)
     six: NDArray[np.bool_] = (first >> 4 == 6) & np.isin(windows[starts, at + 6], _UPPER)
     if typed is None:
         return four | six
@@ -138,13 +145,14 @@ def _of_version(
     sizes = arrays.sizes[items]
     tcp = at + layout.header
     length = _short(heads, at + layout.length)
-    fits = (heads[:, at + layout.protocol] == _TCP) & (sizes >= tcp + _TCP_HEADER)
+    fits = (heads[:, at + layout.protocol] == TCP) & (sizes >= tcp + TCP_HEADER)
     if layout is _V4:
-        fits &= _short(heads, at + 6) & _FRAGMENT == 0
+        fits &= _short(heads, at + 6) & FRAGMENT == 0
     end = at + layout.before + length
     word = _short(heads, tcp + 12)
-    start = tcp + (word >> 12) * 4
-    fits &= (word >> 12 >= 5) & (length != 0) & (start <= end) & (end <= sizes)
+    header = (word >> DATA_OFFSET) * 4
+    start = tcp + header
+    fits &= (header >= TCP_HEADER) & (length != 0) & (start <= end) & (end <= sizes)
     if not fits.any():
         return None
     items, heads, start, end, word = (x[fits] for x in (items, heads, start, end, word))

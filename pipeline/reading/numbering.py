@@ -1,4 +1,4 @@
-"""The number of each packet of a piece among those of all files, as the pure reader gives it.
+"""Numbers the packets of a piece among those of all files, as the reader in captures/ does.
 
 Files of others are merged by time as `heapq.merge` does it: a packet that is earlier than one before it
 in its file comes right behind that, so what counts is the latest time so far; of the same times the

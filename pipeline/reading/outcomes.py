@@ -1,6 +1,6 @@
-"""What flows come to, as it travels: exchanges, and what must be known of all flows to complete them.
+"""The rows that the reading of flows results in: exchanges, and what completes the exchanges of all flows.
 
-A row is an exchange, or something smaller: `kind` says what, and `said` has it as JSON.
+`kind` says what a row is; what is no exchange stands in `said`, as JSON.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from barnabas.pipeline.rows.columns import EXCHANGES, RAW, Column, arrow, ddl
+from barnabas.pipeline.rows.columns import EXCHANGES, RAW, Column, arrow
 
 ALL: Final = (*EXCHANGES, *RAW)
 
@@ -47,8 +47,3 @@ def travelling(columns: tuple[str, ...]) -> tuple[Column, ...]:
 def schema(columns: tuple[str, ...]) -> pa.Schema:
     """Of rows with exchanges that have these columns."""
     return pa.schema([*arrow(HEAD), *arrow(travelling(columns))])
-
-
-def schema_ddl(columns: tuple[str, ...]) -> str:
-    """The same for Spark."""
-    return ddl((*HEAD, *travelling(columns)))

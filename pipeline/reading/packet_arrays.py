@@ -7,12 +7,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from barnabas.captures.files.pcapng import Interface
+from barnabas.captures.files.pcapng import YEAR_10000, Interface
 from barnabas.pipeline.rows.exchanges import LATEST
 
 _NS: Final = 10**9
-_YEAR_10000: Final = 253_402_300_800 * _NS
-"""See barnabas.captures.files.pcapng: a time from here on is none."""
 Ints = NDArray[np.int64]
 
 
@@ -68,7 +66,7 @@ def times_of(on: Interface, ticks: Ints) -> Ints:
     unsigned = ticks.view(np.uint64)
     if _NS % on.ticks == 0 and abs(on.offset_ns) < 1 << 62:
         each = _NS // on.ticks
-        most = (_YEAR_10000 - on.offset_ns - 1) // each
+        most = (YEAR_10000 - on.offset_ns - 1) // each
         last = (LATEST - on.offset_ns) // each
         least = -(on.offset_ns // each)
         fits = (unsigned >= max(0, least)) & (unsigned <= min(most, (1 << 64) - 1))

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from barnabas.captures.addresses import endpoint_text
 from barnabas.captures.files.pcapng import NUMBERED, Other
+from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import blocks
 from barnabas.pipeline.reading.endpoints import endpoints
-from barnabas.pipeline.reading.header_arrays import usual_headers
+from barnabas.pipeline.reading.header_arrays import fast_headers
 from barnabas.pipeline.reading.numbering import Numbers
 from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.plan import Piece
@@ -151,7 +151,7 @@ def _segments(
     found: dict[str, list[Any]] = {name: [None] * count for name in _TCP}
     rest = np.zeros(count, bool)
     rest[items] = True
-    for headers in usual_headers(arrays):
+    for headers in fast_headers(arrays):
         rest[headers.items] = False
         rows = zip(
             headers.items.tolist(), headers.ends, headers.forward.tolist(), headers.seq.tolist(),

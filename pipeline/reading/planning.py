@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
-from barnabas.captures.comments import document, meta_of
+from barnabas.captures.comments import began, document, meta_of, scenario_note
 from barnabas.captures.files.capture_folder import Segment as FileSegment
 from barnabas.captures.files.capture_folder import ranges as text_of
 from barnabas.captures.files.capture_folder import segment_of
@@ -99,9 +99,10 @@ def _section_groups(
                         made.section_groups[-1] = made.section_groups[-1]._replace(
                             end=numbered + before
                         )
-                        _goes_on(meta, made)
+                        if (note := scenario_note(meta)) is not None:
+                            made.notes.append(note)
                     elif meta:
-                        made.notes.append((_began(meta), {**meta, "barnabas": "section"}))
+                        made.notes.append((began(meta), {**meta, "barnabas": "section"}))
                     ours = bool(meta)
                     made.section_groups.append(SectionGroup(ours, 0))
                     here.append((section.file_offset, len(made.section_groups) - 1))
@@ -119,19 +120,6 @@ def _missing(last: FileSegment, segment: FileSegment, path: str) -> Iterator[tup
     if segment.number > last.number + 1:
         numbers = text_of([*range(last.number + 1, segment.number)])
         yield path, Fault(0, 0, "missing", f"segments before this one are not there: {numbers}")
-
-
-def _goes_on(meta: dict[str, Any], made: Plan) -> None:
-    """Another section begins: from here on its scenario holds."""
-    if "scenario" in meta:
-        said = {name: value for name, value in meta.items() if name != "barnabas"}
-        note = {"barnabas": "scenario", "by": "the next section", **said}
-        made.notes.append((_began(meta), note))
-
-
-def _began(meta: dict[str, Any]) -> int:
-    began = meta.get("began")
-    return began if isinstance(began, int) and 0 <= began < 1 << 63 else 0
 
 
 def _pieces(
@@ -235,8 +223,4 @@ def _fragments(files: Mapping[int, Sequence[Surveyed]], made: Plan) -> None:
         segment = packets.segment(fragment.linktype, fragment.data)
         if segment is not None:
             whole = {**made.pieces[at].whole, place: Defragmented(fragment.ts_ns, segment)}
-            made.pieces[at] = _with(made.pieces[at], whole)
-
-
-def _with(piece: Piece, whole: Mapping[int, Defragmented]) -> Piece:
-    return Piece(piece.range, piece.number, piece.latest, piece.section_groups, piece.beside, whole)
+            made.pieces[at] = replace(made.pieces[at], whole=whole)

@@ -1,4 +1,4 @@
-"""The segments of a flow in the order of their packets, out of rows that may lie between each other."""
+"""The segments of a flow in the order of their packets, out of rows whose packet numbers may overlap."""
 
 from __future__ import annotations
 

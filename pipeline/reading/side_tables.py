@@ -58,15 +58,7 @@ def forgotten_rows(facts: Facts, capture: str) -> list[dict[str, Any]]:
 def fault_rows(made: Plan, capture: str) -> list[dict[str, Any]]:
     """Rows of ERRORS for what could not be read of the files."""
     return [
-        {
-            "capture": capture,
-            "file": path,
-            "offset": fault.offset,
-            "bytes": fault.bytes,
-            "kind": fault.kind,
-            "reason": fault.reason,
-        }
-        for path, fault in made.faults
+        error_row({"file": path, **fault._asdict()}, None, capture) for path, fault in made.faults
     ]
 
 

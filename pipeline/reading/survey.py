@@ -17,7 +17,7 @@ from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import Begin, End, blocks
 from barnabas.pipeline.reading.endpoints import ends_of
 from barnabas.pipeline.reading.faults import Fault
-from barnabas.pipeline.reading.header_arrays import unusual
+from barnabas.pipeline.reading.header_arrays import slow_packets
 from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.ranges import Range, State
 
@@ -55,8 +55,6 @@ class Surveyed:
     """Packets, and other blocks that have a number in Wireshark."""
     latest: int = 0
     """The latest time of a packet, ns."""
-    earliest: int = 0
-    """The time of the first one."""
     sections: list[tuple[Section, int]] = field(default_factory=list)
     """With how many numbered blocks stand before it in the range."""
     added: tuple[Interface, ...] = ()
@@ -92,8 +90,6 @@ def survey(of: Range) -> Surveyed:
             case PacketArrays():
                 _look(found, block, packets, noticed)
                 count = len(block.blocks)
-                if not found.packets:
-                    found.earliest = int(block.times[0])
                 found.latest = max(found.latest, int(block.times.max()))
                 found.packets += count
                 found.numbered += count
@@ -119,7 +115,7 @@ def survey(of: Range) -> Surveyed:
 
 def _look(found: Surveyed, arrays: PacketArrays, packets: Packets, noticed: Noticed) -> None:
     """Look for fragments, and for comments that say which connection a flow is of."""
-    for item in unusual(arrays).tolist():
+    for item in slow_packets(arrays).tolist():
         linktype, data = int(arrays.linktypes[item]), arrays.packet(item)
         noticed.any = False
         segment = packets.segment(linktype, data)

@@ -22,7 +22,7 @@ from barnabas.captures.tcp.headers import Segment
 from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import blocks
 from barnabas.pipeline.reading.endpoints import ends_of
-from barnabas.pipeline.reading.header_arrays import Headers, usual_headers
+from barnabas.pipeline.reading.header_arrays import Headers, fast_headers
 from barnabas.pipeline.reading.numbering import Numbers
 from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.plan import Piece
@@ -126,13 +126,13 @@ def _rows(
     codes: list[NDArray[np.int64]] = []
     known: dict[bytes, int] = {}
     rest = np.ones(len(arrays.blocks), bool)
-    for headers in usual_headers(arrays):
+    for headers in fast_headers(arrays):
         rest[headers.items] = False
         parts.append(_usual(arrays, headers, numbers))
         codes.append(_codes(headers, known))
     blob = bytearray()
-    unusual = []
-    unusual_codes = []
+    rare_rows = []
+    rare_codes = []
     for item in np.flatnonzero(rest).tolist():
         segment = rare.segment(arrays, item, int(places[item]))
         if segment is None:
@@ -141,8 +141,8 @@ def _rows(
         said = arrays.comments.get(item, ())
         comments = json.dumps(said).encode() if said else b""
         kind = CAREFUL | INLINE | (FORWARD if forward else 0)
-        unusual_codes.append(known.setdefault(ends, len(known)))
-        unusual.append(
+        rare_codes.append(known.setdefault(ends, len(known)))
+        rare_rows.append(
             (
                 int(numbers[item]),
                 int(arrays.times[item]),
@@ -156,9 +156,9 @@ def _rows(
             )
         )
         blob += segment.payload + comments
-    if unusual:
-        parts.append(np.array(unusual, SEGMENT))
-        codes.append(np.array(unusual_codes, np.int64))
+    if rare_rows:
+        parts.append(np.array(rare_rows, SEGMENT))
+        codes.append(np.array(rare_codes, np.int64))
     if not parts:
         return
     found, code = np.concatenate(parts), np.concatenate(codes)

@@ -1,4 +1,4 @@
-"""From tables, of any size, to what the report takes of them: rows of Python."""
+"""Fetches the report's results from Spark, at most so many rows of each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.pipeline.analyses.expressions import asked, without_negotiation
+from barnabas.pipeline.analyses.expressions import CLIENT, asked, without_negotiation
 from barnabas.pipeline.report.digests import Digest
 from barnabas.pipeline.report.parts import Overview, Result
 
@@ -24,13 +24,12 @@ Read = Callable[[str], "DataFrame"]
 def overview(captures: Sequence[str], exchanges: DataFrame) -> Overview:
     """What was read, in all. captures: how the files are called."""
     seen = asked(exchanges)
-    client = F.coalesce("client_id", "client_address")
     row = seen.agg(
         F.min("ts").alias("begins"),
         F.max("ts").alias("ends"),
         F.count("*").alias("exchanges"),
         F.count_distinct(F.struct("capture", "connection")).alias("connections"),
-        F.count_distinct(client).alias("clients"),
+        F.count_distinct(F.expr(CLIENT)).alias("clients"),
         # where no node id is known, by where clients went; else those are the bootstrap's beside
         F.coalesce(
             F.nullif(F.count_distinct("broker"), F.lit(0)), F.count_distinct("server_address")

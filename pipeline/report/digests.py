@@ -1,4 +1,4 @@
-"""What the report takes of the analyses: of bounded size, whatever the captures' is.
+"""The results that the report takes of the analyses, whose size is bounded.
 
 Each takes a table and returns one that has at most some thousand rows, or is cut at `MOST` with what
 matters most in front.
@@ -118,10 +118,9 @@ _DIGESTS: Final = (
 DIGESTS: Final = (
     *_DIGESTS,
     *(
-        Digest(name, f"analyses/{name}", _all)
+        Digest(section.name, f"analyses/{section.name}", _all)
         for section in SECTIONS
-        for name in section.needs
-        if name not in {one.name for one in _DIGESTS}
+        if section.name not in {one.name for one in _DIGESTS}
     ),
 )
-"""By the names that sections ask for: what stands nowhere above is an analysis, as it is."""
+"""What is the result of a section and stands nowhere above is the analysis of its name, as it is."""

@@ -55,9 +55,7 @@ def page(
 ) -> str:
     """The whole file. plotly: the text of plotly.min.js."""
     shown = [
-        Shown(section, section.draw(results))
-        for section in sections
-        if any(rows(results, name) for name in section.needs)
+        Shown(section, section.draw(results)) for section in sections if rows(results, section.name)
     ]
     empty = [section for section in sections if section not in [one.section for one in shown]]
     plots = [

@@ -76,11 +76,10 @@ class Section(NamedTuple):
     """A part of the report."""
 
     name: str
+    """Also of its result: if that is empty, there is nothing to show."""
     title: str
     question: str
     """What it answers, for a person."""
-    needs: tuple[str, ...]
-    """Names of results; if all of them are empty, there is nothing to show."""
     draw: Callable[[Results], Drawn]
 
 

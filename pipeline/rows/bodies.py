@@ -20,12 +20,10 @@ from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
 from barnabas.specs.codec import Unfit
 from barnabas.specs.codec.variant import NULL, Write, metadata, pair, variant_writer
 from barnabas.specs.codec.variant import names as names_of_fields
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import Way, text_uuid, ways_of
 from barnabas.specs.registry import NAMES, api
 from barnabas.specs.secrets import secret_paths
-
-DIRECTIONS: Final[tuple[Direction, Direction]] = ("request", "response")
 
 _API_VERSIONS: Final = 18
 _NONE: Final = uuid.UUID(int=0)

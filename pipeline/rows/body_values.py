@@ -16,12 +16,11 @@ from barnabas.captures.kafka.context.naming import GROUP_ID, PATHS, group_of
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.topics import topics_of
-from barnabas.pipeline.rows.bodies import DIRECTIONS
 from barnabas.pipeline.rows.body_columns.registry import HOT
 from barnabas.pipeline.rows.body_columns.topics import name_of
 from barnabas.specs.codec import has_path
 from barnabas.specs.entities import entity_paths, named
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.keys import API_VERSIONS, FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
 from barnabas.specs.registry import NAMES, api
 

@@ -16,18 +16,15 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.errors import codes_in, codes_of
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.pipeline.rows.body_columns.registry import MADE
 from barnabas.pipeline.rows.body_values import body_values
 from barnabas.pipeline.rows.columns import EXCHANGES, Column, arrow
 from barnabas.specs.error_codes import error_name
-from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
-
-NO_RESPONSE: Final = "no response (acks=0)"
 
 LATEST: Final = (1 << 63) - 1
 """The last ns that fits in a column, in 2262; what claims to be later is a broken clock's."""
@@ -36,7 +33,7 @@ _DAY: Final = 86_400 * 10**9
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _ALL: Final = tuple(column.name for column in EXCHANGES)
 
-PLAIN: Final[dict[str, Callable[[Exchange], Any]]] = {
+ATTRIBUTES: Final[dict[str, Callable[[Exchange], Any]]] = {
     "ts": lambda x: _time(x.ts),
     "ts_ns": lambda x: min(x.ts, LATEST),
     "day": lambda x: _date(x.ts),
@@ -81,16 +78,16 @@ def row(
     """The columns of an exchange, in the order asked for; also those of RAW, if they are asked for.
 
     context: what was learnt up to this exchange, itself included; without one, ids stay ids.
-    software: see `software_of`. end_ns: when it was over; if it is not given, the moment of the
-    response, or null. Never raises, whatever the bodies hold.
+    software: what the first ApiVersions request of the connection said. end_ns: when it was over; if it
+    is not given, the moment of the response, or null. Never raises, whatever the bodies hold.
 
     >>> row(Exchange(1500, 1, "a:1", "me", 7, 3, 1, 5, 20), columns=("ts_ns", "api", "latency_ms"))
     {'ts_ns': 1500, 'api': 'Metadata', 'latency_ms': None}
     """
     plan = _plan(tuple(columns))
     found = plan.empty.copy()
-    for name, plain in plan.plain:
-        found[name] = plain(exchange)
+    for name, of in plan.attributes:
+        found[name] = of(exchange)
     if plan.errors:
         error, codes = _errors(exchange)
         for name in plan.errors:
@@ -116,8 +113,8 @@ class _Plan(NamedTuple):
 
     empty: dict[str, Any]
     """The columns in order."""
-    plain: tuple[tuple[str, Callable[[Exchange], Any]], ...]
-    """In the order of PLAIN: `undecodable`, which decodes whole bodies, is before what uses that."""
+    attributes: tuple[tuple[str, Callable[[Exchange], Any]], ...]
+    """In the order of ATTRIBUTES: `undecodable`, which decodes whole bodies, is before what uses that."""
     errors: tuple[str, ...]
     about: tuple[str, ...]
     given: tuple[str, ...]
@@ -133,10 +130,10 @@ def _plan(columns: tuple[str, ...]) -> _Plan:
     order = sorted(columns, key=lambda name: name != "undecodable")
     return _Plan(
         dict.fromkeys(columns),
-        tuple((name, PLAIN[name]) for name in order if name in PLAIN),
+        tuple((name, ATTRIBUTES[name]) for name in order if name in ATTRIBUTES),
         tuple(name for name in columns if name in ERRORS),
         tuple(name for name in columns if name in _ABOUT),
-        tuple(name for name in columns if name not in (*PLAIN, *ERRORS, *_ABOUT)),
+        tuple(name for name in columns if name not in (*ATTRIBUTES, *ERRORS, *_ABOUT)),
         not _MADE.isdisjoint(columns),
         "undecodable" in columns,
     )
@@ -191,17 +188,6 @@ def exchange(row: Mapping[str, Any]) -> Exchange:
     )
 
 
-def software_of(exchange: Exchange) -> str | None:
-    """Name and version of the client, if this is an ApiVersions request that says them (v3, KIP-511).
-
-    The column `software` has what the first such request of a connection says, from there on.
-    """
-    if exchange.key != API_VERSIONS:
-        return None
-    found = fields(exchange, "request", "client_software_name", "client_software_version")
-    return " ".join(filter(None, (found or {}).values())) or None
-
-
 def _errors(exchange: Exchange) -> tuple[str | None, list[int] | None]:
     """What stands in ERRORS."""
     body = exchange.response_body
@@ -240,7 +226,7 @@ def _time(ns: int) -> datetime:
 def _end(exchange: Exchange) -> int | None:
     if exchange.latency_ms is not None:
         return exchange.ts + round(exchange.latency_ms * 1e6)
-    return exchange.ts if exchange.note == NO_RESPONSE else None
+    return exchange.ts if exchange.note == UNANSWERED else None
 
 
 def _date(ns: int) -> date:

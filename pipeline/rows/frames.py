@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import HEADLESS, STRAY, Exchange
-from barnabas.captures.kafka.framing.framing import CapturedFrame, facts_of, head_of
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of, head_of
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.in_flight import LIMIT
 from barnabas.captures.tcp.events import Closed, Event, FlowName, Opened
 from barnabas.pipeline.rows.columns import Column
-from barnabas.pipeline.rows.exchanges import LATEST, NO_RESPONSE
+from barnabas.pipeline.rows.exchanges import LATEST
 from barnabas.specs.frames import Direction
 from barnabas.specs.registry import NAMES
 
@@ -51,7 +52,7 @@ FRAMES: Final = (
 )
 """One row a frame."""
 
-UNASKED: Final = "no request that was captured asked for it"
+NO_REQUEST: Final = "no request that was captured asked for it"
 
 Waiting = dict[int, dict[str, Any]]
 """Rows by the places of their frames."""
@@ -97,7 +98,7 @@ class Frames:
             self._done.append(row)
         else:
             row["paired"] = False
-            row["undecodable"] = UNASKED if direction == "response" else None
+            row["undecodable"] = NO_REQUEST if direction == "response" else None
             places = self._waiting.setdefault(connection, {"request": {}, "response": {}})
             places[direction][frame.place] = row
 
@@ -108,7 +109,7 @@ class Frames:
             return
         request = waiting["request"].pop(exchange.request_place, None)
         if request is not None:
-            silent = exchange.note == NO_RESPONSE
+            silent = exchange.note == UNANSWERED
             paired = None if silent else exchange.response_size is not None
             self._known(request, "request", exchange, paired, exchange.response_packet)
         response = waiting["response"].pop(exchange.response_place, None)
@@ -123,9 +124,7 @@ class Frames:
         paired: bool | None,
         partner: int,
     ) -> None:
-        asked = direction == "request"
-        body = exchange.request_body if asked else exchange.response_body
-        tried = body is not None and exchange.key not in HEADLESS
+        tried = exchange.body(direction) is not None and exchange.key not in HEADLESS
         row |= {
             "api": exchange.api,
             "key": exchange.key,

@@ -1,4 +1,4 @@
-"""What Python's workers are forked from on this machine: what they all need is imported once, not by each.
+"""The process from which Python's workers are forked on this machine: it imports once what all of them need.
 
 `python -m barnabas.pipeline.spark.forking`, as Spark starts it (spark.python.daemon.module).
 """

@@ -10,11 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from barnabas.captures.comments import meta_of
+from barnabas.captures.comments import meta_of_file
 from barnabas.captures.files.capture_folder import Segment as FileSegment
 from barnabas.captures.files.capture_folder import segment_of
-from barnabas.captures.files.file_format import CaptureFile
-from barnabas.captures.files.pcapng import CaptureError, Section
+from barnabas.captures.files.pcapng import CaptureError
 from barnabas.pipeline.streaming.incremental_reader import IncrementalReader, TableRow
 
 Given = tuple[Path, FileSegment]
@@ -108,9 +107,7 @@ def name_of(path: Path, segment: FileSegment) -> str:
 def identity(path: Path) -> FileSegment | None:
     """What a file says of itself; None if it is no segment. Raises OSError."""
     try:
-        with CaptureFile(path) as file:
-            first = next(file.blocks(), None)
-        return segment_of(meta_of(first)) if isinstance(first, Section) else None
+        return segment_of(meta_of_file(path))
     except CaptureError:
         return None
 

@@ -27,7 +27,7 @@ from barnabas.captures.files.pcapng import (
 )
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.framing.protocol_detection import Kind
-from barnabas.captures.section import Join
+from barnabas.captures.section import SectionReader
 from barnabas.captures.tcp.events import Event, Lost
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tls.decryption import Decryption, Seen
@@ -64,7 +64,7 @@ class IncrementalReader:
         """Of the packet that was read last, counted over all segments."""
         self._rows = EventRows(self._found, COLUMNS, self.context, capture=name)
         left_out: Counter[tuple[int, Kind]] = Counter()
-        self._join = Join(True, 0, left_out, Decryption(KeyLog(), Seen(), left_out), {})
+        self._section = SectionReader(True, 0, left_out, Decryption(KeyLog(), Seen(), left_out), {})
 
     def segment(self, path: Path) -> Iterator[TableRow]:
         """The rows that a segment completes. What is damaged in it is an error's row. Raises OSError."""
@@ -93,7 +93,7 @@ class IncrementalReader:
 
     def end(self) -> Iterator[TableRow]:
         """No more segments will come: what is open is given up."""
-        for event in self._join.end():
+        for event in self._section.end():
             yield from self._event(event)
         for number in self._rows.conversations.open:
             yield from filter(None, self._rows.end_of(number))
@@ -104,7 +104,7 @@ class IncrementalReader:
     def _block(self, block: object) -> Iterator[TableRow]:
         if isinstance(block, Packet):
             self._number += 1
-            for event in self._join.packet(block, self._packets, self._number):
+            for event in self._section.packet(block, self._packets, self._number):
                 yield from self._event(event)
         elif isinstance(block, Section):
             meta = meta_of(block)

@@ -35,10 +35,10 @@ _PATTERN: Final = re.compile(r"[][{}*?\\]")
 """What makes a pattern of a path that Spark is given."""
 
 
-def plain(path: Path) -> Path:
+def checked_path(path: Path) -> Path:
     """The path itself. Raises ValueError if Spark would take it for a pattern.
 
-    >>> plain(Path("/tmp/run-1"))
+    >>> checked_path(Path("/tmp/run-1"))
     PosixPath('/tmp/run-1')
     """
     found = _PATTERN.search(str(path))

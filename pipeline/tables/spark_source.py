@@ -37,6 +37,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from barnabas.captures.files.capture_folder import PART, is_capture
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.reading.file_order import sorted_paths
@@ -72,9 +73,6 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "files": FILES,
 }
 
-SUFFIXES: Final = (".pcap", ".pcapng")
-PACKED: Final = (".gz", ".zst")
-
 _ROWS: Final = 4000
 """Of frames, in a batch."""
 
@@ -95,14 +93,14 @@ class KafkaCapture(DataSource):
         """Reads files as one capture."""
         read = _Filtering if self.options.get("pushdown", "false") == "true" else _Reader
         options = self.options
-        return read(_table(options), _paths(options), _size(options), _names(schema))
+        return read(_table(options), _paths(options), _size(options), tuple(schema.names))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 Spark's name
         """Reads a folder to which files are added."""
         paths = _paths(self.options)
         if len(paths) != 1 or not paths[0].is_dir():
             raise ValueError("a stream of captures reads one folder")
-        return _Stream(_table(self.options), paths[0], _size(self.options), _names(schema))
+        return _Stream(_table(self.options), paths[0], _size(self.options), tuple(schema.names))
 
 
 class _Part(InputPartition):
@@ -223,14 +221,11 @@ class _Stream(DataSourceStreamReader):
 
 def closed(folder: Path) -> list[Path]:
     """The capture files in a folder that nobody writes any more, by name."""
-    return sorted(path for path in folder.iterdir() if _is_capture(path))
-
-
-def _is_capture(path: Path) -> bool:
-    name = path.name
-    for packed in PACKED:
-        name = name.removesuffix(packed)
-    return name.endswith(SUFFIXES) and not name.startswith((".", "_")) and path.is_file()
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.suffix != PART and not path.name.startswith((".", "_")) and is_capture(path)
+    )
 
 
 def _table(options: Any) -> str:
@@ -261,7 +256,3 @@ def _size(options: Any) -> int:
     if not size.isdigit() or int(size) < 1:
         raise ValueError(f"size {size!r} is no number of bytes")
     return int(size)
-
-
-def _names(schema: StructType) -> tuple[str, ...]:
-    return tuple(schema.names)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,7 +20,7 @@ from barnabas.pipeline.reading.flows import Outcome, Reading, outcomes
 from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.outcomes import HEAD, schema, travelling
 from barnabas.pipeline.reading.packet_rows import packet_rows
-from barnabas.pipeline.reading.plan import Plan
+from barnabas.pipeline.reading.plan import Piece, Plan
 from barnabas.pipeline.reading.planning import plan
 from barnabas.pipeline.reading.ranges import Range
 from barnabas.pipeline.reading.runs import Row, unpack
@@ -67,26 +68,26 @@ def planned(spark: SparkSession, ranges: Sequence[Range]) -> Plan:
 
 def segment_rows(spark: SparkSession, made: Plan, *, carry: bool) -> DataFrame:
     """The rows of segments.py of all pieces, a task for each."""
-    pieces, links = made.pieces, made.links
-
-    def read(batches: Batches) -> Batches:
-        for numbers in batches:
-            for number in numbers["id"].to_pylist():
-                yield from segments(pieces[number], links, carry=carry)
-
-    return tasks(spark, len(pieces)).mapInArrow(read, _SEGMENTS)
+    return _of_pieces(spark, made, partial(segments, links=made.links, carry=carry), _SEGMENTS)
 
 
 def packets(spark: SparkSession, made: Plan, columns: tuple[Column, ...]) -> DataFrame:
     """The rows of packet_rows.py of all pieces, with these columns."""
-    pieces, names = made.pieces, tuple(column.name for column in columns)
+    names = tuple(column.name for column in columns)
+    return _of_pieces(spark, made, partial(packet_rows, columns=names), ddl(columns))
+
+
+def _of_pieces(
+    spark: SparkSession, made: Plan, rows: Callable[[Piece], Batches], columns: str
+) -> DataFrame:
+    pieces = made.pieces
 
     def read(batches: Batches) -> Batches:
         for numbers in batches:
             for number in numbers["id"].to_pylist():
-                yield from packet_rows(pieces[number], names)
+                yield from rows(pieces[number])
 
-    return tasks(spark, len(pieces)).mapInArrow(read, ddl(columns))
+    return tasks(spark, len(pieces)).mapInArrow(read, columns)
 
 
 def outcome_files(

@@ -124,7 +124,7 @@ def write(
     """
     if not captures:
         raise ValueError("no capture files")
-    folders.plain(out)
+    folders.checked_path(out)
     step = iter(range(len(STEPS)))
 
     def begin() -> None:

@@ -1,4 +1,4 @@
-"""What all flows have said, out of the files in which it travelled."""
+"""Reads what flows said beside their exchanges out of the files that tasks have written."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.captures.kafka.pairing.draft_pairing import DraftPairing
-from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions
@@ -33,7 +33,7 @@ from barnabas.proxy.connection.state import Limits, State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Find
 from barnabas.proxy.fastpath.plan import Plan
-from barnabas.specs.addresses import Resolve
+from barnabas.specs.broker_addresses import Resolve
 from barnabas.specs.frames import Direction
 
 SEVERAL: Final = 1000
@@ -57,7 +57,7 @@ class Connection:
         broker: int | None,
         plan: Plan,
         shared: SharedState,
-        tally: Tally,
+        tally: ApiStats,
         totals: Totals,
         resolve: Resolve,
         find: Find,

@@ -16,7 +16,7 @@ from barnabas.proxy.connection.dispatch import Dispatch, is_lost
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.rules.rules import Decision
-from barnabas.specs.addresses import patch
+from barnabas.specs.broker_addresses import patch
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from barnabas.captures.kafka.pairing.conversation import CUT_OFF
+from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Finish, Left

@@ -21,7 +21,7 @@ from barnabas.proxy.fastpath.prefix_cache import LONG, familiar, glance, unasked
 from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs import NAMES
-from barnabas.specs.addresses import leaks
+from barnabas.specs.broker_addresses import leaks
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.keys import PRODUCE, SASL_HANDSHAKE
 from barnabas.specs.malformed import Malformed

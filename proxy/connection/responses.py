@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, body_version
-from barnabas.captures.kafka.pairing.conversation import PASSED_OVER, UNASKED
+from barnabas.captures.kafka.notes import PASSED_OVER, REPEATED
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.decisions import decide, message_of
@@ -22,7 +22,7 @@ from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import Decision
 from barnabas.proxy.topic_names.names import teaches
 from barnabas.specs import NAMES
-from barnabas.specs.addresses import leaks
+from barnabas.specs.broker_addresses import leaks
 from barnabas.specs.frames import Short, response_body
 from barnabas.specs.headers import response_header_version
 from barnabas.specs.keys import API_VERSIONS
@@ -124,7 +124,7 @@ class Responses:
             self.dispatch.frame("response", OutgoingFrame(frame, ordinal, now), [], now, at)
         elif pending in self.state.unasked:
             self.state.unasked.remove(pending)
-            self.actions.cut("response", at, {"frame": ordinal, "left": "never", "note": UNASKED})
+            self.actions.cut("response", at, {"frame": ordinal, "left": "never", "note": REPEATED})
         else:
             self.state.pairing.came(pending, now)
             self._deliver(frame, pending, ordinal, now, at)

@@ -7,7 +7,7 @@ from typing import Final
 
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.captures.kafka.sasl import Sasl
-from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.proxy.connection.ingress import Ingress
 from barnabas.proxy.connection.send_queue import SendQueue
 from barnabas.proxy.connection.shared_state import SharedState
@@ -17,7 +17,7 @@ from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.fastpath.prefix_cache import Familiar
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.rule import Counts
-from barnabas.specs.addresses import Resolve
+from barnabas.specs.broker_addresses import Resolve
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import Malformed
 
@@ -48,7 +48,7 @@ class State:
     broker: int | None
     plan: Plan
     shared: SharedState
-    tally: Tally
+    tally: ApiStats
     totals: Totals
     resolve: Resolve
     find: Find

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from barnabas.captures.addresses import endpoint_text
+from barnabas.captures.host_port import endpoint_text
 
 Address = tuple[str, int]
 

@@ -18,7 +18,7 @@ from prometheus_client.core import (
 )
 
 from barnabas.captures.kafka.exchange import STAND_INS
-from barnabas.captures.summary.api_stats import PER_OCTAVE, Tally
+from barnabas.captures.summary.api_stats import PER_OCTAVE, ApiStats
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.control.history import History
 from barnabas.proxy.network.server import Proxy
@@ -52,7 +52,7 @@ class _Collector:
             yield from _capture(self.proxy.capture)
 
 
-def _exchanges(tally: Tally, history: History) -> Iterator[Metric]:
+def _exchanges(tally: ApiStats, history: History) -> Iterator[Metric]:
     counts: Counter[str] = Counter()
     buckets: dict[str, Counter[int]] = {}
     for key, count, latencies in tally.latencies():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from barnabas.captures.addresses import endpoint_text
+from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange, iso
 from barnabas.captures.kafka.log_line import details

@@ -10,7 +10,7 @@ from typing import Any
 from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION, body_version
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs import NAMES, api
-from barnabas.specs.addresses import LEAKING, PLACES, Resolve, patch, place_of
+from barnabas.specs.broker_addresses import LEAKING, PLACES, Resolve, patch, place_of
 from barnabas.specs.keys import API_VERSIONS
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.captures.addresses import endpoint_text
+from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.wording import shorten
-from barnabas.specs.addresses import Kind, Resolve
+from barnabas.specs.broker_addresses import Kind, Resolve
 
 Address = tuple[str, int]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from barnabas.specs import NAMES, api, key_of
-from barnabas.specs.addresses import LEAKING
+from barnabas.specs.broker_addresses import LEAKING
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.releases import Range, features, offered
 

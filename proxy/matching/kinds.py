@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.captures.kafka.context.id_names import TOPIC, alone
+from barnabas.captures.kafka.context.id_names import TOPIC, places_without_names
 from barnabas.captures.kafka.errors import error_paths
 from barnabas.specs import api
 from barnabas.specs.drafts.keys import error_in_header
@@ -26,7 +26,7 @@ def names_any(entity: Entity, key: int, direction: Direction, version: int) -> b
     ways: set[Direction] = {"request", direction}
     return known(key, version) and any(
         entity_paths(entity, key, way, version)
-        or (entity == "topic" and alone(key, version, way, TOPIC))
+        or (entity == "topic" and places_without_names(key, version, way, TOPIC))
         for way in ways
     )
 

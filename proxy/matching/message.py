@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from barnabas.captures.kafka.context.completing import complete
-from barnabas.captures.kafka.context.id_names import TOPIC, alone, structs
+from barnabas.captures.kafka.context.id_names import TOPIC, places_without_names, structs
 from barnabas.captures.kafka.errors import error_codes
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.expression import Unclear
@@ -226,7 +226,7 @@ class Message:
     def _named(self, entity: Entity, direction: Direction, body: bytes) -> set[str]:
         key, version = self.key, self.version
         codec = api(key).message(direction).codec(version)
-        ids = alone(key, version, direction, TOPIC) if entity == "topic" else ()
+        ids = places_without_names(key, version, direction, TOPIC) if entity == "topic" else ()
         by_id = ((*place.path, place.id) for place in ids)
         paths = (*entity_paths(entity, key, direction, version), *by_id)
         if not paths:

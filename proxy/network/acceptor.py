@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from barnabas.captures.addresses import endpoint_text
+from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.edits.topology import Address, Node, NoPort
 from barnabas.proxy.network.sockets import address_of, listen
 

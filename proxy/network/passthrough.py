@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from barnabas.captures.addresses import endpoint_text
+from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.sockets import address_of, dial, listen, reason_of
 

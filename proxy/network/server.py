@@ -17,9 +17,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from barnabas.captures.addresses import endpoint_text
+from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.plural import plural
 from barnabas.proxy.connection.connection import Connection
@@ -65,7 +65,7 @@ class Proxy:
         self.options = options
         self.rules = rules or Rules(None)
         self.capture = capture
-        self.tally = Tally()
+        self.tally = ApiStats()
         self.totals = Totals()
         self.received = [0, 0]
         """Bytes of connections that are closed: from clients, from brokers."""

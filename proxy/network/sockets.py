@@ -10,7 +10,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any, Final
 
-from barnabas.captures.addresses import possible
+from barnabas.captures.host_port import possible
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.effects import Reject
 

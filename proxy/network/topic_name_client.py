@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Collection
 from typing import Final
 
-from barnabas.captures.kafka.context.id_names import TOPIC, pairs_in
+from barnabas.captures.kafka.context.id_names import TOPIC, ids_with_names_in
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.sockets import dial
 from barnabas.specs.frames import Frame, encode_frame, response_body
@@ -77,4 +77,4 @@ async def topic_names(
 
 def _names(frame: bytes) -> dict[uuid.UUID, str]:
     body = frame[response_body(frame, METADATA, VERSION) :]
-    return dict(pairs_in(METADATA, VERSION, "response", body, TOPIC))
+    return dict(ids_with_names_in(METADATA, VERSION, "response", body, TOPIC))

@@ -12,7 +12,7 @@ import uuid
 from collections import deque
 from typing import Final
 
-from barnabas.captures.kafka.context.id_names import TOPIC, pairs_in, places
+from barnabas.captures.kafka.context.id_names import TOPIC, ids_with_names_in, places
 from barnabas.captures.kafka.context.memory import MOST, Memory
 
 UNREAD: Final = 8 << 20
@@ -62,7 +62,7 @@ class TopicNames(Memory[uuid.UUID, str]):
             while self._unread:
                 api_key, version, body = self._unread.popleft()
                 self._bytes -= len(body)
-                for topic, name in pairs_in(api_key, version, "response", body, TOPIC):
+                for topic, name in ids_with_names_in(api_key, version, "response", body, TOPIC):
                     super().__setitem__(topic, name)
             return super().__getitem__(key)
 

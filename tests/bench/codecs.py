@@ -13,7 +13,7 @@ from typing import Any, Final
 from rich.table import Table
 
 from barnabas import specs
-from barnabas.specs.addresses import patch
+from barnabas.specs.broker_addresses import patch
 from barnabas.specs.frames import Direction
 from tests.bench import messages
 from tests.bench.contestants import Absent, contestants, differs

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from barnabas.captures.addresses import Endpoint
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, Segment
 from tests.captures.traffic import NOW, Said, ip_packet, talk, write_pcap
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import CaptureError
-from barnabas.captures.reader import CaptureReader, read
+from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Note, Opened
 from barnabas.captures.writing.flow_headers import FlowHeaders
 from barnabas.captures.writing.pcapng import comment_option, interface, packet, section
@@ -50,7 +50,7 @@ def others(path: Path, *, comment: str = "") -> Path:
 
 
 def test_a_file_of_others(tmp_path: Path) -> None:
-    reader = read(others(tmp_path / "f", comment="look here"))
+    reader = CaptureReader(others(tmp_path / "f", comment="look here"))
     assert list(reader) == [
         Opened(1, NOW, "[::ffff:10.0.0.1]:50000", "[::2]:9092", {}),
         Chunk(1, "arrived", "request", NOW, ASK[:3], (), 4),
@@ -58,12 +58,12 @@ def test_a_file_of_others(tmp_path: Path) -> None:
         Lost(1, "arrived", "request", NOW, 5),
         Chunk(1, "arrived", "request", NOW, b"z", (), 6),
     ]
-    assert (reader.meta, reader.foreign, reader.truncated) == ({}, 1, False)
+    assert (reader.meta, reader.packets.foreign, reader.truncated) == ({}, 1, False)
 
 
 @pytest.mark.parametrize("text", ["[1]", "null", "{", '{"a":' * 100_000, "9" * 5000])
 def test_comments_that_are_no_objects(tmp_path: Path, text: str) -> None:
-    events = list(read(others(tmp_path / "f", comment=text)))
+    events = list(CaptureReader(others(tmp_path / "f", comment=text)))
     assert isinstance(events[2], Chunk)
     assert events[2].comments == ({"text": text},)
 

@@ -272,7 +272,7 @@ def test_what_is_in_it(name: str) -> None:
     assert seen == EXPECTED[name]
     assert [one.undecodable for one in exchanges if one.undecodable] == []
     assert not reader.truncated
-    assert reader.foreign == 0
+    assert reader.packets.foreign == 0
 
 
 def test_the_readme_has_all_files_and_no_others() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from barnabas.captures.addresses import possible
+from barnabas.captures.host_port import possible
 from barnabas.peers.client_0_8.client import Connection
 from barnabas.peers.dialer import Connect, Dialer
 from barnabas.peers.replay.connection import LiveConnection

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from barnabas.captures.kafka.client_software import software_of
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
@@ -26,7 +28,7 @@ from barnabas.pipeline.reading.runs import unpack
 from barnabas.pipeline.reading.survey import survey
 from barnabas.pipeline.reading.tcp_segments import segments
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
-from barnabas.pipeline.rows.exchanges import NO_RESPONSE, batch, row, software_of
+from barnabas.pipeline.rows.exchanges import batch, row
 
 ROW = (*EXCHANGES, *RAW)
 NAMES = tuple(column.name for column in ROW)
@@ -125,7 +127,7 @@ def sequential(
         said = software_of(exchange)
         if said is not None:
             software.setdefault(exchange.connection, said)
-        late = exchange.latency_ms is None and exchange.note != NO_RESPONSE
+        late = exchange.latency_ms is None and exchange.note != UNANSWERED
         made = row(
             exchange,
             context,

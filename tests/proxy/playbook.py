@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.proxy.connection.actions import (
     PASS,
     Abort,
@@ -30,7 +30,7 @@ from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
-from barnabas.specs.addresses import Kind
+from barnabas.specs.broker_addresses import Kind
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from barnabas.specs.headers import request_header_version, response_header_version
 
@@ -105,7 +105,7 @@ class Stage:
         self.rules = Rules(loads(scenario, faults=faults) if scenario else None)
         self.plan = Plan(self.rules)
         self.shared = SharedState()
-        self.tally = Tally()
+        self.tally = ApiStats()
         self.totals = Totals()
         self.observed = observed
         self.limits = Limits(**limits)

@@ -15,7 +15,7 @@ import pytest
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.framing.framing import Framing, facts_of
+from barnabas.captures.kafka.framing.stream_framing import Framing, facts_of
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
 from barnabas.captures.writing.writer import CaptureWriter

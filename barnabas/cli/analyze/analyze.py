@@ -16,7 +16,7 @@ from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.spark.errors import UnavailableError, reason
 from barnabas.pipeline.spark.masters import parse_master
-from barnabas.pipeline.tables.folders import ON_REQUEST, plain
+from barnabas.pipeline.tables.folders import ON_REQUEST, checked_path
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
 def free(out: Path) -> None:
     """Raises Trouble if the folder is of something else, or can't be."""
     try:
-        plain(out.resolve())
+        checked_path(out.resolve())
     except ValueError as problem:
         raise Trouble(f"--out: {problem}") from None
     try:

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
+from barnabas.cli.captures.files import capture_path
 from barnabas.cli.console.options import Conf, TlsKeys, spark_settings
 from barnabas.trouble import Trouble
 
@@ -27,7 +28,9 @@ def analyze_command(
     captures: Annotated[
         list[Path],
         typer.Argument(
-            metavar="CAPTURE...", help="Captures (pcapng or pcap, also gzip or zstd), or folders."
+            metavar="CAPTURE...",
+            parser=capture_path,
+            help="Captures (pcapng or pcap, also gzip or zstd), or folders.",
         ),
     ],
     out: Annotated[

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from barnabas.cli.analyze.analyze import Wanted, free, printed, session_of
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.console.output import Output
+from barnabas.pipeline.spark.errors import reason
 from barnabas.pipeline.spark.masters import parse_master
-from barnabas.pipeline.tables.folders import plain
+from barnabas.pipeline.tables.folders import checked_path
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _folder(wanted: Wanted) -> Path:
             "--follow takes one folder: that of `barnabas proxy --capture FOLDER --rotate 256MiB`"
         )
     try:
-        plain(wanted.captures[0].resolve())
+        checked_path(wanted.captures[0].resolve())
     except ValueError as problem:
         raise Trouble(f"--follow: {problem}") from None
     if wanted.tls_keys is not None:
@@ -98,8 +99,7 @@ def _work(
         with watched(spark, progress.tasks):
             return analyze_tables(spark, out, progress.step)
     except PySparkException as problem:
-        why = next(filter(None, str(problem).splitlines()), type(problem).__name__)
-        raise Trouble(f"Spark gave up: {why}", COULD_NOT_RUN) from problem
+        raise Trouble(f"Spark gave up: {reason(problem)}", COULD_NOT_RUN) from problem
 
 
 @contextmanager

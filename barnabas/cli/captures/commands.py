@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from barnabas.cli.captures.decode_command import DECODE_EXAMPLES, DraftName, decode_command
+from barnabas.cli.captures.files import capture_path
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.options import (
     Filter,
@@ -15,7 +17,6 @@ from barnabas.cli.console.options import (
     JsonLines,
     Narrow,
     OwnFaults,
-    QuietFetches,
     TlsKeys,
 )
 from barnabas.cli.proxy.command import read_scenario
@@ -25,99 +26,7 @@ capture_app = typer.Typer()
 """They stand beside the other commands, not below a name of their own."""
 
 
-DraftName = Annotated[
-    str | None,
-    typer.Option(
-        "--draft",
-        metavar="NAME",
-        help="Read it as of a draft, e.g. rewrite-a; captures say it themselves.",
-    ),
-]
-
-
-@capture_app.command(
-    "decode",
-    cls=Narrow,
-    epilog="Examples:\n\n  barnabas decode run.pcapng\n\n"
-    "  barnabas decode run.pcapng --json | jq .request\n\n"
-    "  barnabas decode broker1.pcap.gz broker2.pcap.gz\n\n"
-    "  barnabas decode run.pcapng --filter \"api == 'Produce' && latency_ms > 100\"\n\n"
-    "  barnabas decode --request '0003 0001 00000007 0001 61 ffffffff'\n\n"
-    "  xxd -p response.bin | barnabas decode --response - --api Fetch --api-version 11",
-)
-def decode_command(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[FILE]...",
-            help="A capture (pcapng or pcap, also gzip or zstd); several are read as one.",
-        ),
-    ] = None,
-    as_json: JsonBodies = False,
-    frames: Annotated[
-        bool, typer.Option("--frames", help="A frame a line, not an exchange.")
-    ] = False,
-    only: Annotated[
-        str | None,
-        typer.Option("--filter", metavar="EXPR", help="Exchanges that meet it (JMESPath)."),
-    ] = None,
-    quiet_fetches: QuietFetches = None,
-    tls_keys: TlsKeys = None,
-    request: Annotated[
-        str | None, typer.Option(metavar="HEX", help="One request in hex; - reads stdin.")
-    ] = None,
-    response: Annotated[
-        str | None, typer.Option(metavar="HEX", help="One response in hex; - reads stdin.")
-    ] = None,
-    api: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The API that the response answers.")
-    ] = None,
-    api_version: Annotated[int | None, typer.Option(metavar="N", help="Its version.")] = None,
-    release: Annotated[
-        str | None, typer.Option(metavar="X.Y", help="Kafka's release, where its bytes differ.")
-    ] = None,
-    draft: DraftName = None,
-) -> None:
-    """Print a capture as the live log would, or decode one frame."""
-    given = [source for source in (files or None, request, response) if source is not None]
-    if len(given) != 1:
-        raise Trouble("decode takes one of FILE, --request HEX, --response HEX; see --help")
-    if files:
-        if (api, api_version, release) != (None, None, None):
-            raise Trouble("--api, --api-version and --release are for --request, --response")
-        from barnabas.cli.captures.decode import decode
-
-        if quiet_fetches and (as_json or frames):
-            raise Trouble(
-                "--quiet-fetches is about lines of exchanges: give it without --json, --frames"
-            )
-        keys = read_keys(tls_keys)
-        raise typer.Exit(
-            decode(
-                files,
-                as_json=as_json,
-                frames_only=frames,
-                only=only,
-                quiet=quiet_fetches,
-                keys=keys,
-                draft=draft,
-            )
-        )
-    from barnabas.cli.captures.decode_hex import Asked, decode_hex
-
-    if frames:
-        raise Trouble("--frames is for a capture file")
-    if only is not None:
-        raise Trouble("--filter is for a capture file")
-    if quiet_fetches is not None:
-        raise Trouble("--quiet-fetches is for a capture file")
-    if tls_keys is not None:
-        raise Trouble("--tls-keys is for a capture file")
-    text = request if request is not None else response
-    assert text is not None  # noqa: S101
-    direction: Literal["request", "response"] = "response" if request is None else "request"
-    asked = Asked(text, direction, api, api_version, release, draft, as_json)
-    raise typer.Exit(decode_hex(asked))
+capture_app.command("decode", cls=Narrow, epilog=DECODE_EXAMPLES)(decode_command)
 
 
 @capture_app.command(
@@ -129,7 +38,11 @@ def decode_command(
 def summary_command(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="A capture, or several of the same traffic."),
+        typer.Argument(
+            metavar="FILE...",
+            parser=capture_path,
+            help="A capture, or several of the same traffic.",
+        ),
     ],
     by: Annotated[
         list[str] | None,
@@ -158,7 +71,7 @@ def summary_command(
     "  barnabas serve run.pcapng --speed 0   # at once, not after the time that brokers took",
 )
 def serve_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", parser=capture_path, help="A capture.")],
     listen: Annotated[
         str,
         typer.Option(
@@ -186,7 +99,9 @@ def serve_command(
 )
 def grep_command(
     pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="A regular expression.")],
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Captures.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", parser=capture_path, help="Captures.")
+    ],
     any_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="In any case.")] = False,
     fixed: Annotated[
         bool, typer.Option("--fixed-strings", "-F", help="PATTERN as it is, no expression.")
@@ -210,8 +125,8 @@ def grep_command(
     "  barnabas diff a.pcapng b.pcapng --filter \"api == 'Produce'\" --json",
 )
 def diff_command(
-    left: Annotated[Path, typer.Argument(metavar="A", help="A capture.")],
-    right: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    left: Annotated[Path, typer.Argument(metavar="A", parser=capture_path, help="A capture.")],
+    right: Annotated[Path, typer.Argument(metavar="B", parser=capture_path, help="Another one.")],
     ignore: Ignore = None,
     everything: Annotated[
         bool,
@@ -271,7 +186,9 @@ def rehearse_command(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="[SCENARIO] CAPTURE", help="Without SCENARIO: that which the capture recorded."
+            metavar="[SCENARIO] CAPTURE",
+            parser=capture_path,
+            help="Without SCENARIO: that which the capture recorded.",
         ),
     ],
     check: Annotated[
@@ -303,7 +220,8 @@ def rehearse_command(
 )
 def check_command(
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="A capture.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="FILE", parser=capture_path, help="A capture.", show_default=False),
     ] = None,
     form: Annotated[
         Literal["text", "json", "sarif", "junit"], typer.Option("--format", help="Of the findings.")

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 
 import typer
 
+from barnabas.cli.captures.files import capture_path
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.options import Filter, TlsKeys
 from barnabas.trouble import Trouble
@@ -25,6 +26,7 @@ def convert_command(
         list[Path],
         typer.Argument(
             metavar="CAPTURE... OUT",
+            parser=capture_path,
             help="Captures, read as one, and the file to write: .pcapng or .jsonl, also .gz or .zst; "
             "- is standard output (JSON Lines).",
         ),

@@ -14,6 +14,13 @@ KINDS: Final = (".pcapng", ".pcap", ".cap", ".dmp")
 PACKED: Final = (".gz", ".zst")
 
 
+def capture_path(text: str) -> Path:
+    """A path on the command line. Raises Trouble for an empty one, which Path takes for this folder."""
+    if not text:
+        raise Trouble("can't read the capture '': No such file or directory")
+    return Path(text)
+
+
 def capture_files(given: Sequence[Path]) -> list[Path]:
     """The files, each once: of a folder those that are called like captures, by their names.
 

@@ -135,9 +135,9 @@ def as_junit(checked: Checked) -> str:
                 f"{plural(len(wrong) + checked.left_out.get(name, 0), 'finding')}: {wrong[0].what}"
             )
             failure = ET.SubElement(case, "failure", type=worst, message=_clean(message))
-            failure.text = _clean("\n".join(map(plain, wrong)))
+            failure.text = _clean("\n".join(map(as_lines, wrong)))
         if notes:
-            ET.SubElement(case, "system-out").text = _clean("\n".join(map(plain, notes)))
+            ET.SubElement(case, "system-out").text = _clean("\n".join(map(as_lines, notes)))
     suite.set("tests", str(len(by_check)))
     suite.set("failures", str(failures))
     root = ET.Element("testsuites")
@@ -146,7 +146,7 @@ def as_junit(checked: Checked) -> str:
     return ET.tostring(root, encoding="unicode", xml_declaration=True)
 
 
-def plain(finding: Finding) -> str:
+def as_lines(finding: Finding) -> str:
     """A finding as lines of text."""
     numbers = ", ".join(map(str, frames(finding.evidence)))
     where = "; ".join(map(exchange_text, finding.evidence))

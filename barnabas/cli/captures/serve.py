@@ -7,7 +7,7 @@ import os
 import signal
 from pathlib import Path
 
-from barnabas.addresses import format_address
+from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import bar, opened, read
@@ -62,12 +62,12 @@ async def _main(broker: RecordedBroker, listen: tuple[str, int], output: Output)
     except OSError as problem:
         why = os.strerror(problem.errno) if problem.errno else str(problem)
         raise Trouble(f"can't listen: {why}; choose another --listen") from None
-    ready = {"listen": format_address(broker.listeners[None]), "pid": os.getpid()}
+    ready = {"listen": endpoint_text(broker.listeners[None]), "pid": os.getpid()}
     output.ready(json_text({"ready": ready}))
     output.note(f"{plural(len(broker.answers.recorded), 'recorded exchange')} to answer with")
     for node, address in broker.listeners.items():
         if node is not None:
-            output.note(f"listening on {format_address(address)} for {node[0]} {node[1]}")
+            output.note(f"listening on {endpoint_text(address)} for {node[0]} {node[1]}")
     await stop.wait()
     await broker.stop()
     return _summary(broker, output)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from barnabas.addresses import format_address
 from barnabas.captures.files import private
+from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
@@ -127,12 +127,12 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
         try:
             await proxy.start()
         except OSError as problem:
-            where = format_address(job.options.listen)
+            where = endpoint_text(job.options.listen)
             raise Trouble(
                 f"can't listen on {where}: {os.strerror(problem.errno or 0)}; "
                 "choose another --listen"
             ) from None
-        ready = {"listen": format_address(proxy.address), "pid": os.getpid(), **ready}
+        ready = {"listen": endpoint_text(proxy.address), "pid": os.getpid(), **ready}
         if job.scenario_file is not None:
             watching = loop.create_task(
                 job.scenario_file.watch(lambda found: proxy.replace(found, "its file"), live.line)
@@ -163,7 +163,7 @@ def check(control: Control) -> None:
         line = f"--control needs the package {problem.name}: pip install 'barnabas[control]'"
         raise Trouble(line, COULD_NOT_RUN) from None
     if not is_loopback(control.address[0]):
-        where = format_address(control.address)
+        where = endpoint_text(control.address)
         raise Trouble(f"--control {where}: it listens on loopback only, e.g. 127.0.0.1:0")
 
 
@@ -184,11 +184,11 @@ async def control_port(
         serving = await serve(app, control.address, token)
     except OSError as problem:
         raise Trouble(
-            f"can't listen on {format_address(control.address)}: "
+            f"can't listen on {endpoint_text(control.address)}: "
             f"{os.strerror(problem.errno or 0)}; choose another --control"
         ) from None
     try:
-        yield {"control": format_address(serving.address), "token": token}
+        yield {"control": endpoint_text(serving.address), "token": token}
     finally:
         await serving.stop()
 

@@ -7,7 +7,8 @@ import os
 import signal
 from collections.abc import Sequence
 
-from barnabas.addresses import format_address, parse_servers
+from barnabas.addresses import parse_servers
+from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.loop import run
@@ -45,7 +46,7 @@ async def _main(found: Sequence[Route]) -> int:
     except OSError as problem:
         why = os.strerror(problem.errno) if problem.errno else str(problem)
         raise Trouble(f"can't listen: {why}; choose another --listen") from None
-    listening = [format_address(address) for address in passthrough.listening]
+    listening = [endpoint_text(address) for address in passthrough.listening]
     ready = {"listen": listening[0], "listeners": listening, "pid": os.getpid()}
     output.ready(json_text({"ready": ready}))
     await stop.wait()

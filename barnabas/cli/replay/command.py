@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from barnabas.cli.captures.files import capture_path
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.options import BrokerCa, BrokerTls, Filter, Ignore, JsonLines, TlsKeys
 from barnabas.peers.ownership import OPTION
@@ -27,7 +28,9 @@ REPLAY_EXAMPLES: Final = (
 
 
 def replay_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A capture (pcapng).")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", parser=capture_path, help="A capture (pcapng).")
+    ],
     bootstrap_server: Annotated[
         str,
         typer.Option(

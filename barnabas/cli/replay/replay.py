@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from barnabas.addresses import format_address
+from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
@@ -203,7 +203,7 @@ def _check_own(asked: Replay, address: Address) -> None:
     """Raises Trouble for a broker on another machine, unless that is allowed."""
     if not asked.own and not is_loopback(address[0]):
         raise Trouble(
-            f"{format_address(address)} is not this machine: a replay writes to its target; "
+            f"{endpoint_text(address)} is not this machine: a replay writes to its target; "
             f"if it is yours, say {OPTION}"
         )
 

@@ -1,4 +1,4 @@
-"""`rewrite_owners`: what the coordinator of the rewrite gives out it gives once in a generation."""
+"""`rewrite_owners`: in a generation, the coordinator of the rewrite gives each partition to one consumer."""
 
 from __future__ import annotations
 

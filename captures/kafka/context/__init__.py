@@ -1,4 +1,4 @@
-"""What messages do not say themselves: learnt from those that pass, for whoever shows the others.
+"""What messages leave out, learnt from the messages before them.
 
 Fetch from v13 names topics by id only (KIP-516), an incremental Fetch lists only what changed
 (KIP-227), so do the heartbeats of new groups (KIP-848), and a transaction marker names a producer by
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from barnabas.captures.kafka.context.brokers import Brokers
 from barnabas.captures.kafka.context.groups import Group, learn_group
-from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, pairs
+from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, ids_with_names
 from barnabas.captures.kafka.context.members import Members
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.context.producers import learn_producer
@@ -43,9 +43,9 @@ class Context:
 
     def learn(self, exchange: Exchange) -> None:
         """Take what an exchange teaches. Bodies that can't be read teach nothing."""
-        for topic, name in pairs(exchange, TOPIC):
+        for topic, name in ids_with_names(exchange, TOPIC):
             self.topics[topic] = name
-        for producer, transactional_id in pairs(exchange, PRODUCER):
+        for producer, transactional_id in ids_with_names(exchange, PRODUCER):
             self.producers[producer] = transactional_id
         learn_producer(self.producers, exchange)
         learn_group(self.groups, exchange)
@@ -56,6 +56,6 @@ class Context:
     @property
     def forgotten(self) -> int:
         """How many entries were forgotten because there were too many."""
-        memories = (self.topics, self.groups, self.producers, self.brokers)
+        memories = (self.topics, self.groups, self.producers, self.brokers.nodes)
         own = sum(memory.forgotten for memory in memories)
         return own + self.sessions.forgotten + self.members.forgotten

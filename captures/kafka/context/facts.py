@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, lone
+from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, ids_without_names
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.jsonform import uuid_text
 
@@ -23,7 +23,9 @@ def facts(exchange: Exchange, context: Context) -> dict[str, Any]:
     assigned. transactions: transactional ids of the producer ids that stand alone.
     """
     found: dict[str, Any] = {}
-    topics = {uuid_text(topic): context.topics.get(topic) for topic in lone(exchange, TOPIC)}
+    topics = {
+        uuid_text(topic): context.topics.get(topic) for topic in ids_without_names(exchange, TOPIC)
+    }
     if topics:
         found["topics"] = topics
     session = context.sessions.of(exchange)
@@ -45,7 +47,10 @@ def facts(exchange: Exchange, context: Context) -> dict[str, Any]:
             if member.assigned is None
             else _named(member.assigned.items(), context.topics),
         }
-    producers = {str(number): context.producers.get(number) for number in lone(exchange, PRODUCER)}
+    producers = {
+        str(number): context.producers.get(number)
+        for number in ids_without_names(exchange, PRODUCER)
+    }
     if producers:
         found["transactions"] = producers
     return found

@@ -1,4 +1,4 @@
-"""What kind a group is of: JoinGroup says it, SyncGroup before v5 does not."""
+"""The protocol type and name of a group, which JoinGroup says, and SyncGroup before v5 does not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from barnabas.specs.keys import JOIN_GROUP
 
 
 class Group(NamedTuple):
-    """What a group speaks; None: not known."""
+    """Protocol type and name of a group; None: not known."""
 
     protocol_type: str | None = None
     protocol_name: str | None = None

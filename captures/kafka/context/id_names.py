@@ -35,10 +35,10 @@ PRODUCER: Final = Kind(
 )
 
 
-def told(names: Any) -> dict[uuid.UUID, str]:
+def names_by_id(names: Any) -> dict[uuid.UUID, str]:
     """Names by id, as a capture's own words have them. What is none is left out.
 
-    >>> told({"AAAAAAAAAAAAAAAAAAAAAQ": "orders", "?": "clicks"})
+    >>> names_by_id({"AAAAAAAAAAAAAAAAAAAAAQ": "orders", "?": "clicks"})
     {UUID('00000000-0000-0000-0000-000000000001'): 'orders'}
     """
     found = {}
@@ -56,13 +56,13 @@ class Place(NamedTuple):
     name: str | None
 
 
-def pairs(exchange: Exchange, kind: Kind) -> Iterator[tuple[Any, str]]:
+def ids_with_names(exchange: Exchange, kind: Kind) -> Iterator[tuple[Any, str]]:
     """(id, name) wherever an exchange has both."""
     for direction, body in _bodies(exchange):
-        yield from pairs_in(exchange.key, exchange.version, direction, body, kind)
+        yield from ids_with_names_in(exchange.key, exchange.version, direction, body, kind)
 
 
-def pairs_in(
+def ids_with_names_in(
     key: int, version: int, direction: Direction, body: bytes, kind: Kind
 ) -> Iterator[tuple[Any, str]]:
     """(id, name) wherever a message has both."""
@@ -71,7 +71,7 @@ def pairs_in(
             yield found, name
 
 
-def lone(exchange: Exchange, kind: Kind) -> Iterator[Any]:
+def ids_without_names(exchange: Exchange, kind: Kind) -> Iterator[Any]:
     """The ids that stand in an exchange without a name."""
     for direction, body in _bodies(exchange):
         message = exchange.key, exchange.version, direction, body
@@ -135,10 +135,12 @@ def places(key: int, version: int, direction: Direction, kind: Kind) -> tuple[Pl
 
 
 @functools.lru_cache(4096)
-def alone(key: int, version: int, direction: Direction, kind: Kind) -> tuple[Place, ...]:
+def places_without_names(
+    key: int, version: int, direction: Direction, kind: Kind
+) -> tuple[Place, ...]:
     """Where such ids stand without a name beside them.
 
-    >>> alone(78, 1, "response", TOPIC)
+    >>> places_without_names(78, 1, "response", TOPIC)
     (Place(path=('responses',), id='topic_id', name=None),)
     """
     return tuple(place for place in places(key, version, direction, kind) if place.name is None)

@@ -1,4 +1,4 @@
-"""Which group a request is about, wherever it says so."""
+"""The group that a request names, in whichever field."""
 
 from __future__ import annotations
 

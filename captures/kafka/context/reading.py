@@ -12,8 +12,7 @@ from barnabas.specs.registry import api
 
 def fields(exchange: Exchange, direction: Direction, *paths: str) -> dict[str, Any] | None:
     """These fields of a body, as far as the version has them; None if it can't be read or is absent."""
-    body = exchange.request_body if direction == "request" else exchange.response_body
-    return fields_of(exchange.key, exchange.version, direction, body, *paths)
+    return fields_of(exchange.key, exchange.version, direction, exchange.body(direction), *paths)
 
 
 def fields_of(

@@ -1,1 +1,1 @@
-"""Frames out of the bytes of a stream: where one begins behind a gap, and whether it is Kafka at all."""
+"""Frames cut out of streams (`stream_framing`), also behind a gap (`frame_resync`), protocol detection."""

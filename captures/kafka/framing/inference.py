@@ -1,4 +1,4 @@
-"""Which API and version a response has whose request was not captured: what fits, if one thing alone does.
+"""API and version of responses whose requests were not captured: those that alone fit the bytes.
 
 A response says neither. Where a capture begins in the middle of a connection, the first responses answer what
 was asked before. They end where the first one begins whose request is known; so they are found from there

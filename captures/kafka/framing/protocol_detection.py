@@ -1,7 +1,7 @@
-"""Which conversations of a capture speak Kafka, and who is the client: what they say decides it.
+"""Finds the conversations of a capture that speak Kafka, and their client, by their bytes alone.
 
-A port proves nothing. Until a conversation is decided it is held back, in bounded memory. One that began
-before the capture is decided by the first whole request in it.
+A conversation is held back until it is decided, in bounded memory. One that began before the capture is
+decided by its first whole request.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Final, Literal
 
 from barnabas.captures.kafka.exchange import GSSAPI_START
 from barnabas.captures.kafka.framing.frame_resync import FrameResync
-from barnabas.captures.kafka.framing.framing import FRAME_LIMIT
+from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
+from barnabas.captures.tcp.bytes_needed import swapped
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import OPPOSITE, Direction
 from barnabas.specs.registry import NAMES
@@ -146,14 +147,15 @@ class ProtocolDetection:
             self.left_out[port, _kind(undecided)] += 1
 
     def _renamed(self, event: Event) -> Event:
-        number, swapped = self._decided[event.connection]
-        if not swapped and number == event.connection:
+        number, turned = self._decided[event.connection]
+        if not turned and number == event.connection:
             return event
-        if not swapped or isinstance(event, Closed):
+        if not turned or isinstance(event, Closed):
             return event._replace(connection=number)
         if isinstance(event, Opened):
-            client, server, demands = event.server, event.client, event.demands.swapped()
-            return event._replace(connection=number, client=client, server=server, demands=demands)
+            client, server = event.server, event.client
+            needs = swapped(event.needs)
+            return event._replace(connection=number, client=client, server=server, needs=needs)
         return event._replace(connection=number, direction=OPPOSITE[event.direction])
 
 

@@ -1,4 +1,4 @@
-"""Who asks and who answers on one connection of a draft: frames in, what they are out.
+"""Pairs the requests and answers of one connection of a draft protocol, in which either side may ask.
 
 In central coordination a consumer asks until it has registered, and from then on the coordinator asks
 on the same connection. There is no correlation id there: answers come in order. The rewrite's headers

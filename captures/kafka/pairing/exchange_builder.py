@@ -1,4 +1,4 @@
-"""From a request that was in flight to its exchange: used by the proxy and by all that reads captures."""
+"""Makes the exchange of a request that was in flight, for the proxy and for readers of captures."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The hot path of pairing: over the frames of a chunk of which nothing is said, and which come as usual.
+"""The fast path of pairing, for chunks without comments.
 
-Each method returns how far into the chunk it went; what stands behind that (a frame that is not whole,
-a request that begins with other bytes than the last one of its kind, a response out of turn, anything
-odd) is left to the careful path in `conversation`. That makes the same exchanges of all frames.
+Each method returns how far into the chunk it went, and leaves the rest to the careful path in `conversation`:
+a frame that is not whole, a request that begins with other bytes than the last one of its kind, a response
+out of order. The careful path makes the same exchanges of all frames.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ import struct
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import Exchange, Uncut
-from barnabas.captures.kafka.framing.framing import FRAME_LIMIT, Framing
+from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT, Framing
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.headers import response_header_version
-
-UNANSWERED: Final = "no response (acks=0)"
-"""What is said of a request to which no response belongs."""
 
 _REQUEST: Final = struct.Struct(">iIi").unpack_from
 """The size; key and version as one number; the correlation id."""

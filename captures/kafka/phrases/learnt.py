@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.id_names import PRODUCER, lone
+from barnabas.captures.kafka.context.id_names import PRODUCER, ids_without_names
 from barnabas.captures.kafka.context.members import Member
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.context.sessions import Session
@@ -26,7 +26,7 @@ def learnt(exchange: Exchange, context: Context) -> str:
         said = fields(exchange, "response", "assignment", "active_tasks") or {}
         new = any(value is not None for value in said.values())
         return "" if new else _member(member, context.topics)
-    owners = [context.producers.get(number) for number in lone(exchange, PRODUCER)]
+    owners = [context.producers.get(number) for number in ids_without_names(exchange, PRODUCER)]
     known = dict.fromkeys(owner for owner in owners if owner)
     return f" of {listed(known, 'transaction')}" if known else ""
 

@@ -1,4 +1,4 @@
-"""Heartbeats against session time-outs (000, 001)."""
+"""Heartbeats against session time-outs."""
 
 from __future__ import annotations
 

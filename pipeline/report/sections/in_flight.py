@@ -1,4 +1,4 @@
-"""How many requests of a client were under way at once (004)."""
+"""How many requests of a client were under way at once."""
 
 from __future__ import annotations
 

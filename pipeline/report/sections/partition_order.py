@@ -1,4 +1,4 @@
-"""Whether each producer's batches came to a partition in order (004)."""
+"""Whether each producer's batches came to a partition in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rebalances of each group: who joined, who was late, how long delivery stood still (003)."""
+"""Rebalances of each group: who joined, who was late, how long delivery stood still."""
 
 from __future__ import annotations
 

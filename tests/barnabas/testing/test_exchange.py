@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.kafka.exchange import COLUMNS
+from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.specs import entities
 from barnabas.specs.entities import named
 from barnabas.specs.frames import Direction

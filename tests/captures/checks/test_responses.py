@@ -7,7 +7,7 @@ from typing import Any
 from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.pairing.conversation import NOT_CAPTURED
+from barnabas.captures.kafka.notes import NOT_CAPTURED
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from tests.captures.checks.given import exchange, found, frames, produce, whats
 from tests.captures.kafka.pairing.test_conversation import request, response

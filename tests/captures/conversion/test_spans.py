@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from barnabas.captures.conversion.spans import NOBODYS, REST, Spans
-from barnabas.captures.kafka.framing.framing import CapturedFrame
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame
 
 
 def spans(*frames: tuple[int, int, int]) -> Spans:

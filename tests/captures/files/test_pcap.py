@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.files.pcap import MAGICS, read_packets
-from barnabas.captures.files.pcapng import BLOCK_LIMIT, Block, CaptureError, Packet, Truncated
+from barnabas.captures.files.pcap import MAGICS, read_runs
+from barnabas.captures.files.pcapng import BLOCK_LIMIT, Block, CaptureError, Packet, Truncated, each
 from tests.captures.traffic import NOW, write_pcap
 
 HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
@@ -19,7 +19,7 @@ ONE = struct.pack("<IIII", 5, 7, 3, 9) + b"abc"
 
 
 def blocks(data: bytes) -> list[Block]:
-    return list(read_packets(io.BytesIO(data)))
+    return list(each(read_runs(io.BytesIO(data))))
 
 
 @pytest.mark.parametrize("order", ["<", ">"])

@@ -22,15 +22,16 @@ from barnabas.captures.files.pcapng import (
     Section,
     Statistics,
     Truncated,
+    each,
 )
-from barnabas.captures.files.pcapng_file import read_blocks
+from barnabas.captures.files.pcapng_file import read_runs
 from barnabas.captures.writing.pcapng import comment_option, interface, packet, section, statistics
 
 HEAD = section('{"barnabas":1}', "barnabas 1") + interface(101)
 
 
 def blocks(data: bytes) -> list[Block]:
-    return list(read_blocks(io.BytesIO(data)))
+    return list(each(read_runs(io.BytesIO(data))))
 
 
 def block(order: str, kind: int, body: bytes) -> bytes:
@@ -157,7 +158,7 @@ def test_a_pipe_that_was_cut_off() -> None:
         def seekable(self) -> bool:
             return False
 
-    assert list(read_blocks(Pipe(HEAD[:-4])))[-1] == Truncated(len(HEAD) - len(interface(101)))
+    assert list(each(read_runs(Pipe(HEAD[:-4]))))[-1] == Truncated(len(HEAD) - len(interface(101)))
 
 
 @pytest.mark.parametrize(
@@ -190,7 +191,7 @@ def test_a_length_that_lies_allocates_nothing(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(HEAD + struct.pack("<III", 6, BLOCK_LIMIT, 0))
     with (tmp_path / "f").open("rb") as file:
         tracemalloc.start()
-        assert list(read_blocks(file))[-1] == Truncated(len(HEAD))
+        assert list(each(read_runs(file)))[-1] == Truncated(len(HEAD))
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak < 1 << 20

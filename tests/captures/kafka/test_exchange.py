@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.kafka.exchange import COLUMNS, SASL_TOKEN, Exchange, body_version
+from barnabas.captures.kafka.columns import COLUMNS
+from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.specs.registry import api
 from tests import places

@@ -7,14 +7,14 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.summary.api_stats import KINDS, Row, Tally
+from barnabas.captures.summary.api_stats import KINDS, ApiStats, Row
 
 RESOLUTION = 2 ** (1 / 70) * (1 + 1e-9)  # half a bucket, and the rounding of a float
 
 
 @given(st.lists(st.integers(1, 10**13), min_size=1, max_size=300))
 def test_percentiles_are_within_the_resolution(latencies: list[int]) -> None:
-    tally = Tally()
+    tally = ApiStats()
     for latency in latencies:
         tally.note(1, latency)
     (row,) = tally.rows()
@@ -27,14 +27,14 @@ def test_percentiles_are_within_the_resolution(latencies: list[int]) -> None:
 
 
 def test_memory_does_not_grow_with_the_traffic() -> None:
-    tally = Tally()
+    tally = ApiStats()
     for latency in range(0, 10**8, 997):
         tally.note(0, latency)
     assert len(tally._series[0].buckets) < 27 * 35
 
 
 def test_the_most_frequent_api_stands_first() -> None:
-    tally = Tally()
+    tally = ApiStats()
     tally.note(3, 1_000_000)
     for _ in range(3):
         tally.note(1, 2_000_000)
@@ -45,7 +45,7 @@ def test_the_most_frequent_api_stands_first() -> None:
 
 
 def test_errors_are_unknown_until_a_response_is_looked_at() -> None:
-    tally = Tally()
+    tally = ApiStats()
     tally.note(1, 10)
     assert tally.rows()[0].errors is None
     tally.error(1, "")
@@ -60,13 +60,13 @@ def test_errors_are_unknown_until_a_response_is_looked_at() -> None:
 
 
 def test_requests_without_a_response_count_and_have_no_latency() -> None:
-    tally = Tally()
+    tally = ApiStats()
     tally.note(0, None)
     assert tally.rows() == [Row("Produce", 1, None, None, None, None)]
 
 
 def test_several_that_waited_equally_long_are_counted_at_once() -> None:
-    one, many = Tally(), Tally()
+    one, many = ApiStats(), ApiStats()
     for _ in range(5):
         one.note(1, 1000)
     many.note(1, 1000, 5)
@@ -74,7 +74,7 @@ def test_several_that_waited_equally_long_are_counted_at_once() -> None:
 
 
 def test_keys_and_errors_beyond_a_number_are_counted_together() -> None:
-    tally = Tally()
+    tally = ApiStats()
     for number in range(30_000):
         tally.note(1000 + number, None)
         tally.error(3, f"error {number}")

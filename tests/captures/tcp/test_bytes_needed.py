@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.addresses import Endpoint
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.bytes_needed import UNHEARD, Demand, Demands
+from barnabas.captures.tcp.bytes_needed import NEVER_SAID, BytesNeeded, Needs, swapped
 from barnabas.captures.tcp.events import Chunk, Event, Opened
 from barnabas.captures.tcp.flow import GRACE
 from barnabas.captures.tcp.headers import Segment
@@ -25,9 +25,9 @@ from tests.captures.traffic import CLIENT, gist, segments, talk
 
 
 def unheard(events: Iterable[Event]) -> Iterator[Event]:
-    """The events of a reader that hears no demand."""
+    """The events of a reader that is told no need."""
     for event in events:
-        yield event._replace(demands=UNHEARD) if isinstance(event, Opened) else event
+        yield event._replace(needs=NEVER_SAID) if isinstance(event, Opened) else event
 
 
 @QUICK
@@ -98,7 +98,7 @@ def _stream(chunks: list[Chunk], direction: str) -> bytes:
     return b"".join(chunk.data for chunk in chunks if chunk.direction == direction)
 
 
-def test_demands_are_swapped_with_the_ends() -> None:
-    demands = Demands(Demand(), Demand())
-    demands.swapped().request.bytes = 5
-    assert (demands.request.bytes, demands.response.bytes) == (0, 5)
+def test_needs_are_swapped_with_the_ends() -> None:
+    needs: Needs = {"request": BytesNeeded(), "response": BytesNeeded()}
+    swapped(needs)["request"].bytes = 5
+    assert (needs["request"].bytes, needs["response"].bytes) == (0, 5)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.addresses import Endpoint
-from barnabas.captures.tcp.fast_headers import Usual, usual
+from barnabas.captures.host_port import Endpoint
+from barnabas.captures.tcp.fast_headers import FastSegment, fast_segment
 from barnabas.captures.tcp.headers import Segment
 from barnabas.captures.tcp.packets import Packets
 from tests.captures.tcp.test_packets import FOUR, SIX, WRAPPINGS, behind, cooked, ether, plain, same
@@ -18,9 +18,9 @@ USUAL = [("raw", 101, same, FOUR), ("raw 6", 101, same, SIX), ("ethernet", 1, et
 USUAL += [("ethernet 6", 1, ether, SIX), ("cooked", 113, cooked, FOUR)]
 
 
-def agree(linktype: int, data: bytes) -> Usual | None:
+def agree(linktype: int, data: bytes) -> FastSegment | None:
     """What is found at once, once it is seen to be the same as with care."""
-    found, segment = usual(linktype, data), Packets().segment(linktype, data)
+    found, segment = fast_segment(linktype, data), Packets().segment(linktype, data)
     if found is not None:
         assert segment is not None
         key, *rest, start, end = found

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import Run
-from barnabas.captures.tcp.fast_headers import usual
+from barnabas.captures.tcp.fast_headers import fast_segment
 from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, Segment, parse
 from barnabas.captures.tcp.reassembly import Event, Reassembler
 from tests.captures.tcp.test_reassembly import back, handshake, there
@@ -52,12 +52,12 @@ def fast(packets: list[bytes]) -> tuple[list[Event], int]:
     places = [(at, *place) for at, place in enumerate(itertools.pairwise(ends))]
     found: list[Event] = []
     careful = 0
-    for one in flows.skim(Run(101, memoryview(b"".join(packets)), places, 0, 0), 0):
+    for one in flows.run(Run(101, memoryview(b"".join(packets)), places, 0, 0), 0):
         if not isinstance(one, int):
             found.append(one)
             continue
         careful += 1
-        segment, place = parse(101, packets[one]), usual(101, packets[one])
+        segment, place = parse(101, packets[one]), fast_segment(101, packets[one])
         assert segment is not None
         assert place is not None
         found += flows.feed(segment, one, (), one)

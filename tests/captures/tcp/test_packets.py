@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.addresses import Endpoint
+from barnabas.captures.host_port import Endpoint
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.packets import Packets
 from tests.captures.traffic import (

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import Run
 from barnabas.captures.tcp import reassembly
-from barnabas.captures.tcp.fast_headers import Usual, usual
-from barnabas.captures.tcp.flow import GRACE, Data, Gap
+from barnabas.captures.tcp.fast_headers import FastSegment, fast_segment
+from barnabas.captures.tcp.flow import GRACE
+from barnabas.captures.tcp.half import Data, Gap
 from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, Segment
 from barnabas.captures.tcp.initial_sequence import WAIT_NS
 from barnabas.captures.tcp.reassembly import Closed, Event, Opened, Reassembler
@@ -64,9 +65,9 @@ def test_a_conversation() -> None:
     ]
 
 
-def usual_of(segment: Segment) -> Usual:
+def usual_of(segment: Segment) -> FastSegment:
     """Where the packet that a segment comes in has what."""
-    found = usual(101, ip_packet(segment))
+    found = fast_segment(101, ip_packet(segment))
     assert found is not None
     return found
 
@@ -76,26 +77,26 @@ def skimmed(flows: Reassembler, segments: list[Segment]) -> list[Data | int]:
     packets = [ip_packet(segment) for segment in segments]
     ends = list(itertools.accumulate(map(len, packets), initial=0))
     places = [(at + 1, *place) for at, place in enumerate(itertools.pairwise(ends))]
-    return list(flows.skim(Run(101, memoryview(b"".join(packets)), places, 0, 0), 4))
+    return list(flows.run(Run(101, memoryview(b"".join(packets)), places, 0, 0), 4))
 
 
 def test_what_is_not_yet_demanded_is_gathered() -> None:
     flows = Reassembler()
     opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
     assert isinstance(opened, Opened)
-    opened.demands.request.bytes = 5
+    opened.needs["request"].bytes = 5
     pieces = [there(101, b"ab", ack=501), there(103, b"c", ack=501), there(104, b"defg", ack=501)]
     assert skimmed(flows, pieces) == [0, 1, 2]  # nobody knows whose they are
     flows.learn(usual_of(pieces[0]), pieces[0])
     assert skimmed(flows, pieces) == [Data(1, "request", 3, b"abcdefg", (), 6)]
-    assert opened.demands.request.bytes == 0
+    assert opened.needs["request"].bytes == 0
 
 
 def test_what_was_gathered_comes_before_anything_unusual() -> None:
     flows = Reassembler()
     opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
     assert isinstance(opened, Opened)
-    opened.demands.request.bytes = 5
+    opened.needs["request"].bytes = 5
     flows.learn(usual_of(there(101)), there(101))
     assert not skimmed(flows, [there(101, b"ab", ack=501), there(103, b"c", ack=501)])
     assert list(flows.feed(there(104, b"d", flags=FIN | ACK, ack=501), 9, (), 6)) == [
@@ -108,7 +109,7 @@ def test_what_was_gathered_is_there_at_the_end() -> None:
     flows = Reassembler()
     opened, *_ = [event for segment in handshake() for event in flows.feed(segment, 0)]
     assert isinstance(opened, Opened)
-    opened.demands.request.bytes = 5
+    opened.needs["request"].bytes = 5
     flows.learn(usual_of(there(101)), there(101))
     assert not skimmed(flows, [there(101, b"ab", ack=501)])
     assert list(flows.end()) == [Data(1, "request", 1, b"ab", (), 4)]

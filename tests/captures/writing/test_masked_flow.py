@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
+from barnabas.captures.writing.flow_writer import Cut, FlowWriter
 from barnabas.captures.writing.masked_flow import Hidden, MaskedFlow
 from barnabas.captures.writing.masking import Masking
-from barnabas.captures.writing.writer import Cut, FlowWriter
 from barnabas.specs.frames import Direction
 from tests.captures.traffic import request
 from tests.costs import steps

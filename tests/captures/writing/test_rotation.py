@@ -25,9 +25,10 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.captures.writing.block_sink import Stats
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.rotation import Rotation, Segments
-from barnabas.captures.writing.sink import Sink, Stats
+from barnabas.captures.writing.sink import Sink
 from barnabas.captures.writing.writer import CaptureWriter
 from tests.captures.writing.test_writer import CLIENT, LISTENER, NOW, Full, begin, heard
 from tests.places import ROOT

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from barnabas.captures.files.pcapng import Buffer
-from barnabas.captures.writing.sink import SLOW_NS, Sink, Stats
+from barnabas.captures.writing.block_sink import Stats
+from barnabas.captures.writing.sink import SLOW_NS, Sink
 
 HEAD = b"head"
 

@@ -14,14 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.files.pcapng import Buffer, Packet, Section
-from barnabas.captures.files.pcapng_file import read_blocks
+from barnabas.captures.files.pcapng import Buffer, Packet, Section, each
+from barnabas.captures.files.pcapng_file import read_runs
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
 from barnabas.captures.tcp.headers import parse
 from barnabas.captures.writing.flow_headers import HANDSHAKE, SEGMENT
+from barnabas.captures.writing.flow_writer import FlowWriter
 from barnabas.captures.writing.sink import Sink
-from barnabas.captures.writing.writer import CaptureWriter, FlowWriter
+from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import Direction
 
 CLIENT, LISTENER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
@@ -124,7 +125,7 @@ def test_the_events_of_a_connection(tmp_path: Path) -> None:
     assert reader.meta == {"barnabas": 1, "seed": 7}
     assert [tuple(note) for note in reader.notes] == [(NOW + 3, {"scenario": "again"})]
     with path.open("rb") as file:
-        first = next(read_blocks(file))
+        first = next(each(read_runs(file)))
     assert isinstance(first, Section)
     assert first.application.startswith("barnabas ")
 
@@ -138,7 +139,7 @@ def test_what_the_linked_flow_says_of_itself(tmp_path: Path) -> None:
         flow.left("request", b"x", NOW, {})
         flow.close(NOW)
     with (tmp_path / "f").open("rb") as file:
-        packets = [block for block in read_blocks(file) if isinstance(block, Packet)]
+        packets = [block for block in each(read_runs(file)) if isinstance(block, Packet)]
     assert packets[HANDSHAKE].comments == (
         '{"barnabas":"flow","connection":3,"flow":"left","broker":5}',
     )

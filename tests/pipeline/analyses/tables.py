@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
+from barnabas.captures.kafka.client_software import software_of
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.pipeline.rows.columns import EXCHANGES, Column, arrow
-from barnabas.pipeline.rows.exchanges import batch, row, software_of
+from barnabas.pipeline.rows.exchanges import batch, row
 from tests.pipeline.given import body_text
 from tests.places import SAMPLES
 

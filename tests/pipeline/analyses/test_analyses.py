@@ -33,6 +33,5 @@ def test_each_analysis_is_listed_under_the_name_of_its_function() -> None:
 
 @pytest.mark.parametrize("analysis", ANALYSES, ids=lambda one: one.name)
 def test_it_asks_a_question_and_says_what_its_columns_are(analysis: Analysis) -> None:
-    assert analysis.question.endswith("?")
-    assert analysis.run.__doc__
+    assert "?" in (analysis.run.__doc__ or "")
     assert all(column.what for column in analysis.columns)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.finding import program
+from barnabas.captures.checks.finding import client_key
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.pipeline.analyses.expressions import PROGRAM
+from barnabas.pipeline.analyses.expressions import CLIENT_KEY
 from barnabas.pipeline.analyses.findings import PRODUCER, SCOPES, findings
 from tests.captures.checks.given import exchange, produce
 from tests.captures.checks.groups import beat, join, sync
@@ -103,6 +103,6 @@ def test_a_client_is_the_same_one_here_and_there(spark: SparkSession) -> None:
         for client in (None, "", "None", "a/b", "a:1", "app")
         for host in ("10.0.0.1", "[::1]", "host")
     ]
-    found = table(spark, rows(told)).selectExpr(f"{PROGRAM} as one").collect()
-    assert [row["one"] for row in found] == [program(one) for one in told]
-    assert len(set(map(program, told))) < len(told)
+    found = table(spark, rows(told)).selectExpr(f"{CLIENT_KEY} as one").collect()
+    assert [row["one"] for row in found] == [client_key(one) for one in told]
+    assert len(set(map(client_key, told))) < len(told)

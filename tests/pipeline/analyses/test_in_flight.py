@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.pipeline.analyses.in_flight import in_flight
-from barnabas.pipeline.rows.exchanges import NO_RESPONSE
 from tests.captures.checks.given import produce
 from tests.pipeline.analyses.made import metadata, numbered
 from tests.pipeline.analyses.tables import rows, table
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def test_depths_of_connections(spark: SparkSession) -> None:
-    silent = dataclasses.replace(produce(1.5, ["x"], acks=0, error=None), note=NO_RESPONSE)
+    silent = dataclasses.replace(produce(1.5, ["x"], acks=0, error=None), note=UNANSWERED)
     exchanges = numbered(
         produce(1, ["a"], took=4),
         silent,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from barnabas.captures.kafka.pairing.conversation import CUT_OFF
+from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.pipeline.analyses.rules import rules
 from tests.pipeline.analyses.made import commit, metadata
 from tests.pipeline.analyses.tables import rows, table

@@ -8,8 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.tcp.fast_headers import Usual
-from barnabas.captures.tcp.flow import Data, Flow
+from barnabas.captures.tcp.fast_headers import FastSegment
+from barnabas.captures.tcp.flow import Flow
+from barnabas.captures.tcp.half import Data
 from barnabas.captures.tcp.headers import ACK, FIN
 from barnabas.pipeline.reading.bulk_reassembly import BulkReassembly, One
 from barnabas.pipeline.reading.tcp_segments import CAREFUL, FORWARD, SEGMENT
@@ -51,10 +52,10 @@ def one_by_one(on: Flow, packets: list[One]) -> tuple[int, list[Data]]:
     for index, one in enumerate(packets):
         if one.kind & CAREFUL:
             return index, []
-        found = Usual(b"", one.seq, one.ack, one.flags, one.at, one.at + one.size)
+        found = FastSegment(b"", one.seq, one.ack, one.flags, one.at, one.at + one.size)
         halves = on.request, on.response
         half, other = halves if one.kind & FORWARD else halves[::-1]
-        said = on.plain(half, other, found, memoryview(DATA), one.ts_ns, one.number)
+        said = on.take_fast(half, other, found, memoryview(DATA), one.ts_ns, one.number)
         if said is None or said:
             return index, list(said or ())
     return len(packets), []
@@ -62,7 +63,7 @@ def one_by_one(on: Flow, packets: list[One]) -> tuple[int, list[Data]]:
 
 def state(on: Flow) -> object:
     return on.count, [
-        (half.position, half.acked, half.demand.bytes, b"".join(half._gathered), half._latest)
+        (half.position, half.acked, half.needed.bytes, b"".join(half._gathered), half._latest)
         for half in (on.request, on.response)
     ]
 
@@ -71,15 +72,15 @@ def state(on: Flow) -> object:
     seed=st.integers(0, 2**32),
     isn=st.integers(0, 2**32 - 1),
     patience=st.sampled_from([0, 1 << 20]),
-    demands=st.tuples(st.integers(0, 3000), st.integers(0, 3000)),
+    needs=st.tuples(st.integers(0, 3000), st.integers(0, 3000)),
 )
 def test_many_at_once_are_as_one_by_one(
-    seed: int, isn: int, patience: int, demands: tuple[int, int]
+    seed: int, isn: int, patience: int, needs: tuple[int, int]
 ) -> None:
     packets = traffic(Random(seed), isn, 60)
     at_once, single = flow(patience, isn), flow(patience, isn)
     for one in (at_once, single):
-        one.request.demand.bytes, one.response.demand.bytes = demands
+        one.request.needed.bytes, one.response.needed.bytes = needs
     index = reassembly(packets).absorb(at_once, 0, memoryview(DATA), forward=True)
     for done in range(index):
         count, said = one_by_one(single, packets[done : done + 1])
@@ -94,7 +95,7 @@ def test_many_at_once_are_as_one_by_one(
 def test_nothing_is_taken_while_something_waits() -> None:
     packets = reassembly([One(1, 1, 0, 5, 0, 0, 0, ACK, FORWARD)])
     on = flow(0, 0)
-    on.request.demand.bytes = 100
+    on.request.needed.bytes = 100
     assert packets.absorb(on, 0, memoryview(DATA), forward=True) == 1
     on.response.first = None
     assert packets.absorb(on, 0, memoryview(DATA), forward=True) == 0
@@ -109,9 +110,9 @@ def test_all_of_a_run_goes_through_in_parts(seed: int, isn: int) -> None:
     at_once, single = flow(1 << 20, isn), flow(1 << 20, isn)
     index = 0
     while index < len(packets):
-        demands = random.choice((0, 50, 400)), random.choice((0, 50, 400))
+        needs = random.choice((0, 50, 400)), random.choice((0, 50, 400))
         for one in (at_once, single):
-            one.request.demand.bytes, one.response.demand.bytes = demands
+            one.request.needed.bytes, one.response.needed.bytes = needs
         reached = of.absorb(at_once, index, memoryview(DATA), forward=True)
         for done in range(index, reached):
             assert one_by_one(single, packets[done : done + 1]) == (1, [])

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.tcp.fast_headers import usual
+from barnabas.captures.tcp.fast_headers import fast_segment
 from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import blocks
 from barnabas.pipeline.reading.endpoints import endpoints
-from barnabas.pipeline.reading.header_arrays import unusual, usual_headers
+from barnabas.pipeline.reading.header_arrays import fast_headers, slow_packets
 from barnabas.pipeline.reading.packet_arrays import PacketArrays
 from barnabas.pipeline.reading.ranges import ranges
 from barnabas.pipeline.reading.survey import Noticed
@@ -31,7 +31,7 @@ def packet_arrays(path: Path) -> list[PacketArrays]:
 
 def check(arrays: PacketArrays) -> int:
     found = {}
-    for headers in usual_headers(arrays):
+    for headers in fast_headers(arrays):
         for at, item in enumerate(headers.items.tolist()):
             start = int(headers.starts[at] - arrays.starts[item])
             seq, ack, flags = (int(x[at]) for x in (headers.seq, headers.ack, headers.flags))
@@ -42,7 +42,7 @@ def check(arrays: PacketArrays) -> int:
             one, other = endpoints(ends)[:: 1 if headers.forward[at] else -1]
             assert (segment.source, segment.target) == (one, other)
     for item in range(len(arrays.blocks)):
-        right = usual(int(arrays.linktypes[item]), arrays.packet(item))
+        right = fast_segment(int(arrays.linktypes[item]), arrays.packet(item))
         if item in found:
             assert right is not None
             assert right[1:] == found[item]
@@ -78,7 +78,7 @@ def test_no_fragment_is_passed_over(tmp_path: Path, kind: str, seed: int, noise:
             data[start + (seed >> at) % 40] = value
     path.write_bytes(data)
     for arrays in packet_arrays(path):
-        looked = set(unusual(arrays).tolist())
+        looked = set(slow_packets(arrays).tolist())
         for item in range(len(arrays.blocks)):
             noticed = Noticed()
             packets = Packets(noticed, _scapy=lambda linktype, data: None)

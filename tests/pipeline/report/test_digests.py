@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report import collecting
-from barnabas.pipeline.report.collecting import collect
+from barnabas.pipeline.report.collecting import collect, overview
 from barnabas.pipeline.report.digests import DIGESTS, Digest
 from barnabas.pipeline.rows.columns import ddl
 from barnabas.pipeline.tables.tables import TABLES
@@ -95,3 +95,9 @@ def test_only_the_deepest_clients_have_a_line(spark: SparkSession) -> None:
     ]
     found = collect(lambda _: table(spark, "analyses/in_flight", *rows), BY_NAME["in_flight"]).rows
     assert {row["client_id"] for row in found} == {f"c{n:02}" for n in range(4, 14)}
+
+
+def test_clients_with_an_empty_id_are_told_apart_by_their_addresses(spark: SparkSession) -> None:
+    clients = (("", "10.0.0.1:1"), (None, "10.0.0.2:1"), ("", "10.0.0.3:1"), ("a", "10.0.0.1:2"))
+    rows = [{"key": 3, "client_id": one, "client_address": address} for one, address in clients]
+    assert overview(["run"], table(spark, "exchanges", *rows)).clients == 4

@@ -8,7 +8,8 @@ import pytest
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.pipeline.rows.bodies import BODY, DIRECTIONS, LIMIT, Body, bodies, body_array
+from barnabas.pipeline.rows.bodies import BODY, LIMIT, Body, bodies, body_array
+from barnabas.specs.frames import DIRECTIONS
 from tests.captures.kafka.context.exchanges import ORDERS, exchange, metadata
 from tests.pipeline.given import body_text, sample
 from tests.samples.recipes import SAMPLES

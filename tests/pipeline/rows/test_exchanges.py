@@ -15,13 +15,12 @@ from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.pipeline.rows.body_columns.registry import HOT, MADE
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
 from barnabas.pipeline.rows.exchanges import (
+    ATTRIBUTES,
     ERRORS,
     LATEST,
-    PLAIN,
     batch,
     exchange,
     row,
-    software_of,
 )
 from barnabas.specs.registry import api
 from tests.pipeline.given import hot, said, sample
@@ -67,7 +66,7 @@ def test_what_is_decoded_as_a_whole_gives_the_same_columns_as_single_fields() ->
 
 def test_every_column_is_made_somewhere() -> None:
     others = {"capture", "software", "broker", "end_ns", "group", "transactional_id"}
-    assert {*PLAIN, *ERRORS, *MADE} | others == {*ALL}
+    assert {*ATTRIBUTES, *ERRORS, *MADE} | others == {*ALL}
 
 
 def test_columns_that_need_no_body_decode_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,13 +132,6 @@ def test_all_error_codes_are_told_in_order() -> None:
     assert (fine["error"], fine["error_codes"]) == ("", [])
     none = row(said("OffsetCommit", 8, {"group_id": "g"}))
     assert (none["error"], none["error_codes"]) == (None, None)
-
-
-def test_the_software_of_a_client() -> None:
-    named = {"client_software_name": "librdkafka", "client_software_version": "2.16.1"}
-    assert software_of(said("ApiVersions", 3, named)) == "librdkafka 2.16.1"
-    assert software_of(said("ApiVersions", 0, {})) is None
-    assert software_of(said("Metadata", 1, {"topics": None})) is None
 
 
 def test_raw_tokens_and_apis_that_nobody_knows() -> None:

@@ -15,7 +15,7 @@ from barnabas.captures.kafka.frames import frames
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.pipeline.rows.exchanges import batch
-from barnabas.pipeline.rows.frames import FRAMES, UNASKED, frame_row, frame_rows
+from barnabas.pipeline.rows.frames import FRAMES, NO_REQUEST, frame_row, frame_rows
 from tests.captures.traffic import BROKER, CLIENT, NOW, Said, produce, request, response
 from tests.pipeline.generated import generated
 from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME, shuffled
@@ -133,7 +133,7 @@ def test_what_has_none_says_why(tmp_path: Path) -> None:
         ("request", 3): False,
         ("request", 4): False,
     }
-    assert rows["response", 99]["undecodable"] == UNASKED
+    assert rows["response", 99]["undecodable"] == NO_REQUEST
     assert rows["response", 99]["api"] is None
     assert rows["request", 4]["api"] == "key 999"
     assert "999" in rows["request", 4]["undecodable"]

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from barnabas.captures.summary.api_stats import Tally
+from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.loop import run
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.metrics import OCTAVES, exposition, histogram
@@ -219,7 +219,7 @@ def test_refused_connections_and_losses_of_followers_are_counted() -> None:
 
 @pytest.mark.parametrize("ns", [1, 65_535, 65_536, 65_537, 10**6, 2**36 - 1, 2**36, 10**12])
 def test_each_latency_is_counted_below_its_bound(ns: int) -> None:
-    tally = Tally()
+    tally = ApiStats()
     tally.note(3, ns)
     ((_, _, latencies),) = tally.latencies()
     counts = dict(histogram(dict(latencies)))

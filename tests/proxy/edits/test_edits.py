@@ -11,7 +11,7 @@ import pytest
 from barnabas.proxy.edits.edits import explain, refusal
 from barnabas.proxy.edits.version_ranges import Offer, ceiling
 from barnabas.specs import NAMES, api
-from barnabas.specs.addresses import LEAKING, PLACES
+from barnabas.specs.broker_addresses import LEAKING, PLACES
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, response, whole
 
 NEWEST_API_VERSIONS = Offer().newest_api_versions

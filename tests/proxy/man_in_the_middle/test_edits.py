@@ -15,7 +15,7 @@ import pytest
 
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs import api
-from barnabas.specs.addresses import LEAKING
+from barnabas.specs.broker_addresses import LEAKING
 from barnabas.specs.drafts.rewrite_0_8_2 import ConsumerMetadata
 from tests.proxy.playbook import (
     Actor,

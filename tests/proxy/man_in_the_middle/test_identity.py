@@ -23,7 +23,7 @@ from barnabas.loop import run
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.specs import NAMES
-from barnabas.specs.addresses import LEAKING, PLACES
+from barnabas.specs.broker_addresses import LEAKING, PLACES
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, running
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.kafka.context.id_names import pairs_in
+from barnabas.captures.kafka.context.id_names import ids_with_names_in
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.topic_names import names as module
@@ -27,7 +27,7 @@ def test_what_was_heard_is_read_when_somebody_looks(monkeypatch: pytest.MonkeyPa
 
     def noted(key: int, *message: Any) -> Any:
         read.append(key)
-        return pairs_in(key, *message)
+        return ids_with_names_in(key, *message)
 
     monkeypatch.setattr(module, "pairs_in", noted)
     names = TopicNames()

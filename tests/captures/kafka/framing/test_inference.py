@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.framing import inference
 from barnabas.captures.kafka.framing.frame_resync import FrameResync
-from barnabas.captures.kafka.framing.framing import Framing
 from barnabas.captures.kafka.framing.inference import Inferred, inferred
+from barnabas.captures.kafka.framing.stream_framing import Framing
 from barnabas.captures.reader import CaptureReader
 from barnabas.specs.keys import FETCH, HEARTBEAT, JOIN_GROUP, METADATA
 from tests.captures.traffic import (

@@ -11,8 +11,8 @@ import pytest
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.frames import frames
+from barnabas.captures.kafka.notes import NOT_CAPTURED, TOO_MANY
 from barnabas.captures.kafka.pairing import conversation
-from barnabas.captures.kafka.pairing.conversation import NOT_CAPTURED
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import Direction, Frame, encode_frame
 
@@ -218,10 +218,10 @@ def test_requests_that_nobody_answers_are_given_up_one_day(monkeypatch: pytest.M
     conversations = Conversations(strays=True)
     found = list(conversations.exchanges([opened(), *asked, *late, closed()]))
     assert [(one.correlation_id, one.note, one.latency_ms) for one in found] == [
-        *((at, conversation.TOO_MANY, None) for at in (0, 1, 2)),
+        *((at, TOO_MANY, None) for at in (0, 1, 2)),
         (4, "", 5.0),  # and the answer to one of those is no stray
         *((at, NO_RESPONSE, None) for at in (3, 5)),
     ]
     monkeypatch.setattr(conversation, "WAITING", len(request(0)))
     found = list(Conversations().exchanges([opened(), *asked[:3], closed()]))
-    assert [one.note for one in found] == [conversation.TOO_MANY] * 2 + [NO_RESPONSE]
+    assert [one.note for one in found] == [TOO_MANY] * 2 + [NO_RESPONSE]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange, Uncut
 from barnabas.captures.kafka.pairing.conversation import Conversation
-from barnabas.captures.tcp.bytes_needed import Demand, Demands
+from barnabas.captures.tcp.bytes_needed import BytesNeeded, Needs
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import Direction
 from tests.captures.traffic import produce, request, response
@@ -128,17 +128,17 @@ def test_what_is_usual_needs_no_care(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_frame_needs_is_demanded() -> None:
-    demands = Demands(Demand(), Demand())
+    needs: Needs = {"request": BytesNeeded(), "response": BytesNeeded()}
     conversations = Conversations()
     ask = produce(2, bytes(300))
     pieces = [request(1, 3, 1), produce(1, b"first"), ask[:50], ask[50:] + ask[:3], ask[3:]]
     needed = []
 
     def events() -> Any:
-        yield Opened(1, 0, "c:1", "s:2", {}, demands=demands)
+        yield Opened(1, 0, "c:1", "s:2", {}, needs=needs)
         for at, data in enumerate(pieces):
             yield Chunk(1, "arrived", "request", at, data, (), at)
-            needed.append(demands.request.bytes)
+            needed.append(needs["request"].bytes)
 
     list(conversations.exchanges(events()))
     assert needed == [0, 0, len(ask) - 50, 0, 0]

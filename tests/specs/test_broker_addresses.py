@@ -13,7 +13,7 @@ import pytest
 
 from barnabas import specs
 from barnabas.specs import embedded
-from barnabas.specs.addresses import LEAKING, NOT_OURS, PLACES, Kind, patch, place_of
+from barnabas.specs.broker_addresses import LEAKING, NOT_OURS, PLACES, Kind, patch, place_of
 from barnabas.specs.codec.budget import BUDGET, TooLarge
 from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.layout import Layout

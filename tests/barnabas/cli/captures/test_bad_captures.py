@@ -57,6 +57,7 @@ def folder(tmp_path: Path) -> Path:
     [
         ("directory", "can't read the capture directory: there is no capture in this folder"),
         ("missing", "can't read the capture missing: No such file or directory"),
+        ("", "can't read the capture '': No such file or directory"),
         ("good/below", "can't read the capture good/below: Not a directory"),
         ("around", "can't read the capture around: Too many levels of symbolic links"),
         ("a" * 300, f"can't read the capture {'a' * 300}: File name too long"),

@@ -1,4 +1,4 @@
-"""Hosts and ports as people write them: taken apart and put together for all that read and show addresses."""
+"""HOST:PORT as text: parsed, checked and formatted."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def endpoint_text(endpoint: Endpoint) -> str:
 
 
 def endpoint_of(text: str) -> Endpoint:
-    """The same the other way round. Raises ValueError if it has no port.
+    """An address out of its text. Raises ValueError if it has no port.
 
     >>> endpoint_of("10.0.0.1:9092"), endpoint_of("[fe80::1]:9092")
     (('10.0.0.1', 9092), ('fe80::1', 9092))
@@ -58,7 +58,7 @@ def endpoint_of(text: str) -> Endpoint:
 
 
 def possible(endpoint: Endpoint) -> Endpoint:
-    """The same, unless nobody can be reached there. Raises OSError, which says why.
+    """An address that can exist. Raises OSError, which says why it can't.
 
     Resolvers raise errors of other kinds for such names, and take ports modulo 65,536.
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.kafka.framing.frame_resync import FrameResync
-from barnabas.captures.kafka.framing.framing import CapturedFrame, Framing
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, Framing
 from tests.captures.traffic import request
 
 

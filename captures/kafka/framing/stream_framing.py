@@ -1,4 +1,4 @@
-"""Frames out of a captured stream: which bytes belong together, when they were complete."""
+"""Cuts the bytes of a captured stream into frames, each with the time at which it was complete."""
 
 from __future__ import annotations
 

@@ -1,0 +1,108 @@
+"""`barnabas decode`: its options, and what they ask for: captures, or one frame in hex."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import typer
+
+from barnabas.cli.captures.files import capture_path
+from barnabas.cli.captures.tls_keys import read_keys
+from barnabas.cli.console.options import JsonBodies, QuietFetches, TlsKeys
+from barnabas.trouble import Trouble
+
+DECODE_EXAMPLES: Final = (
+    "Examples:\n\n  barnabas decode run.pcapng\n\n"
+    "  barnabas decode run.pcapng --json | jq .request\n\n"
+    "  barnabas decode broker1.pcap.gz broker2.pcap.gz\n\n"
+    "  barnabas decode run.pcapng --filter \"api == 'Produce' && latency_ms > 100\"\n\n"
+    "  barnabas decode --request '0003 0001 00000007 0001 61 ffffffff'\n\n"
+    "  xxd -p response.bin | barnabas decode --response - --api Fetch --api-version 11"
+)
+"""What stands below its help."""
+
+DraftName = Annotated[
+    str | None,
+    typer.Option(
+        "--draft",
+        metavar="NAME",
+        help="Read it as of a draft, e.g. rewrite-a; captures say it themselves.",
+    ),
+]
+
+
+def decode_command(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            parser=capture_path,
+            help="A capture (pcapng or pcap, also gzip or zstd); several are read as one.",
+        ),
+    ] = None,
+    as_json: JsonBodies = False,
+    frames: Annotated[
+        bool, typer.Option("--frames", help="A frame a line, not an exchange.")
+    ] = False,
+    only: Annotated[
+        str | None,
+        typer.Option("--filter", metavar="EXPR", help="Exchanges that meet it (JMESPath)."),
+    ] = None,
+    quiet_fetches: QuietFetches = None,
+    tls_keys: TlsKeys = None,
+    request: Annotated[
+        str | None, typer.Option(metavar="HEX", help="One request in hex; - reads stdin.")
+    ] = None,
+    response: Annotated[
+        str | None, typer.Option(metavar="HEX", help="One response in hex; - reads stdin.")
+    ] = None,
+    api: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The API that the response answers.")
+    ] = None,
+    api_version: Annotated[int | None, typer.Option(metavar="N", help="Its version.")] = None,
+    release: Annotated[
+        str | None, typer.Option(metavar="X.Y", help="Kafka's release, where its bytes differ.")
+    ] = None,
+    draft: DraftName = None,
+) -> None:
+    """Print a capture as the live log would, or decode one frame."""
+    given = [source for source in (files or None, request, response) if source is not None]
+    if len(given) != 1:
+        raise Trouble("decode takes one of FILE, --request HEX, --response HEX; see --help")
+    if files:
+        if (api, api_version, release) != (None, None, None):
+            raise Trouble("--api, --api-version and --release are for --request, --response")
+        from barnabas.cli.captures.decode import decode
+
+        if quiet_fetches and (as_json or frames):
+            raise Trouble(
+                "--quiet-fetches is about lines of exchanges: give it without --json, --frames"
+            )
+        keys = read_keys(tls_keys)
+        raise typer.Exit(
+            decode(
+                files,
+                as_json=as_json,
+                frames_only=frames,
+                only=only,
+                quiet=quiet_fetches,
+                keys=keys,
+                draft=draft,
+            )
+        )
+    from barnabas.cli.captures.decode_hex import Asked, decode_hex
+
+    if frames:
+        raise Trouble("--frames is for a capture file")
+    if only is not None:
+        raise Trouble("--filter is for a capture file")
+    if quiet_fetches is not None:
+        raise Trouble("--quiet-fetches is for a capture file")
+    if tls_keys is not None:
+        raise Trouble("--tls-keys is for a capture file")
+    text = request if request is not None else response
+    assert text is not None  # noqa: S101
+    direction: Literal["request", "response"] = "response" if request is None else "request"
+    asked = Asked(text, direction, api, api_version, release, draft, as_json)
+    raise typer.Exit(decode_hex(asked))

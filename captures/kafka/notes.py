@@ -1,0 +1,29 @@
+"""What is noted on an exchange, or on a frame in a capture, beside its bytes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+UNANSWERED: Final = "no response (acks=0)"
+"""Of a request to which no response belongs."""
+
+PASSED_OVER: Final = "no response"
+"""Of a request without a header, where the next request was answered."""
+
+NOT_CAPTURED: Final = "the response was not captured"
+"""Of a request without a response, though one behind it was answered: bytes are missing."""
+
+TOO_MANY: Final = "no response: too many requests wait"
+"""Of a request that is given up while its connection goes on, as where only one direction was captured."""
+
+INFERRED: Final = "request not captured: API and version are what fits"
+"""Of an exchange whose API and version are inferred from its response."""
+
+ANSWERED_BY_PROXY: Final = "answered by the proxy"
+"""Of a request that never left."""
+
+REPEATED: Final = "the answer to a message that the client did not send"
+"""Of the response to a repeated or injected request: it never leaves."""
+
+CUT_OFF: Final = "a rule closed the connection"
+"""How the note ends on a frame that was not sent on, and the connection with it."""

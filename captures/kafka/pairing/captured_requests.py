@@ -1,0 +1,71 @@
+"""A captured request as it waits for its response, and where the body of that begins."""
+
+from __future__ import annotations
+
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of
+from barnabas.captures.kafka.pairing.in_flight import Pending
+from barnabas.specs.frames import RequestHead, response_body
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
+
+
+def known_version(key: int, version: int) -> bool:
+    """Whether it is an API of Kafka, and no version later than the last one that is known."""
+    return key in NAMES and version <= api(key).versions[1]
+
+
+def captured_request(frame: CapturedFrame, head: RequestHead) -> Pending:
+    """A request with its header, and what the capture says of it."""
+    facts = facts_of(frame)
+    return Pending(
+        head.correlation_id,
+        head.key,
+        head.version,
+        head.client_id,
+        len(frame.data),
+        frame.ts,
+        frame.ts,
+        body=frame.data[head.body :],
+        rules=tuple(facts.get("rules", ())),
+        sasl=facts.get("sasl", ""),
+        payload=facts.get("payload", {}),
+        packet=frame.packet,
+        ordinal=frame.ordinal,
+        request_place=frame.place,
+    )
+
+
+def opaque_request(frame: CapturedFrame, key: int) -> Pending:
+    """A request without a header that can be read; key: that of `HEADLESS` which stands for it."""
+    return Pending(
+        0,
+        key,
+        0,
+        None,
+        len(frame.data),
+        frame.ts,
+        frame.ts,
+        opaque=True,
+        sasl=facts_of(frame).get("sasl", ""),
+        packet=frame.packet,
+        ordinal=frame.ordinal,
+        request_place=frame.place,
+    )
+
+
+def body_of_response(data: bytes, pending: Pending) -> int:
+    """Where the body begins in the response to a request."""
+    if pending.opaque:
+        return 0
+    if not known_version(pending.key, pending.version):
+        return 4
+    try:
+        return response_body(data, pending.key, pending.version)
+    except Malformed:
+        return 4
+
+
+def number_of(frame: CapturedFrame) -> int:
+    """The number that a frame of the linked flow had where it arrived; -1 for one of our own."""
+    number = facts_of(frame).get("frame", -1)
+    return number if isinstance(number, int) else -1
