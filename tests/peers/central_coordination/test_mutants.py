@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.peers import connector
 from barnabas.peers.central_coordination import (
     consumer,
     coordinator,
@@ -61,7 +62,7 @@ MUTANTS = (
         "self.session_timeout_ms // 2 if", "self.session_timeout_ms * 9 if"),
     Mutant("a consumer does not stop its fetchers", consumer,
         "if before == FETCHING and following != FETCHING:", "if following == DOWN:"),
-    Mutant("a consumer asks the same broker for ever", consumer,
+    Mutant("a consumer asks the same broker for ever", connector,
         "            self._turn += 1\n", ""),
 )
 # fmt: on
