@@ -23,7 +23,6 @@ from barnabas.peers.central_coordination.settings import BrokerSettings, Consume
 from barnabas.peers.listener import Address
 
 SESSIONS_MS: Final = (600, 1_500)
-DIALECT: Final = "central-coordination"
 ROUNDS: Final = 20
 SHORT: Final = {"sessions": (600,), "rounds": 1}
 PARTITIONS: Final = ("0-0", "0-1", "0-2", "0-3", "0-4", "0-5")
@@ -46,7 +45,7 @@ def run(bench: Bench) -> Measured:
     }
     how["sessions"] = list(how["sessions"])
     runs, proxy = asyncio.run(_rounds(bench, how))
-    exchanges = drafting.seen(proxy, DIALECT)
+    exchanges = drafting.seen(proxy, drafting.CENTRAL)
     pictures: dict[str, Any] = {}
     for one in runs:
         begun, group, end = one.pop("begun"), one.pop("group"), one.pop("end")
@@ -81,7 +80,9 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any
     arms = [(session, kind) for session in how["sessions"] for kind in KINDS]
     settings = BrokerSettings(min_session_timeout_ms=min(how["sessions"]))
     async with Cluster(1, topics={}, settings=settings) as cluster:
-        async with drafting.passing(bench, cluster.bootstrap, bench.folder, DIALECT) as proxy:
+        async with drafting.passing(
+            bench, cluster.bootstrap, bench.folder, drafting.CENTRAL
+        ) as proxy:
             address = drafting.address_of(proxy)
             for number in range(how["rounds"]):
                 for session, kind in arms:

@@ -23,7 +23,6 @@ from barnabas.peers.central_coordination.server import Cluster
 from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.listener import Address
 
-DIALECT: Final = "central-coordination"
 SESSION_MS: Final = 900
 PAUSES: Final = (0.5, 1.0, 1.5, 2.0, 3.0)
 """In sessions."""
@@ -40,7 +39,7 @@ def run(bench: Bench) -> Measured:
     how |= SHORT if bench.short else {}
     how["pauses"] = list(how["pauses"])
     runs, proxy = asyncio.run(_all(bench, how))
-    exchanges = drafting.seen(proxy, DIALECT)
+    exchanges = drafting.seen(proxy, drafting.CENTRAL)
     drawn: list[Any] = []
     for one in runs:
         begun, group, end = one.pop("begun"), one.pop("group"), one.pop("end")
@@ -72,7 +71,9 @@ async def _all(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]],
     topics = {f"topic-p{at}": PARTITIONS for at in range(len(how["pauses"]))}
     settings = BrokerSettings(min_session_timeout_ms=how["session"], rebalance_threads=64)
     async with Cluster(1, topics=topics, settings=settings) as cluster:
-        async with drafting.passing(bench, cluster.bootstrap, bench.folder, DIALECT) as proxy:
+        async with drafting.passing(
+            bench, cluster.bootstrap, bench.folder, drafting.CENTRAL
+        ) as proxy:
             address = drafting.address_of(proxy)
 
             async def work(at: int, pause: float) -> None:

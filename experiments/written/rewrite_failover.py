@@ -29,12 +29,11 @@ from barnabas.specs.malformed import Malformed
 
 SESSION_MS: Final = 1_500
 MEMBERS, PARTITIONS = 3, 6
-DIALECT: Final = "rewrite-0.8.2"
 ROUNDS: Final = 20
 SHORT: Final = {"session": 500, "rounds": 1}
 BACKOFF_MS: Final = 20
 
-REWRITE: Final[Draft] = draft(DIALECT)
+REWRITE: Final[Draft] = draft(drafting.REWRITE)
 
 
 def told(action: BrokerAction, _: int) -> bool:
@@ -79,7 +78,7 @@ def run(bench: Bench) -> Measured:
         **(SHORT if bench.short else {}),
     }
     runs, proxy = asyncio.run(_rounds(bench, how))
-    exchanges = drafting.seen(proxy, DIALECT)
+    exchanges = drafting.seen(proxy, drafting.REWRITE)
     pictures: dict[str, Any] = {}
     for one in runs:
         died, group = one.pop("died"), one.pop("group")
@@ -93,7 +92,9 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any
     runs: list[dict[str, Any]] = []
     trap = _Trap()
     async with Cluster(2, topics={}, watch=trap.watch) as cluster:
-        async with drafting.passing(bench, cluster.bootstrap, bench.folder, DIALECT) as proxy:
+        async with drafting.passing(
+            bench, cluster.bootstrap, bench.folder, drafting.REWRITE
+        ) as proxy:
             for number in range(how["rounds"]):
                 for phase, kind, ordinal, _ in PHASES:
                     bench.step(len(runs), how["rounds"] * len(PHASES), phase)
