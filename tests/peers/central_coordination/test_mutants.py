@@ -11,6 +11,7 @@ from barnabas.peers.central_coordination import (
     group,
     interest,
     offsets,
+    registration,
     settings,
 )
 from tests.peers.central_coordination.test_model import ENDINGS, Group
@@ -45,7 +46,7 @@ MUTANTS = (
     Mutant("an unanswered stop-fetcher is waited for", coordinator,
         'if asked.api != "Ping":\n                self._drop',
         'if asked.api == "":\n                self._drop'),
-    Mutant("an id may be there twice", coordinator,
+    Mutant("an id may be there twice", registration,
         'if group is not None and body["consumer_id"] in group.consumers:', "if body is None:"),
     Mutant("a former coordinator keeps its groups", coordinator,
         "        self.groups = {}\n        self.queues", "        self.queues"),
