@@ -15,7 +15,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.delayed_responses import PARKED
 from barnabas.fuzz.observations.requests import question
-from barnabas.fuzz.targets.flow import REUSED
+from barnabas.fuzz.targets.observed import REUSED
 
 CONFIRMED: Final = 2
 """Unanswered requests of an API and version that are waited for once more, alone and for long."""

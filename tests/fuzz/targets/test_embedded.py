@@ -123,7 +123,7 @@ def test_an_unanswered_probe_beside_others_is_asked_again_and_blames_nobody(
 ) -> None:
     answers = iter([Probe(False, 5.0, "no answer within 5 s")])
     probe = target.prober.probe
-    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
     monkeypatch.setattr(target.prober, "probe", lambda *asks: next(answers, None) or probe(*asks))
     restarts = target.restarts
     found = run(target, *(case(ASK, number=number) for number in range(40)))
@@ -148,7 +148,7 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
         hung = False
         begin()
 
-    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
     monkeypatch.setattr(target.lanes, "flow", flow)
     monkeypatch.setattr(target.service, "start", start)
     monkeypatch.setattr(
@@ -171,8 +171,8 @@ def test_what_was_only_busy_is_waited_for_and_not_started_again(
         asked.append(Probe(next(answers, True), 5.0))
         return asked[-1]
 
-    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
-    monkeypatch.setattr(target, "_start_s", 1000.0)
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
+    monkeypatch.setattr(target._revival, "_start_s", 1000.0)
     monkeypatch.setattr(target.prober, "probe", probe)
     restarts = target.restarts
     (one,) = run(target, case(ASK))
@@ -193,8 +193,8 @@ def test_what_stays_busy_longer_than_a_start_takes_is_started_again(
         hung.clear()
         start()
 
-    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
-    monkeypatch.setattr(target, "_start_s", 0.0)
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
+    monkeypatch.setattr(target._revival, "_start_s", 0.0)
     monkeypatch.setattr(target.service, "start", again)
     monkeypatch.setattr(
         target.prober, "probe", lambda *asks: Probe(False, 5.0, "") if hung else probe(*asks)
