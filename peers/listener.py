@@ -1,4 +1,4 @@
-"""A core that brokers are made of, on asyncio: it listens, reads, keeps the time, and does what it wants.
+"""Runs a broker's sans-IO core on asyncio: sockets, timers, and its actions in their order.
 
 The core decides; here are sockets, timers and the order in which its actions are carried out.
 """

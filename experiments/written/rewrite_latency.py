@@ -23,7 +23,7 @@ from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.intervals import middle, share
-from barnabas.experiments.written import drafting
+from barnabas.experiments.written import draft_peers
 from barnabas.peers.consumer_rewrite.server import Cluster
 
 SESSION_MS: Final = 2_000
@@ -48,7 +48,7 @@ def run(bench: Bench) -> Measured:
     how |= {"sessions": SESSIONS, **(SHORT if bench.short else {})}
     how["frequencies"] = list(how["frequencies"])
     begun, left, proxy = asyncio.run(_rounds(bench, how))
-    exchanges = drafting.seen(proxy, drafting.REWRITE)
+    exchanges = draft_peers.seen(proxy, draft_peers.REWRITE)
     runs = []
     for arm, _ in ARMS:
         for frequency in how["frequencies"]:
@@ -93,7 +93,7 @@ def unrest(within: Sequence[DraftExchange]) -> dict[str, Any]:
         if one.api == "Heartbeat"
     )
     joins = [one for one in within if one.api == "JoinGroup" and one.error == ""]
-    generations = {drafting.generation(one) for one in joins}
+    generations = {draft_peers.generation(one) for one in joins}
     return {"heartbeats": dict(beats), "joins": len(joins), "generations": len(generations)}
 
 
@@ -115,7 +115,7 @@ def parts(within: list[DraftExchange], begin: int) -> dict[str, Any]:
         "joined_ms": _ms(max((one.ts for one in joins), default=None), begin),
         "answered_ms": _ms(max((one.end for one in joins if one.end), default=None), begin),
         "joins": len(joins),
-        "generations": sorted({drafting.generation(one) for one in joins}),
+        "generations": sorted({draft_peers.generation(one) for one in joins}),
     }
 
 
@@ -127,12 +127,12 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[int], int, An
     """When each round began, and when the groups that are left alone did (ns since 1970)."""
     dice, begun = random.Random(7), []  # noqa: S311 - phases, no secrets
     async with Cluster(1, topics={"t": MEMBERS}) as cluster:
-        async with drafting.passing(
-            bench, cluster.bootstrap, bench.folder, drafting.REWRITE
+        async with draft_peers.passing(
+            bench, cluster.bootstrap, bench.folder, draft_peers.REWRITE
         ) as proxy:
-            address = drafting.address_of(proxy)
+            address = draft_peers.address_of(proxy)
             groups = {
-                (arm, frequency): drafting.consumers(
+                (arm, frequency): draft_peers.consumers(
                     address,
                     name_of(arm, frequency),
                     NAMES,
@@ -147,10 +147,10 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[int], int, An
             count = MEMBERS
 
             def settled() -> bool:
-                return all(drafting.shared(group, count) for group in groups.values())
+                return all(draft_peers.shared(group, count) for group in groups.values())
 
-            async with drafting.polling(clients):
-                await drafting.until(settled, "a group of each arm")
+            async with draft_peers.polling(clients):
+                await draft_peers.until(settled, "a group of each arm")
                 for number in range(how["rounds"]):
                     bench.step(number, how["rounds"] + 1, "rebalances")
                     # anywhere between two heartbeats
@@ -158,12 +158,12 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[int], int, An
                     count += 1
                     begun.append(time.time_ns())
                     await cluster.partitions("t", count)
-                    await drafting.until(settled, f"rebalance {number}")
+                    await draft_peers.until(settled, f"rebalance {number}")
             bench.step(how["rounds"], how["rounds"] + 1, "groups that are left alone")
             quiet = [
                 one
                 for frequency in ALONE
-                for one in drafting.consumers(
+                for one in draft_peers.consumers(
                     address,
                     alone_name(frequency),
                     NAMES,
@@ -171,7 +171,7 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[int], int, An
                     heartbeat_frequency=frequency,
                 )
             ]
-            async with drafting.polling(quiet):
+            async with draft_peers.polling(quiet):
                 # until all have joined for the first time
                 await asyncio.sleep(2 * how["session"] / 1e3)
                 left = time.time_ns()

@@ -15,7 +15,7 @@ from barnabas.fuzz.cases.json_form import observation_of, recipe_json, recipe_of
 from barnabas.fuzz.database.database import Database, FindingsError
 from barnabas.fuzz.database.finding import AsideRow, CampaignRow, Finding, RoundRow, finding_name
 from barnabas.fuzz.database.keeping import Kept
-from barnabas.fuzz.engine.tally import Cell
+from barnabas.fuzz.engine.stats import Cell
 
 __all__ = [
     "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "Kept", "RoundRow", "finding_name",

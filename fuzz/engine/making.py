@@ -16,7 +16,14 @@ from operator import itemgetter
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
-from barnabas.fuzz.cases.seeded_random import ABREAST, Abreast, Dice, all_spread, resumed, spread
+from barnabas.fuzz.cases.seeded_random import (
+    ABREAST,
+    Abreast,
+    SeededRandom,
+    all_spread,
+    resumed,
+    spread,
+)
 from barnabas.fuzz.cases.tuples import tuple_of
 from barnabas.fuzz.engine.placing import live_places
 from barnabas.fuzz.engine.strata import Place, Strata
@@ -123,7 +130,7 @@ class Maker:
         return zip(numbers, places, draws, states, more, strict=False)
 
     def _twice(
-        self, number: int, chart: FieldMap, first: Change, made: Mutated, dice: Dice
+        self, number: int, chart: FieldMap, first: Change, made: Mutated, dice: SeededRandom
     ) -> Case:
         """A second change to what the first one left, as far as that can be read."""
         after = _after(chart, made)
@@ -168,7 +175,7 @@ _strata = functools.lru_cache(maxsize=2)(Strata)
 """A campaign asks for the same in each of its rounds."""
 
 
-def _applied(mutator: Mutator, chart: FieldMap, part: Part, dice: Dice) -> Mutated:
+def _applied(mutator: Mutator, chart: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """What a mutator makes of a message at a part of it, or of what is packed in it."""
     made = mutator.apply(chart, part, dice)
     return made if chart.packing is None else packed_again(chart, made, dice)
@@ -208,6 +215,6 @@ class _Heat:
     def __init__(self, corpus: Sequence[Seed], energies: Mapping[str, int]) -> None:
         self._sums = list(accumulate(max(energies.get(seed.origin, 1), 1) for seed in corpus))
 
-    def seed(self, dice: Dice) -> int:
+    def seed(self, dice: SeededRandom) -> int:
         """The index of one."""
         return bisect_right(self._sums, dice.below(self._sums[-1]))

@@ -12,18 +12,18 @@ from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.targets.attributing import attributed
 from barnabas.fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
+from barnabas.fuzz.targets.canary import Canary
+from barnabas.fuzz.targets.crash_counts import CrashCounts
 from barnabas.fuzz.targets.entries import about
 from barnabas.fuzz.targets.flow import Flow, Placed
-from barnabas.fuzz.targets.following import Following
-from barnabas.fuzz.targets.hunts import Hunts
-from barnabas.fuzz.targets.killers import Killers
 from barnabas.fuzz.targets.lanes import Lanes
 from barnabas.fuzz.targets.preparing import prepare
 from barnabas.fuzz.targets.probing import Prober
+from barnabas.fuzz.targets.read_back import ReadBack
 from barnabas.fuzz.targets.revival import Revival
 from barnabas.fuzz.targets.second_looks import Again, SecondLooks
 from barnabas.fuzz.targets.service import Service
-from barnabas.fuzz.targets.witness import Witness
+from barnabas.fuzz.targets.unattributed import Unattributed
 from barnabas.specs.keys import PRODUCE
 
 FLOW: Final = 4
@@ -63,15 +63,15 @@ class BrokerTarget:
         self._at_once = min(FIRST, batch)
         self._revival = Revival(service, self.prober, self._aim)
         self._wrong: Trouble | None = None
-        self._hunts = Hunts()
-        self._killers = Killers()
-        self._following = Following(self.prober)
+        self._unattributed = Unattributed()
+        self._crash_counts = CrashCounts()
+        self._read_back = ReadBack(self.prober)
         self._looks = SecondLooks(Again(self._apart, self._anew, self._patiently))
         self._held: tuple[str, ...] = ()
         """Entries of the log about cases that are under way."""
         self._rss: tuple[int, int] | None = None
         self._heap: tuple[int, int] | None = None
-        self._witness = Witness(self.prober)
+        self._canary = Canary(self.prober)
 
     def __enter__(self) -> Self:
         try:
@@ -127,7 +127,7 @@ class BrokerTarget:
             alone = (
                 len(cases) == 1
             )  # somebody asks for this one: it is sent, and all that is logged is its own
-            aside = {one for one in left if not alone and self._killers.enough(cases[one])}
+            aside = {one for one in left if not alone and self._crash_counts.enough(cases[one])}
             self.set_aside += len(aside)
             for index in aside:
                 found[index] = Observation(cases[index], facts=((SET_ASIDE, True),)), 0
@@ -138,9 +138,9 @@ class BrokerTarget:
                 for place, observation in self._batch_of(flow, alone):
                     found[sent[place]] = observation, restarts
                     if observation.death is not None:
-                        self._killers.killed(observation.case)
+                        self._crash_counts.killed(observation.case)
                     elif observation.probe is not None and not observation.probe.answered:
-                        self._killers.hung(observation.case)
+                        self._crash_counts.hung(observation.case)
         return [found[index] for index in range(len(cases))]
 
     def _batch_of(self, flow: Flow, alone: bool) -> list[Placed]:
@@ -166,13 +166,13 @@ class BrokerTarget:
                 wrong,
                 self._perform,
                 lambda: self._wrong,
-                self._killers.likely,
+                self._crash_counts.likely,
             )
             for one in settled:
                 if alone_to_blame(one):
-                    self._hunts.caught(one.log)
+                    self._unattributed.caught(one.log)
             if not wrong.ends:
-                self._hunts.over(wrong.log)
+                self._unattributed.over(wrong.log)
             found = {places[one.case.number]: one for one in settled}
         return [(place, found[place]) for place in sorted(found)]
 
@@ -186,7 +186,7 @@ class BrokerTarget:
         elif len(asked) == 1 and asked[0].key == PRODUCE and observation.replies:
             if restarts < self.restarts:
                 return observation  # what it wrote may have gone with the process
-            served = self._following.served(observation, asked[0], self.lanes.offered)
+            served = self._read_back.served(observation, asked[0], self.lanes.offered)
             if served:
                 return replace(observation, facts=(*observation.facts, ("served", served)))
         return observation
@@ -231,7 +231,7 @@ class BrokerTarget:
         self.executed += len(cases)
         found = self._look(found, alone=len(cases) == 1)
         if len(cases) == 1 and self._wrong is not None:
-            self._hunts.caught(self._wrong.log)
+            self._unattributed.caught(self._wrong.log)
         return found
 
     def _look(
@@ -244,14 +244,14 @@ class BrokerTarget:
         """A probe behind cases; what no case shows by itself is `_wrong`. under_way: whether an entry of
         the log, by its port and correlation id, is about another case that is not over yet. alone: it is
         one case, so that entries which name nobody are its own, known or not."""
-        probe = self.prober.probe(self._witness.testify)
+        probe = self.prober.probe(self._canary.check)
         death = self._revival.death(probe)
         before, self._rss = self._rss, self.service.rss()
         heap_before, self._heap = self._heap, self.service.heap()
         found, log = attributed(found, (*self._held, *self.service.log()))
         self._held = tuple(entry for entry in log if under_way(*about(entry)))
         nobodys = tuple(entry for entry in log if entry not in self._held)
-        new = tuple(entry for entry in nobodys if self._hunts.wanted(entry))
+        new = tuple(entry for entry in nobodys if self._unattributed.wanted(entry))
         rss = (before[0], self._rss[1]) if before and self._rss else None
         heap = (heap_before[0], self._heap[1]) if heap_before and self._heap else None
         wrong = Trouble(probe, death, new, rss, heap)
@@ -270,9 +270,7 @@ class BrokerTarget:
         probe = wrong.probe if wrong else None
         if wrong is None or (wrong.death is None and (probe is None or probe.answered)):
             if probe is not None and probe.problem:
-                self._witness.swear(
-                    self.lanes.offered
-                )  # or what is damaged now is blamed on others
+                self._canary.write(self.lanes.offered)  # or what is damaged now is blamed on others
             return
         if wrong.death is None and self._revival.was_busy():
             self.lanes.aim(self.service.address)
@@ -287,4 +285,4 @@ class BrokerTarget:
         self.lanes.aim(self.service.address)
         self.lanes.offered = self.prober.offered()
         self.unprepared = prepare(self.prober, self.lanes.offered)
-        self._witness.swear(self.lanes.offered)
+        self._canary.write(self.lanes.offered)

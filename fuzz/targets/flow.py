@@ -1,4 +1,4 @@
-"""Cases on their way over several connections at once, a case at a time on each.
+"""Cases in flight over several connections, one at a time on each.
 
 A connection stays for the next case where it survives. One that does not answer within the patience is
 abandoned and another one takes its place: a broker may park a request as long as it likes. Meanwhile the
@@ -18,7 +18,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Ending, Observation
 from barnabas.fuzz.observations.requests import Question, question
 from barnabas.fuzz.sessions.live import filled
-from barnabas.fuzz.targets import leading, writing
+from barnabas.fuzz.targets import session_setup, writing
 from barnabas.fuzz.targets.connections import Connections, Lane
 from barnabas.fuzz.targets.observed import ending_of, observed
 
@@ -40,7 +40,7 @@ Placed = tuple[int, Observation]
 
 
 class Flow:
-    """Cases on their way, in about their order; what became of them is asked for bit by bit."""
+    """Cases in flight, sent in about their order; observations are taken in batches."""
 
     def __init__(
         self,
@@ -140,11 +140,11 @@ class Flow:
         try:
             if name:
                 counts.sessions += 1
-                leading.begin(lane, name, self._offered)
+                session_setup.begin(lane, name, self._offered)
             else:
-                answer = leading.answered(lane)
-            data = leading.step(lane, answer, self._connections.correlation_id())
-        except leading.Failed as problem:
+                answer = session_setup.answered(lane)
+            data = session_setup.step(lane, answer, self._connections.correlation_id())
+        except session_setup.Failed as problem:
             counts.sessions_failed += 1
             lane.steps, lane.values, lane.left = None, {}, 0
             lane.trouble = str(problem)

@@ -1,4 +1,4 @@
-"""A service that is brought back when it died or hangs."""
+"""Starts a service, and restarts it when it died or hangs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DYING_S: Final = 2.0
 
 
 class Revival:
-    """Starts a service, and starts it again. started: is called each time it listens, maybe elsewhere."""
+    """started: is called after each start; the address may be another one."""
 
     def __init__(self, service: Service, prober: Prober, started: Callable[[], None]) -> None:
         self.restarts = 0

@@ -1,5 +1,4 @@
-"""What only a second look can tell: a case that seems to suffer from others, or of which too little is known,
-is sent again.
+"""Sends a case again when others may have caused what was seen, or when more is to be learnt.
 
 Pure: `Again` sends cases.
 """

@@ -17,7 +17,7 @@ from barnabas.peers.central_coordination.actions import BrokerAction, ReadOffset
 from barnabas.peers.central_coordination.coordinator import Broker
 from barnabas.peers.central_coordination.offsets import load, store
 from barnabas.peers.central_coordination.settings import BrokerSettings
-from barnabas.peers.endings import Endings
+from barnabas.peers.ended_brokers import EndedBrokers
 from barnabas.peers.listener import Address, Close, Listener, Send, now_ms
 from barnabas.peers.registry import Elector, Leader, MemoryElector, MemoryRegistry, Registry
 from barnabas.peers.registry.topics import Topics
@@ -168,7 +168,7 @@ class Cluster:
         self.settings = settings or BrokerSettings()
         self.registry: Registry = registry or MemoryRegistry()
         self.servers: dict[int, BrokerServer] = {}
-        self._endings = Endings()
+        self._endings = EndedBrokers()
         self.failures = self._endings.failures
         """Why brokers have ended themselves."""
         self._topics = {topic: tuple(partitions) for topic, partitions in topics.items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from barnabas.peers.consumer_rewrite.record import Committed, Consumer, Record
+from barnabas.peers.consumer_rewrite.group_entry import Committed, Consumer, GroupEntry
 from barnabas.peers.consumer_rewrite.strategies import Partition
 from barnabas.peers.consumer_rewrite.wire import CODES
 from barnabas.peers.listener import Address
@@ -133,7 +133,7 @@ def joined(generation: int, consumer: Consumer) -> Body:
     }
 
 
-def fetched(record: Record, body: Body) -> Body:
+def fetched(record: GroupEntry, body: Body) -> Body:
     """The OffsetFetchResponse: what was committed, or -1."""
     response = refusal("OffsetFetch", NONE, body)
     for topic in response["topics"]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Load, Log, Write
 from barnabas.peers.consumer_rewrite.answers import Answer, Asked, Body, metadata, named, refusal
 from barnabas.peers.consumer_rewrite.group import Action, Group
-from barnabas.peers.consumer_rewrite.record import Record, decode
+from barnabas.peers.consumer_rewrite.group_entry import GroupEntry, decode
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.consumer_rewrite.wire import read_request, response
 from barnabas.peers.framing import Frames, Refused
@@ -210,7 +210,7 @@ class Broker:
         for group in tuple(self.groups.values()):
             group.lost(connection, now)
 
-    def _group(self, name: str, record: Record, version: int, now: int) -> Group:
+    def _group(self, name: str, record: GroupEntry, version: int, now: int) -> Group:
         return Group(
             name,
             record,
@@ -254,7 +254,7 @@ class Broker:
             return [Answer(asked, api, refusal(api, error, body))]
         group = self.groups.get(name)
         if group is None:
-            group = self._group(name, Record(), ABSENT, now)
+            group = self._group(name, GroupEntry(), ABSENT, now)
         actions = group.handle(asked, api, body, now)
         if not group.blank:
             self.groups[name] = group

@@ -18,8 +18,8 @@ from barnabas.peers.consumer_rewrite.answers import (
     joined,
     refusal,
 )
+from barnabas.peers.consumer_rewrite.group_entry import Consumer, GroupEntry
 from barnabas.peers.consumer_rewrite.joining import Join, decided, refused, subscribed
-from barnabas.peers.consumer_rewrite.record import Consumer, Record
 from barnabas.peers.consumer_rewrite.sessions import Session, Sessions
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.consumer_rewrite.strategies import BrokenPromise
@@ -56,7 +56,7 @@ class Group:
     def __init__(
         self,
         name: str,
-        record: Record,
+        record: GroupEntry,
         version: int,
         *,
         settings: BrokerSettings,
@@ -293,7 +293,7 @@ class Group:
             actions.append(Log("ERROR", text))
         return [*actions, self._write(self._next)]
 
-    def _write(self, record: Record) -> Write:
+    def _write(self, record: GroupEntry) -> Write:
         write = Write(self.name, record.encode(), self.version, record.generation)
         self.version += 1
         return write

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from barnabas.peers.consumer_rewrite.answers import Asked, Body
-from barnabas.peers.consumer_rewrite.record import Consumer, Record
+from barnabas.peers.consumer_rewrite.group_entry import Consumer, GroupEntry
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.consumer_rewrite.strategies import Partition, Strategy, assigned
 from barnabas.specs.drafts.rewrite_states import (
@@ -67,11 +67,11 @@ def subscribed(consumers: Iterable[Consumer], topics: Mapping[str, int]) -> dict
 
 
 def decided(
-    before: Record,
+    before: GroupEntry,
     consumers: Sequence[Consumer],
     topics: Mapping[str, int],
     strategies: Mapping[str, Strategy],
-) -> Record:
+) -> GroupEntry:
     """The next generation: who is in it, and what each owns. All have the same strategy.
 
     Raises BrokenPromise if that one gives no assignment.
@@ -81,7 +81,7 @@ def decided(
     if consumers:
         strategy = strategies[consumers[0].strategy]
         owned = assigned(strategy, {one.consumer_id: one.topics for one in consumers}, partitions)
-    return Record(
+    return GroupEntry(
         before.generation + 1,
         tuple(replace(one, owns=owned[one.consumer_id]) for one in consumers),
         partitions,

@@ -18,9 +18,9 @@ from typing import Final, Self
 
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
 from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
-from barnabas.peers.consumer_rewrite.record import PATH, path_of
+from barnabas.peers.consumer_rewrite.group_entry import PATH, path_of
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
-from barnabas.peers.endings import Endings
+from barnabas.peers.ended_brokers import EndedBrokers
 from barnabas.peers.listener import Address, Close, Listener, Send, now_ms
 from barnabas.peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
 from barnabas.peers.registry.paths import name_of
@@ -157,7 +157,7 @@ class Cluster:
         self.settings = settings or BrokerSettings()
         self.registry: Registry = registry or MemoryRegistry()
         self.servers: dict[int, BrokerServer] = {}
-        self._endings = Endings()
+        self._endings = EndedBrokers()
         self.failures = self._endings.failures
         """Why brokers have ended themselves."""
         self._topics = dict(topics)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from barnabas.peers.consumer_rewrite.record import Consumer
+from barnabas.peers.consumer_rewrite.group_entry import Consumer
 
 
 @dataclass

@@ -15,12 +15,12 @@ from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.address import address
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
+from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.flow import Flow
-from barnabas.fuzz.targets.hunts import Hunts
-from barnabas.fuzz.targets.killers import DEATHS, Killers
 from barnabas.fuzz.targets.pair import PairTarget
 from barnabas.fuzz.targets.service import Elsewhere
+from barnabas.fuzz.targets.unattributed import Unattributed
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import API_VERSIONS, FETCH, METADATA
 from tests.fuzz.observed import case, request
@@ -266,7 +266,7 @@ class Said:
             said, self.entries = tuple(self.entries), []
             return said
 
-        patch.setattr(target, "_hunts", Hunts())
+        patch.setattr(target, "_hunts", Unattributed())
         patch.setattr(target.lanes, "flow", flow)
         patch.setattr(target.service, "log", log)
 
@@ -297,13 +297,13 @@ def test_an_entry_that_names_nobody_is_the_one_case_s_that_shows_it_alone(
 def test_a_case_that_somebody_asks_for_is_sent_however_often_its_kind_ended_the_process(
     target: BrokerTarget,
 ) -> None:
-    killers = target._killers = Killers()
+    killers = target._crash_counts = CrashCounts()
     for _ in range(DEATHS):
         killers.killed(case(ASK))
     assert not any(one.sent for one in run(target, case(ASK), case(ASK, number=1)))
     (one,) = run(target, case(ASK))
     assert one.replies
-    target._killers = Killers()
+    target._crash_counts = CrashCounts()
 
 
 @pytest.mark.parametrize("spoil", ["closes", "answers twice"])

@@ -40,7 +40,7 @@ MUTANTS = (
     Mutant("two consumers get the same id", joining,
         '-{new_id()}"', '-id"'),
     Mutant("a new coordinator begins with the first generation", coordinator,
-        "                record = decode(entry.data)\n", "                record = Record()\n"),
+        "                record = decode(entry.data)\n", "                record = GroupEntry()\n"),
     Mutant("a consumer that is told to join again goes on", consumer,
         "if following in (STOPPED, DISCOVER, DOWN) and", "if following == DOWN and"),
 )
