@@ -266,7 +266,7 @@ class Said:
             said, self.entries = tuple(self.entries), []
             return said
 
-        patch.setattr(target, "_hunts", Unattributed())
+        patch.setattr(target, "_unattributed", Unattributed())
         patch.setattr(target.lanes, "flow", flow)
         patch.setattr(target.service, "log", log)
 
