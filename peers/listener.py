@@ -64,6 +64,12 @@ def now_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
+def call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
+    """Call it in this loop, from any thread; one that is closed by now does nothing."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)
+
+
 class Listener(Generic[Action]):
     """Runs a core. carry_out: does one action; the next one waits until it has returned.
 

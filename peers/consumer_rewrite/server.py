@@ -11,7 +11,6 @@ The cores are in `coordinator`; here are sockets, timers, and what is carried ou
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Final, Self
@@ -21,7 +20,7 @@ from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
 from barnabas.peers.consumer_rewrite.group_entry import PATH, path_of
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.ended_brokers import EndedBrokers
-from barnabas.peers.listener import Address, Close, Listener, Send, now_ms
+from barnabas.peers.listener import Address, Close, Listener, Send, call_in, now_ms
 from barnabas.peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
 from barnabas.peers.registry.paths import name_of
 from barnabas.peers.registry.topics import Topics
@@ -66,8 +65,7 @@ class BrokerServer:
 
     def _topics_changed(self) -> None:
         """A topic or a partition is new. Called in any thread."""
-        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
-            self._loop.call_soon_threadsafe(lambda: self.listener.do([ReadTopics()]))
+        call_in(self._loop, lambda: self.listener.do([ReadTopics()]))
 
     async def _carry_out(self, action: BrokerAction) -> None:
         """An answer leaves when what it speaks of is written: the next action waits for this one."""
@@ -222,8 +220,7 @@ class Cluster:
 
     def _changed(self) -> None:
         """An election has another outcome. Called in any thread."""
-        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
-            self._loop.call_soon_threadsafe(self.tell)
+        call_in(self._loop, self.tell)
 
     def tell(self) -> None:
         """The controller tells all brokers who leads."""
