@@ -48,10 +48,6 @@ _Opened = tuple[int, Place, int, int, int | None]
 a case that has a second change the state that its own dice are left in."""
 
 
-def _mutator_of(opened: _Opened) -> str:
-    return opened[1][1].name
-
-
 class Maker:
     """Makes the case of any number: always the same one for a seed, a corpus and energies.
 
@@ -92,7 +88,7 @@ class Maker:
             for first in range(numbers.start, numbers.stop, ABREAST)
             for one in self._open(range(first, min(first + ABREAST, numbers.stop)))
         ]
-        opened.sort(key=_mutator_of)
+        opened.sort(key=lambda one: one[1][1].name)
         found = []
         for number, (chart, mutator, part), draws, state, more in opened:
             made = _applied(mutator, chart, part, resumed(state))

@@ -65,7 +65,7 @@ class Broker:
     def wake(self) -> int | None:
         """When `tick` has something to do, in ms."""
         times = []
-        for one in self._registered():
+        for one in (one for group in self.groups.values() for one in group.consumers.values()):
             times.append(one.ping_due)
             times += [asked.due for asked in one.asked if not asked.late]
         return min(times, default=None)
@@ -157,9 +157,6 @@ class Broker:
     def _taken(self) -> list[BrokerAction]:
         out, self._out = self._out, []
         return out
-
-    def _registered(self) -> list[Registered]:
-        return [one for group in self.groups.values() for one in group.consumers.values()]
 
     def _watch(self, number: int, one: Registered, now: int) -> None:
         for asked in one.asked:

@@ -156,7 +156,7 @@ class ClientTarget:
                     if observation is not None:
                         del where[number]
                         if alarm(observation, self._limits.memory) is None:
-                            if _is_served(observation):
+                            if dict(observation.facts).get("served"):
                                 done[at] = [observation]
                             elif unasked[at] == AGAIN:  # it was never sent
                                 done[at] = [_with(observation, (SET_ASIDE, True))]
@@ -254,10 +254,6 @@ class ClientTarget:
             each=self._ready.each,
             dialect=self._client.dialect,
         )
-
-
-def _is_served(observation: Observation) -> bool:
-    return bool(dict(observation.facts).get("served"))
 
 
 def _with(observation: Observation, *facts: tuple[str, object]) -> Observation:
