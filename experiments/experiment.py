@@ -1,4 +1,4 @@
-"""An experiment: a question, how it is put to real systems, and how what came of it is written down."""
+"""An experiment: its question, how it is run, and how its result is written."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ into batches and shards anywhere.
   lead a connection into a deep state.
 - Oracles (`oracles/`, one a file) are pure functions of an observation. Equal (oracle, behaviour) are one
   finding.
-- Running (`engine/running.py`) is a generator of events without output, clock or database. Tallies of
+- Running (`engine/running.py`) is a generator of events without output, clock or database. Stats of
   batches add up in any order, so batches here and shards on Spark come to the same. Features that are new
   in a round raise the energy of their seeds for the next one.
 - `database/` is a SQLite file: a batch is one transaction with the number that the campaign has come to, so

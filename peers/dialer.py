@@ -1,4 +1,4 @@
-"""The one connection that a consumer has at a time, on asyncio; what comes waits until it is asked for."""
+"""A consumer's one connection, on asyncio; what arrives is queued."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class News(NamedTuple):
 
 
 class Dialer:
-    """Connects, sends and hangs up. News of a connection that was given up are not told."""
+    """Connects, sends and hangs up. News of a connection that was given up is dropped."""
 
     def __init__(self) -> None:
         self._inbox: asyncio.Queue[News] = asyncio.Queue()

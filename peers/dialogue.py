@@ -1,4 +1,4 @@
-"""A client's side of one connection, without a socket: requests become bytes, bytes become answers.
+"""A client's side of one connection, sans-IO: encodes requests, pairs and decodes responses.
 
 A broker answers a connection's requests in their order: answers are paired first in, first out, and
 the correlation id is the check. Produce with acks=0 has no answer.
@@ -22,7 +22,7 @@ FRAME_LIMIT: Final = 100 << 20
 _SIZE: Final = struct.Struct(">i")
 
 
-class Nonsense(ConnectionError):
+class ProtocolError(ConnectionError):
     """The broker answers what was not asked, or with bytes that are no answer: nothing behind them counts."""
 
 
@@ -89,11 +89,11 @@ class Dialogue:
         self._received += data
 
     def answers(self) -> Iterator[Answer]:
-        """The answers that are whole. Raises Nonsense behind the last good one."""
+        """The answers that are whole. Raises ProtocolError behind the last good one."""
         while len(self._received) >= _SIZE.size:
             (size,) = _SIZE.unpack_from(self._received)
             if not 4 <= size <= self._frame_limit:
-                raise Nonsense(f"the broker sends a frame of {size} bytes")
+                raise ProtocolError(f"the broker sends a frame of {size} bytes")
             if len(self._received) < _SIZE.size + size:
                 return
             frame = bytes(self._received[_SIZE.size : _SIZE.size + size])
@@ -103,14 +103,14 @@ class Dialogue:
     def _answer(self, frame: bytes) -> Answer:
         found = int.from_bytes(frame[:4], "big", signed=True)
         if not self.waiting:
-            raise Nonsense(f"the broker answers request {found}, and nothing was asked")
+            raise ProtocolError(f"the broker answers request {found}, and nothing was asked")
         question = self.waiting[0]
         if found != question.correlation_id:
-            raise Nonsense(
+            raise ProtocolError(
                 f"the broker answers request {found}, and {question.correlation_id} is the next one"
             )
         try:
             body = decode_frame(frame, "response", key=question.key, version=question.version).body
         except Malformed as problem:
-            raise Nonsense(f"a {NAMES[question.key]} response: {problem}") from None
+            raise ProtocolError(f"a {NAMES[question.key]} response: {problem}") from None
         return Answer(self.waiting.popleft(), body)

@@ -1,4 +1,4 @@
-"""Who leads what, as Metadata v0 says, which all brokers from 0.8 on answer; what follows for requests."""
+"""Partition leaders from Metadata v0, which all brokers since 0.8 answer, and requests split by leader."""
 
 from __future__ import annotations
 

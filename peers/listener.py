@@ -1,4 +1,4 @@
-"""A core that brokers are made of, on asyncio: it listens, reads, keeps the time, and does what it wants.
+"""Runs a broker's sans-IO core on asyncio: sockets, timers, and its actions in their order.
 
 The core decides; here are sockets, timers and the order in which its actions are carried out.
 """
@@ -62,6 +62,12 @@ class Core(Protocol[Action]):
 def now_ms() -> int:
     """The clock of the cores."""
     return time.monotonic_ns() // 1_000_000
+
+
+def call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
+    """Call it in this loop, from any thread; one that is closed by now does nothing."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)
 
 
 class Listener(Generic[Action]):

@@ -99,7 +99,6 @@ class _Half:
         plain = self._opened(record) if encrypted else None
         if self.records.seeking:
             if plain is None:
-                self.records.passed_over()
                 self._in_vain()
             else:
                 self.records.found(record)

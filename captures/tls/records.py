@@ -32,7 +32,7 @@ class Record(NamedTuple):
 
 
 class Records:
-    """Bytes in, records out. At most one record is kept, which is not whole.
+    """Bytes in, records out. At most the bytes of one record are kept, which is not whole.
 
     >>> records = Records()
     >>> records.feed(b"\\x17\\x03\\x03\\0\\5hel"); records.next()
@@ -44,10 +44,15 @@ class Records:
         self.broken = False
         """Whether something else than records came."""
         self.seeking = False
-        """Whether it is not known where the next record begins: `next` has a guess, which is to be
-        answered by `found` or `passed_over`."""
+        """Whether it is not known where the next record begins: `next` has a guess, and then another one
+        unless `found` is called."""
         self._bytes = bytearray()
         self._at = 0
+        """Where the next record begins, or the guess."""
+        self._searched = 0
+        """While it is `seeking`: before this nothing but `_unfinished` may be a record."""
+        self._unfinished: list[int] = []
+        """Guesses that are not whole: they may be right, and must not hide what is behind them."""
         self._enough = 5
         self._rest = 0
         """Bytes to come of a record that has a gap."""
@@ -73,43 +78,64 @@ class Records:
         if len(self._bytes) - self._at < self._enough or self.broken:
             return None
         if self.seeking:
-            match = _HEADER.search(self._bytes, self._at)
-            self._at = match.start() if match else max(self._at, len(self._bytes) - 3)
+            return self._guess()
         start = self._at + 5
         if len(self._bytes) < start:
             self._wait(5)
             return None
         header = bytes(self._bytes[self._at : start])
         length = int.from_bytes(header[3:])
-        sound = 20 <= header[0] <= 24 and header[1] == 3 and length <= _LONGEST
-        if not (self.seeking or sound):
+        if not (20 <= header[0] <= 24 and header[1] == 3 and length <= _LONGEST):
             self.broken = True
             return None
         if len(self._bytes) < start + length:
             self._wait(5 + length)
             return None
         record = Record(header, bytes(self._bytes[start : start + length]))
-        if not self.seeking:
-            self._at = start + length
-            self._enough = 5
+        self._at = start + length
+        self._enough = 5
         return record
 
     def _wait(self, enough: int) -> None:
-        if self.seeking:
-            self._gap += self._at
         del self._bytes[: self._at]
         self._at, self._enough = 0, enough
+
+    def _whole(self, at: int) -> Record | None:
+        """The record that begins there, None if it is not whole."""
+        start = at + 5
+        end = start + int.from_bytes(self._bytes[at + 3 : start])
+        if len(self._bytes) < max(start, end):
+            return None
+        return Record(bytes(self._bytes[at:start]), bytes(self._bytes[start:end]))
+
+    def _guess(self) -> Record | None:
+        """What may be a record, and is whole."""
+        for at in self._unfinished:
+            record = self._whole(at)
+            if record is not None:
+                self._at = at
+                self._unfinished.remove(at)
+                return record
+        while (match := _HEADER.search(self._bytes, self._searched)) is not None:
+            self._at, self._searched = match.start(), match.start() + 1
+            record = self._whole(self._at)
+            if record is not None:
+                return record
+            self._unfinished.append(self._at)
+        self._searched = max(self._searched, len(self._bytes) - 3)
+        passed = min((*self._unfinished, self._searched))
+        del self._bytes[:passed]
+        self._gap += passed
+        self._at, self._searched = 0, self._searched - passed
+        self._unfinished = [at - passed for at in self._unfinished]
+        return None
 
     def found(self, record: Record) -> None:
         """The guess was right."""
         self._at += 5 + len(record.body)
-        self._enough, self.seeking = 5, False
+        self.seeking = False
+        self._searched, self._unfinished = 0, []
         self.none_missing()
-
-    def passed_over(self) -> None:
-        """The guess was wrong."""
-        self._at += 1
-        self._enough = 5
 
     def none_missing(self) -> None:
         """The number of the last record is known."""
@@ -124,7 +150,8 @@ class Records:
             self._destroyed += not self._rest
             self._rest = rest - count
         else:
-            self._gap += had + count + (self._at if self.seeking else 0)
+            self._gap += (len(self._bytes) if self.seeking else had) + count
             self._rest, self.seeking = 0, True
+            self._searched, self._unfinished = 0, []
         self._bytes.clear()
         self._at, self._enough = 0, 5

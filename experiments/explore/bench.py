@@ -1,4 +1,4 @@
-"""One run of the program through a proxy, under one scenario or none, and what came of it."""
+"""One run of the program through a proxy, with one scenario or none, and its result."""
 
 from __future__ import annotations
 

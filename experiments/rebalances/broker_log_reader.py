@@ -13,7 +13,7 @@ from barnabas.specs.embedded import read_topic_record
 TOPIC: Final = "__consumer_offsets"
 
 
-class Kept(NamedTuple):
+class LoggedOffset(NamedTuple):
     """An offset in the log. at: seconds since 1970, by the broker."""
 
     at: float
@@ -27,7 +27,7 @@ def segments(broker: Path) -> list[Path]:
     return sorted((broker / "data").glob(f"{TOPIC}-*/*.log"))
 
 
-def read(files: Iterable[Path]) -> dict[str, list[Kept]]:
+def read(files: Iterable[Path]) -> dict[str, list[LoggedOffset]]:
     """By group, in the order of the log. Raises specs.Malformed."""
     found = defaultdict(list)
     for file in files:
@@ -37,7 +37,7 @@ def read(files: Iterable[Path]) -> dict[str, list[Kept]]:
                     continue  # of another type than OffsetCommit, or of an offset that is gone
                 key, value = read_topic_record(TOPIC, record.key, record.value)
                 assert key is not None and value is not None  # noqa: S101, PT018
-                kept = Kept(
+                kept = LoggedOffset(
                     value.values["commit_timestamp"] / 1000,
                     key.values["partition"],
                     value.values["offset"],

@@ -10,8 +10,8 @@ from barnabas.experiments.diagram import Arrow
 from barnabas.experiments.experiment import Bench, Measured
 from barnabas.experiments.rebalances import arms
 from barnabas.experiments.rebalances.arms import ARMS, Arm, Protocol
-from barnabas.experiments.rebalances.drawing import arrows
 from barnabas.experiments.rebalances.judging import Run, judged
+from barnabas.experiments.rebalances.run_diagram import arrows
 from barnabas.experiments.rebalances.running import Bed
 from barnabas.peers.apache.client import JavaError
 

@@ -1,4 +1,4 @@
-"""Runs put together: which count, in which order the two messages came, and what several came to."""
+"""Runs combined: which ones count, the order of the two messages, and totals."""
 
 from __future__ import annotations
 

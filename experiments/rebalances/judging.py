@@ -1,4 +1,4 @@
-"""What one run came to: pure, from what members saw, what passed, and what the broker wrote."""
+"""The outcome of one run, from what its members saw, the proxy's exchanges and the broker's log. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from barnabas.experiments.rebalances.arms import MARK, RECORDS
 from barnabas.experiments.rebalances.broker_log import Served, Turn, state
-from barnabas.experiments.rebalances.broker_log_reader import Kept
+from barnabas.experiments.rebalances.broker_log_reader import LoggedOffset
 from barnabas.experiments.rebalances.passed import Passed
 from barnabas.specs.keys import CONSUMER_GROUP_HEARTBEAT, JOIN_GROUP, OFFSET_COMMIT
 
@@ -26,7 +26,7 @@ class Run(NamedTuple):
     passed: Sequence[Passed]
     served: Sequence[Served]
     turns: Sequence[Turn]
-    kept: Sequence[Kept]
+    kept: Sequence[LoggedOffset]
 
 
 def pair(run: Run, by: str) -> tuple[Passed | None, Passed | None]:
@@ -150,7 +150,7 @@ def _state(run: Run, commit: Passed) -> str:
     return "" if served is None else state(run.turns, run.group, served.line)
 
 
-def _last(kept: Sequence[Kept], at: float, partitions: Iterable[int]) -> dict[str, int]:
+def _last(kept: Sequence[LoggedOffset], at: float, partitions: Iterable[int]) -> dict[str, int]:
     """The last offset in the log of each partition at a time; -1: none."""
     return {
         str(p): next((k.offset for k in reversed(kept) if k.partition == p and k.at <= at), -1)

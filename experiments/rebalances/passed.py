@@ -1,4 +1,4 @@
-"""What passed the proxy, as far as it concerns members of groups: when it came, and when it left."""
+"""Exchanges of group members in the proxy's capture: when each arrived, and when it was sent on."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from barnabas.experiments.rebalances.counting import (
     rows,
     spread,
 )
-from barnabas.experiments.rebalances.drawing import PARTICIPANTS
+from barnabas.experiments.rebalances.run_diagram import PARTICIPANTS
 from barnabas.experiments.rebalances.sentences import follows
 
 HEADS: Final = (

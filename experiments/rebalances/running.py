@@ -1,4 +1,4 @@
-"""Many groups at once on one broker, in front of it a proxy: what is known of each afterwards."""
+"""Runs many groups at once through a proxy to one broker, and collects what is known of each."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.written import drafting
+from barnabas.experiments.written import draft_peers
 from barnabas.peers.central_coordination.actions import ConsumerAction, StartFetchers
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
@@ -23,7 +23,6 @@ from barnabas.peers.central_coordination.settings import BrokerSettings, Consume
 from barnabas.peers.listener import Address
 
 SESSIONS_MS: Final = (600, 1_500)
-DIALECT: Final = "central-coordination"
 ROUNDS: Final = 20
 SHORT: Final = {"sessions": (600,), "rounds": 1}
 PARTITIONS: Final = ("0-0", "0-1", "0-2", "0-3", "0-4", "0-5")
@@ -46,7 +45,7 @@ def run(bench: Bench) -> Measured:
     }
     how["sessions"] = list(how["sessions"])
     runs, proxy = asyncio.run(_rounds(bench, how))
-    exchanges = drafting.seen(proxy, DIALECT)
+    exchanges = draft_peers.seen(proxy, draft_peers.CENTRAL)
     pictures: dict[str, Any] = {}
     for one in runs:
         begun, group, end = one.pop("begun"), one.pop("group"), one.pop("end")
@@ -81,8 +80,10 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any
     arms = [(session, kind) for session in how["sessions"] for kind in KINDS]
     settings = BrokerSettings(min_session_timeout_ms=min(how["sessions"]))
     async with Cluster(1, topics={}, settings=settings) as cluster:
-        async with drafting.passing(bench, cluster.bootstrap, bench.folder, DIALECT) as proxy:
-            address = drafting.address_of(proxy)
+        async with draft_peers.passing(
+            bench, cluster.bootstrap, bench.folder, draft_peers.CENTRAL
+        ) as proxy:
+            address = draft_peers.address_of(proxy)
             for number in range(how["rounds"]):
                 for session, kind in arms:
                     bench.step(len(runs), len(arms) * how["rounds"], kind)
@@ -122,7 +123,7 @@ async def _one(
     try:
         for one in clients:
             one.start()
-        await drafting.until(lambda: _shared(clients, len(PARTITIONS)), f"group {group}")
+        await draft_peers.until(lambda: _shared(clients, len(PARTITIONS)), f"group {group}")
         for one in clients:
             for at in one.partitions:
                 one.consumed(at, 42)
@@ -133,9 +134,9 @@ async def _one(
         begun = time.time_ns()
         await cluster.grow(topic, "1-0")
         if kind == CLOSED:
-            await asyncio.wait_for(died.wait(), drafting.PATIENCE)
+            await asyncio.wait_for(died.wait(), draft_peers.PATIENCE)
             await clients[0].stop()
-        await drafting.until(lambda: _shared(lives, len(PARTITIONS) + 1), f"group {group} again")
+        await draft_peers.until(lambda: _shared(lives, len(PARTITIONS) + 1), f"group {group} again")
         end = time.time_ns()
         offsets = [offset for one in lives for offset in one.partitions.values()]
     finally:

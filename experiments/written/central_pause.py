@@ -16,14 +16,13 @@ from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.written import drafting
+from barnabas.experiments.written import draft_peers
 from barnabas.peers.central_coordination.actions import ConsumerAction, StartFetchers, StopFetchers
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
 from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.listener import Address
 
-DIALECT: Final = "central-coordination"
 SESSION_MS: Final = 900
 PAUSES: Final = (0.5, 1.0, 1.5, 2.0, 3.0)
 """In sessions."""
@@ -40,7 +39,7 @@ def run(bench: Bench) -> Measured:
     how |= SHORT if bench.short else {}
     how["pauses"] = list(how["pauses"])
     runs, proxy = asyncio.run(_all(bench, how))
-    exchanges = drafting.seen(proxy, DIALECT)
+    exchanges = draft_peers.seen(proxy, draft_peers.CENTRAL)
     drawn: list[Any] = []
     for one in runs:
         begun, group, end = one.pop("begun"), one.pop("group"), one.pop("end")
@@ -72,8 +71,10 @@ async def _all(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]],
     topics = {f"topic-p{at}": PARTITIONS for at in range(len(how["pauses"]))}
     settings = BrokerSettings(min_session_timeout_ms=how["session"], rebalance_threads=64)
     async with Cluster(1, topics=topics, settings=settings) as cluster:
-        async with drafting.passing(bench, cluster.bootstrap, bench.folder, DIALECT) as proxy:
-            address = drafting.address_of(proxy)
+        async with draft_peers.passing(
+            bench, cluster.bootstrap, bench.folder, draft_peers.CENTRAL
+        ) as proxy:
+            address = draft_peers.address_of(proxy)
 
             async def work(at: int, pause: float) -> None:
                 for number in range(how["rounds"]):
@@ -113,10 +114,10 @@ async def _one(
     try:
         for one in clients:
             one.start()
-        await drafting.until(lambda: _shared(clients), f"group {group}")
+        await draft_peers.until(lambda: _shared(clients), f"group {group}")
         await asyncio.sleep(session_ms / 3e3)
         # on a busy machine somebody may have been lost meanwhile: who pauses is to own something
-        await drafting.until(lambda: _shared(clients), f"group {group}")
+        await draft_peers.until(lambda: _shared(clients), f"group {group}")
         begun, told[:] = time.time_ns(), []
         clients[0].pause()
         await asyncio.sleep(pause * session_ms / 1e3)
@@ -125,7 +126,7 @@ async def _one(
         clients[0].resume()
         # a ping's time later it has read what came, or found that nothing did
         await asyncio.sleep(session_ms / 3e3)
-        await drafting.until(lambda: _shared(clients), f"group {group} after its pause")
+        await draft_peers.until(lambda: _shared(clients), f"group {group} after its pause")
         end = time.time_ns()
     finally:
         for one in clients:

@@ -16,10 +16,10 @@ from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.written import drafting
+from barnabas.experiments.written import draft_peers
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Write
 from barnabas.peers.consumer_rewrite.client import Client
-from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.group_entry import decode, path_of
 from barnabas.peers.consumer_rewrite.server import Cluster
 from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
 from barnabas.peers.consumer_rewrite.wire import CODES
@@ -29,12 +29,11 @@ from barnabas.specs.malformed import Malformed
 
 SESSION_MS: Final = 1_500
 MEMBERS, PARTITIONS = 3, 6
-DIALECT: Final = "rewrite-0.8.2"
 ROUNDS: Final = 20
 SHORT: Final = {"session": 500, "rounds": 1}
 BACKOFF_MS: Final = 20
 
-REWRITE: Final[Draft] = draft(DIALECT)
+REWRITE: Final[Draft] = draft(draft_peers.REWRITE)
 
 
 def told(action: BrokerAction, _: int) -> bool:
@@ -79,7 +78,7 @@ def run(bench: Bench) -> Measured:
         **(SHORT if bench.short else {}),
     }
     runs, proxy = asyncio.run(_rounds(bench, how))
-    exchanges = drafting.seen(proxy, DIALECT)
+    exchanges = draft_peers.seen(proxy, draft_peers.REWRITE)
     pictures: dict[str, Any] = {}
     for one in runs:
         died, group = one.pop("died"), one.pop("group")
@@ -93,14 +92,16 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any
     runs: list[dict[str, Any]] = []
     trap = _Trap()
     async with Cluster(2, topics={}, watch=trap.watch) as cluster:
-        async with drafting.passing(bench, cluster.bootstrap, bench.folder, DIALECT) as proxy:
+        async with draft_peers.passing(
+            bench, cluster.bootstrap, bench.folder, draft_peers.REWRITE
+        ) as proxy:
             for number in range(how["rounds"]):
                 for phase, kind, ordinal, _ in PHASES:
                     bench.step(len(runs), how["rounds"] * len(PHASES), phase)
                     group = f"{phase[0]}-{number}"
                     trap.kind, trap.left = kind, ordinal
-                    clients = _clients(drafting.address_of(proxy), group, how["session"])
-                    async with drafting.polling(clients):
+                    clients = _clients(draft_peers.address_of(proxy), group, how["session"])
+                    async with draft_peers.polling(clients):
                         found = await _one(cluster, trap, clients, group)
                     runs.append({"phase": phase, "round": number, "group": group, **found})
         return runs, proxy
@@ -145,7 +146,7 @@ async def _one(cluster: Cluster, trap: _Trap, clients: list[Client], group: str)
     """One death, and what the consumers saw of it; in the end all brokers are there again."""
     topic = f"topic-{group}"
     await cluster.partitions(topic, PARTITIONS)
-    await drafting.until(lambda: drafting.shared(clients, PARTITIONS), f"group {group}")
+    await draft_peers.until(lambda: draft_peers.shared(clients, PARTITIONS), f"group {group}")
     before = clients[0].generation
     wanted = {(topic, number): 100 + number for number in range(PARTITIONS)}
     for one in clients:
@@ -158,18 +159,18 @@ async def _one(cluster: Cluster, trap: _Trap, clients: list[Client], group: str)
         offsets = {} if entry is None else decode(entry.data).offsets
         return {at: one.offset for at, one in offsets.items()} == wanted
 
-    await drafting.until(committed, f"what {group} commits")
+    await draft_peers.until(committed, f"what {group} commits")
     node = cluster.coordinator(group)
     assert node is not None  # noqa: S101 - it has just answered
     address = cluster.servers[node].listener.address
     trap.died, trap.before, trap.node = 0, before, node
     await cluster.partitions(topic, PARTITIONS + 1)
-    await drafting.until(lambda: bool(trap.died), f"the death of {group}'s coordinator")
+    await draft_peers.until(lambda: bool(trap.died), f"the death of {group}'s coordinator")
     trap.node = 0
     begun = time.perf_counter()
     await cluster.stop(node)
-    await drafting.until(
-        lambda: drafting.shared(clients, PARTITIONS + 1), f"group {group} after the death"
+    await draft_peers.until(
+        lambda: draft_peers.shared(clients, PARTITIONS + 1), f"group {group} after the death"
     )
     seconds = time.perf_counter() - begun
     offsets = {at: offset for one in clients for at, offset in one.partitions.items()}

@@ -23,11 +23,8 @@ from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.intervals import middle, share
-from barnabas.experiments.written import drafting
-from barnabas.peers.consumer_rewrite.client import Client
+from barnabas.experiments.written import draft_peers
 from barnabas.peers.consumer_rewrite.server import Cluster
-from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
-from barnabas.peers.listener import Address
 
 SESSION_MS: Final = 2_000
 FREQUENCIES: Final = (2, 3, 5, 10)
@@ -35,8 +32,8 @@ ALONE: Final = (1, 2)
 """heartbeat.frequency of the groups that are left alone."""
 SESSIONS: Final = 20
 """Sessions for which they are."""
-MEMBERS: Final = 3
-DIALECT: Final = "rewrite-0.8.2"
+NAMES: Final = "abc"
+MEMBERS: Final = len(NAMES)
 ROUNDS: Final = 40
 SHORT: Final = {"session": 400, "frequencies": (2, 10), "rounds": 1, "sessions": 4}
 WITH, WITHOUT = "with its consumer id", "without a consumer id"
@@ -51,7 +48,7 @@ def run(bench: Bench) -> Measured:
     how |= {"sessions": SESSIONS, **(SHORT if bench.short else {})}
     how["frequencies"] = list(how["frequencies"])
     begun, left, proxy = asyncio.run(_rounds(bench, how))
-    exchanges = drafting.seen(proxy, DIALECT)
+    exchanges = draft_peers.seen(proxy, draft_peers.REWRITE)
     runs = []
     for arm, _ in ARMS:
         for frequency in how["frequencies"]:
@@ -96,7 +93,7 @@ def unrest(within: Sequence[DraftExchange]) -> dict[str, Any]:
         if one.api == "Heartbeat"
     )
     joins = [one for one in within if one.api == "JoinGroup" and one.error == ""]
-    generations = {_generation(one) for one in joins}
+    generations = {draft_peers.generation(one) for one in joins}
     return {"heartbeats": dict(beats), "joins": len(joins), "generations": len(generations)}
 
 
@@ -118,12 +115,8 @@ def parts(within: list[DraftExchange], begin: int) -> dict[str, Any]:
         "joined_ms": _ms(max((one.ts for one in joins), default=None), begin),
         "answered_ms": _ms(max((one.end for one in joins if one.end), default=None), begin),
         "joins": len(joins),
-        "generations": sorted({_generation(one) for one in joins}),
+        "generations": sorted({draft_peers.generation(one) for one in joins}),
     }
-
-
-def _generation(join: DraftExchange) -> int:
-    return -1 if join.response is None else int(join.response["group_generation_id"])
 
 
 def _ms(at: int | None, begin: int) -> float | None:
@@ -134,11 +127,18 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[int], int, An
     """When each round began, and when the groups that are left alone did (ns since 1970)."""
     dice, begun = random.Random(7), []  # noqa: S311 - phases, no secrets
     async with Cluster(1, topics={"t": MEMBERS}) as cluster:
-        async with drafting.passing(bench, cluster.bootstrap, bench.folder, DIALECT) as proxy:
-            address = drafting.address_of(proxy)
+        async with draft_peers.passing(
+            bench, cluster.bootstrap, bench.folder, draft_peers.REWRITE
+        ) as proxy:
+            address = draft_peers.address_of(proxy)
             groups = {
-                (arm, frequency): _group(
-                    address, name_of(arm, frequency), with_id, frequency, how["session"]
+                (arm, frequency): draft_peers.consumers(
+                    address,
+                    name_of(arm, frequency),
+                    NAMES,
+                    session_timeout_ms=how["session"],
+                    heartbeat_frequency=frequency,
+                    sends_consumer_id=with_id,
                 )
                 for arm, with_id in ARMS
                 for frequency in how["frequencies"]
@@ -147,10 +147,10 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[int], int, An
             count = MEMBERS
 
             def settled() -> bool:
-                return all(drafting.shared(group, count) for group in groups.values())
+                return all(draft_peers.shared(group, count) for group in groups.values())
 
-            async with drafting.polling(clients):
-                await drafting.until(settled, "a group of each arm")
+            async with draft_peers.polling(clients):
+                await draft_peers.until(settled, "a group of each arm")
                 for number in range(how["rounds"]):
                     bench.step(number, how["rounds"] + 1, "rebalances")
                     # anywhere between two heartbeats
@@ -158,39 +158,25 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[int], int, An
                     count += 1
                     begun.append(time.time_ns())
                     await cluster.partitions("t", count)
-                    await drafting.until(settled, f"rebalance {number}")
+                    await draft_peers.until(settled, f"rebalance {number}")
             bench.step(how["rounds"], how["rounds"] + 1, "groups that are left alone")
             quiet = [
                 one
                 for frequency in ALONE
-                for one in _group(address, alone_name(frequency), True, frequency, how["session"])
+                for one in draft_peers.consumers(
+                    address,
+                    alone_name(frequency),
+                    NAMES,
+                    session_timeout_ms=how["session"],
+                    heartbeat_frequency=frequency,
+                )
             ]
-            async with drafting.polling(quiet):
+            async with draft_peers.polling(quiet):
                 # until all have joined for the first time
                 await asyncio.sleep(2 * how["session"] / 1e3)
                 left = time.time_ns()
                 await asyncio.sleep(how["sessions"] * how["session"] / 1e3)
         return begun, left, proxy
-
-
-def _group(
-    address: Address, group: str, with_id: bool, frequency: int, session_ms: int
-) -> list[Client]:
-    found = []
-    for number in range(MEMBERS):
-        settings = ConsumerSettings(
-            group,
-            (address,),
-            topics=("t",),
-            client_id=f"{group}-{'abc'[number]}",
-            session_timeout_ms=session_ms,
-            heartbeat_frequency=frequency,
-            sends_consumer_id=with_id,
-            backoff_ms=20,
-        )
-        found.append(Client(settings))
-        found[-1].start()
-    return found
 
 
 def write(measured: Measured) -> str:

@@ -19,18 +19,15 @@ from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.written import drafting
+from barnabas.experiments.written import draft_peers
 from barnabas.peers.consumer_rewrite.client import Client
 from barnabas.peers.consumer_rewrite.server import Cluster
-from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
-from barnabas.peers.listener import Address
 
 SESSION_MS: Final = 1_000
 FREQUENCIES: Final = (2, 10)
 OVER_MS: Final = (50, 250, 600)
 """By how much a pause is longer than the session; it begins up to a heartbeat's interval after one."""
 PARTITIONS: Final = 6
-DIALECT: Final = "rewrite-0.8.2"
 ROUNDS: Final = 20
 SHORT: Final = {"session": 500, "over": (50, 400), "rounds": 1}
 
@@ -47,7 +44,7 @@ def run(bench: Bench) -> Measured:
     how |= SHORT if bench.short else {}
     how |= {"over": list(how["over"]), "frequencies": list(FREQUENCIES)}
     pauses, proxy = asyncio.run(_all(bench, how))
-    exchanges = drafting.seen(proxy, DIALECT)
+    exchanges = draft_peers.seen(proxy, draft_peers.REWRITE)
     runs, pictures = [], {}
     for group, frequency, over, begun, resumed, end in pauses:
         own = [one for one in exchanges if one.request.get("group_id") == group and one.ts < end]
@@ -62,13 +59,21 @@ async def _all(bench: Bench, how: dict[str, Any]) -> tuple[list[tuple[Any, ...]]
     arms = [(frequency, over) for frequency in how["frequencies"] for over in how["over"]]
     done: list[tuple[Any, ...]] = []
     async with Cluster(1, topics={"t": PARTITIONS}) as cluster:
-        async with drafting.passing(bench, cluster.bootstrap, bench.folder, DIALECT) as proxy:
-            address = drafting.address_of(proxy)
+        async with draft_peers.passing(
+            bench, cluster.bootstrap, bench.folder, draft_peers.REWRITE
+        ) as proxy:
+            address = draft_peers.address_of(proxy)
 
             async def work(frequency: int, over: int) -> None:
                 group = f"f{frequency}-{over}"
-                clients = _clients(address, group, how["session"], frequency)
-                async with drafting.polling(clients) as awake:
+                clients = draft_peers.consumers(
+                    address,
+                    group,
+                    ("slow", "a", "b"),
+                    session_timeout_ms=how["session"],
+                    heartbeat_frequency=frequency,
+                )
+                async with draft_peers.polling(clients) as awake:
                     for _ in range(how["rounds"]):
                         found = await _pause(clients, awake[f"{group}-slow"], over, how["session"])
                         done.append((group, frequency, over, *found))
@@ -78,28 +83,11 @@ async def _all(bench: Bench, how: dict[str, Any]) -> tuple[list[tuple[Any, ...]]
         return done, proxy
 
 
-def _clients(address: Address, group: str, session_ms: int, frequency: int) -> list[Client]:
-    found = []
-    for name in ("slow", "a", "b"):
-        settings = ConsumerSettings(
-            group,
-            (address,),
-            topics=("t",),
-            client_id=f"{group}-{name}",
-            session_timeout_ms=session_ms,
-            heartbeat_frequency=frequency,
-            backoff_ms=20,
-        )
-        found.append(Client(settings))
-        found[-1].start()
-    return found
-
-
 async def _pause(
     clients: list[Client], awake: asyncio.Event, over: int, session_ms: int
 ) -> tuple[int, int, int]:
     """One pause: when it began, when it ended, and when all was quiet again (ns)."""
-    await drafting.until(lambda: drafting.shared(clients, PARTITIONS), "a group")
+    await draft_peers.until(lambda: draft_peers.shared(clients, PARTITIONS), "a group")
     await asyncio.sleep(session_ms / 1e3)
     begun = time.time_ns()
     awake.clear()
@@ -107,7 +95,9 @@ async def _pause(
     resumed = time.time_ns()
     awake.set()
     await asyncio.sleep(1.2 * session_ms / 1e3)  # who is left out by then has heard of it
-    await drafting.until(lambda: drafting.shared(clients, PARTITIONS), "the group after a pause")
+    await draft_peers.until(
+        lambda: draft_peers.shared(clients, PARTITIONS), "the group after a pause"
+    )
     return begun, resumed, time.time_ns()
 
 
@@ -119,7 +109,7 @@ def outcome(
     last = next((one for one in reversed(beats) if one.ts < resumed and one.error == ""), None)
     first = next((one for one in beats if one.ts >= resumed and one.end is not None), None)
     joins = [one for one in own if one.api == "JoinGroup" and one.error == "" and one.ts >= begun]
-    generations = sorted({_generation(one) for one in joins})
+    generations = sorted({draft_peers.generation(one) for one in joins})
     if first is None or last is None:
         about: dict[str, Any] = {"late_ms": 0.0, "answer": None, "reconnected": False}
         return {"outcome": OTHERWISE, **about, "generations": len(generations)}
@@ -128,7 +118,7 @@ def outcome(
         what = CANCELLED if late > 0 else IN_TIME
     elif not generations:
         what = OTHERWISE
-    elif any(one.client == slow and _generation(one) == generations[0] for one in joins):
+    elif any(one.client == slow and draft_peers.generation(one) == generations[0] for one in joins):
         what = JOINED
     else:
         what = LEFT_OUT
@@ -139,10 +129,6 @@ def outcome(
         "reconnected": first.connection != last.connection,
         "generations": len(generations),
     }
-
-
-def _generation(join: DraftExchange) -> int:
-    return -1 if join.response is None else int(join.response["group_generation_id"])
 
 
 def _around(own: list[DraftExchange], late_ms: float, resumed: int) -> list[DraftExchange]:

@@ -127,7 +127,8 @@ class Session:
             except OSError:
                 data = b""
             if link.had_case:
-                self._digested()
+                # the client showed that it has read what is behind the case, or that it reads no more
+                self._over_at = min(self._over_at, self._clock() + self._patience)
             if not data:
                 self._drop(link)
                 return
@@ -149,18 +150,16 @@ class Session:
                 self._heard = self._clock()
                 self._over_at = self._heard + LINGERING
             if reply.delivery == "bytewise":
-                self._write_bytewise(link, b"".join(reply.chunks))
+                data = b"".join(reply.chunks)
+                for at in range(min(len(data), _BYTEWISE)):
+                    self._write(link, data[at : at + 1])
+                self._write(link, data[_BYTEWISE:])
             else:
                 for chunk in reply.chunks:
                     self._write(link, chunk)
             link.ends = link.ends or reply.closes
         if link.ends and not link.out:
             self._end(link)
-
-    def _write_bytewise(self, link: _Link, data: bytes) -> None:
-        for at in range(min(len(data), _BYTEWISE)):
-            self._write(link, data[at : at + 1])
-        self._write(link, data[_BYTEWISE:])
 
     def _write(self, link: _Link, data: bytes) -> None:
         if link.out:
@@ -208,10 +207,6 @@ class Session:
         else:
             link.ends = True
             self._end(link)
-
-    def _digested(self) -> None:
-        """The client showed that it has read what is behind the case, or that it reads no more."""
-        self._over_at = min(self._over_at, self._clock() + self._patience)
 
     def _drop(self, link: _Link) -> None:
         if link in self._links:

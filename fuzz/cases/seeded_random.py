@@ -50,10 +50,10 @@ def _mixed(seed: str | bytes, number: int) -> int:
     return mixed ^ mixed >> 31
 
 
-class Dice:
+class SeededRandom:
     """Numbers that look random: the same ones for the same seed (any text or bytes) and number.
 
-    >>> [Dice("campaign", 7).below(100) for _ in range(2)]
+    >>> [SeededRandom("campaign", 7).below(100) for _ in range(2)]
     [70, 70]
 
     state: all there is to it; `resumed` goes on from there.
@@ -109,19 +109,19 @@ class Dice:
         return b"".join(blocks)[:size]
 
 
-_dice: Final = Dice.__new__
+_dice: Final = SeededRandom.__new__
 
 
-def resumed(state: int) -> Dice:
-    """Dice in a state in which others were."""
-    dice = _dice(Dice)
+def resumed(state: int) -> SeededRandom:
+    """Numbers that go on from a state in which others were."""
+    dice = _dice(SeededRandom)
     dice.state = state
     return dice
 
 
-def spread(seed: str, draws: int) -> Dice:
-    """Dice of which the first draw is spread evenly over the upper 24 of `draws`' 48 bits: a mutator that is
-    put to a field again and again comes through all its ways soon.
+def spread(seed: str, draws: int) -> SeededRandom:
+    """Numbers of which the first draw is spread evenly over the upper 24 of `draws`' 48 bits: a mutator that
+    is put to a field again and again comes through all its ways soon.
 
     >>> sorted(spread("lengths", visit << 24).below(5) for visit in range(5))
     [0, 1, 2, 3, 4]
@@ -145,9 +145,9 @@ _COUNTED: Final = sum(lane << 128 * lane for lane in range(ABREAST))
 
 
 class Abreast:
-    """The dice of `ABREAST` numbers, from one on. Each draw is one of each of them, as `Dice` has it.
+    """The dice of `ABREAST` numbers, from one on. Each draw is one of each of them, as `SeededRandom` has it.
 
-    >>> Abreast("campaign", 0).below(100)[7] == Dice("campaign", 7).below(100)
+    >>> Abreast("campaign", 0).below(100)[7] == SeededRandom("campaign", 7).below(100)
     True
     """
 

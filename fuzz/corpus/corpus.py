@@ -12,7 +12,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.reader import CaptureReader
 from barnabas.fuzz.cases.case import Seed
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.generators.messages import message, with_header
 from barnabas.specs.frames import Direction
@@ -36,7 +36,7 @@ def generated(seed: str, offered: Offered, direction: Direction, each: int = EAC
             key,
             version,
             direction,
-            Dice(f"{seed} {direction} {key} {version}", number),
+            SeededRandom(f"{seed} {direction} {key} {version}", number),
             f"generated:{api(key).name}-{version}-{direction}-{number}",
         )
         for key, (low, high) in sorted(offered.items())

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.engine.tally import Behaviour
+from barnabas.fuzz.engine.stats import Behaviour
 
 
 class CampaignRow(NamedTuple):

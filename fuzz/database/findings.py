@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from barnabas.fuzz.cases.case import Recipe
@@ -16,7 +15,7 @@ from barnabas.fuzz.cases.json_form import observation_of, recipe_json, recipe_of
 from barnabas.fuzz.database.database import Database, FindingsError
 from barnabas.fuzz.database.finding import AsideRow, CampaignRow, Finding, RoundRow, finding_name
 from barnabas.fuzz.database.keeping import Kept
-from barnabas.fuzz.engine.tally import Cell
+from barnabas.fuzz.engine.stats import Cell
 
 __all__ = [
     "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "Kept", "RoundRow", "finding_name",
@@ -36,12 +35,7 @@ class Findings:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._database.close()
 
     def campaign(self, name: str, target: str, settings: Mapping[str, Any], now: float) -> Kept:

@@ -11,7 +11,7 @@ from barnabas.fuzz.database.database import Database, FindingsError
 from barnabas.fuzz.database.evidence import capture
 from barnabas.fuzz.database.finding import finding_name
 from barnabas.fuzz.engine.energy import next_energies
-from barnabas.fuzz.engine.tally import Found, Tally
+from barnabas.fuzz.engine.stats import Found, Stats
 
 
 class Kept:
@@ -37,7 +37,7 @@ class Kept:
                 "UPDATE campaigns SET seconds = seconds + ? WHERE id = ?", (seconds, self.id)
             )
 
-    def keep(self, tally: Tally, end: int, number: int) -> None:
+    def keep(self, stats: Stats, end: int, number: int) -> None:
         """What cases came to, and that all up to `end` are run. Raises FindingsError, also if
         somebody else ran this campaign meanwhile."""
         with self._database.writing() as db:
@@ -53,7 +53,7 @@ class Kept:
             db.executemany(
                 "INSERT INTO coverage VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
                 " SET cases = cases + excluded.cases",
-                [(self.id, *cell, cases) for cell, cases in tally.coverage.items()],
+                [(self.id, *cell, cases) for cell, cases in stats.coverage.items()],
             )
             db.executemany(
                 "INSERT INTO features VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
@@ -61,13 +61,13 @@ class Kept:
                 " WHERE excluded.first_case < first_case AND excluded.number = number",
                 [
                     (self.id, feature, number, reached.case, reached.origin)
-                    for feature, reached in tally.features.items()
+                    for feature, reached in stats.features.items()
                 ],
             )
-            for found in tally.findings.values():
+            for found in stats.findings.values():
                 self._add(db, found)
             db.execute("DELETE FROM shelf WHERE campaign = ? AND first < ?", (self.id, end))
-            for (api, version, mutator), aside in tally.aside.items():
+            for (api, version, mutator), aside in stats.aside.items():
                 db.execute(
                     "INSERT INTO aside VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
                     " SET cases = cases + excluded.cases",

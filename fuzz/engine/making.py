@@ -16,7 +16,14 @@ from operator import itemgetter
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
-from barnabas.fuzz.cases.seeded_random import ABREAST, Abreast, Dice, all_spread, resumed, spread
+from barnabas.fuzz.cases.seeded_random import (
+    ABREAST,
+    Abreast,
+    SeededRandom,
+    all_spread,
+    resumed,
+    spread,
+)
 from barnabas.fuzz.cases.tuples import tuple_of
 from barnabas.fuzz.engine.placing import live_places
 from barnabas.fuzz.engine.strata import Place, Strata
@@ -39,10 +46,6 @@ _MAPPED: Final = 2 << 10
 _Opened = tuple[int, Place, int, int, int | None]
 """A case's number, its place, what its mutator's draws are made from, and the state of the dice for those; of
 a case that has a second change the state that its own dice are left in."""
-
-
-def _mutator_of(opened: _Opened) -> str:
-    return opened[1][1].name
 
 
 class Maker:
@@ -85,7 +88,7 @@ class Maker:
             for first in range(numbers.start, numbers.stop, ABREAST)
             for one in self._open(range(first, min(first + ABREAST, numbers.stop)))
         ]
-        opened.sort(key=_mutator_of)
+        opened.sort(key=lambda one: one[1][1].name)
         found = []
         for number, (chart, mutator, part), draws, state, more in opened:
             made = _applied(mutator, chart, part, resumed(state))
@@ -123,7 +126,7 @@ class Maker:
         return zip(numbers, places, draws, states, more, strict=False)
 
     def _twice(
-        self, number: int, chart: FieldMap, first: Change, made: Mutated, dice: Dice
+        self, number: int, chart: FieldMap, first: Change, made: Mutated, dice: SeededRandom
     ) -> Case:
         """A second change to what the first one left, as far as that can be read."""
         after = _after(chart, made)
@@ -168,7 +171,7 @@ _strata = functools.lru_cache(maxsize=2)(Strata)
 """A campaign asks for the same in each of its rounds."""
 
 
-def _applied(mutator: Mutator, chart: FieldMap, part: Part, dice: Dice) -> Mutated:
+def _applied(mutator: Mutator, chart: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """What a mutator makes of a message at a part of it, or of what is packed in it."""
     made = mutator.apply(chart, part, dice)
     return made if chart.packing is None else packed_again(chart, made, dice)
@@ -208,6 +211,6 @@ class _Heat:
     def __init__(self, corpus: Sequence[Seed], energies: Mapping[str, int]) -> None:
         self._sums = list(accumulate(max(energies.get(seed.origin, 1), 1) for seed in corpus))
 
-    def seed(self, dice: Dice) -> int:
+    def seed(self, dice: SeededRandom) -> int:
         """The index of one."""
         return bisect_right(self._sums, dice.below(self._sums[-1]))

@@ -1,4 +1,4 @@
-"""Which places of a case a session fills in: those of the seed that the changes have left alone.
+"""Which live places of a seed are still in a case after its mutations: a session fills them in.
 
 A change moves what stands behind it, so a place is looked for where it stood and as far from the end as
 it stood; it is there if its bytes are. Seeds of sessions have stand-ins that nothing else looks like.

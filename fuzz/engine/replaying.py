@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.engine.running import judge
-from barnabas.fuzz.engine.tally import Behaviour
+from barnabas.fuzz.engine.stats import Behaviour
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.targets.target import Target
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.engine.features import features
-from barnabas.fuzz.engine.tally import Judged, Tally
+from barnabas.fuzz.engine.stats import Judged, Stats
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.targets.target import Target
 
@@ -36,7 +36,7 @@ class Batch(NamedTuple):
     """Cases up to this number (excluded) are run and kept."""
 
     end: int
-    tally: Tally
+    stats: Stats
 
 
 class Ended(NamedTuple):
@@ -59,7 +59,7 @@ class Keeps(Protocol):
     def energies(self, number: int) -> Mapping[str, int]:
         """The energies of a round: of the first none, of others what `end_round` made."""
 
-    def keep(self, tally: Tally, end: int, number: int) -> None:
+    def keep(self, stats: Stats, end: int, number: int) -> None:
         """Keep what cases of a round came to, up to a case number, in one transaction."""
 
     def end_round(self, number: int) -> int:
@@ -88,13 +88,13 @@ def run_range(
     end = numbers.start
     while end < numbers.stop:
         first, end = end, min(end + (batch or target.at_once), numbers.stop)
-        tally = Tally()
+        stats = Stats()
         cases = maker.cases(range(first, end))
         for case in cases:
-            tally.run(case)
+            stats.run(case)
         for one in judged(target, cases, oracles):
-            tally.add(one)
-        yield Batch(end, tally)
+            stats.add(one)
+        yield Batch(end, stats)
 
 
 RunRound = Callable[[range, Mapping[str, int]], Iterator[Batch]]
@@ -117,7 +117,7 @@ def run(
         energies = keeps.energies(number)
         yield Began(number, numbers, energies)
         for batch in run_round(numbers, energies):
-            keeps.keep(batch.tally, batch.end, number)
+            keeps.keep(batch.stats, batch.end, number)
             yield batch
             if over():
                 break

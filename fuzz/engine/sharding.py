@@ -1,4 +1,4 @@
-"""A round in shards that run side by side: each is put by as it is finished, and goes on in its turn.
+"""A round in shards that run side by side; finished ones are kept, and merged in order.
 
 A campaign stands at one case number, so what is finished out of turn waits on a shelf: in the database, so
 that an interrupted round loses only the shards that were under way. A case is a function of its number and
@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from typing import Protocol
 
 from barnabas.fuzz.engine.running import Batch
-from barnabas.fuzz.engine.shards import Row, tally_of
+from barnabas.fuzz.engine.shards import Row, stats_of
 
 Shelved = tuple[range, Sequence[Row]]
 """A shard's cases, and the rows that they came to."""
@@ -105,4 +105,4 @@ def _in_turn(ready: dict[int, Shelved], at: int) -> Iterator[Batch]:
     while at in ready:
         shard, rows = ready.pop(at)
         at = shard.stop
-        yield Batch(at, tally_of(rows))
+        yield Batch(at, stats_of(rows))

@@ -19,7 +19,7 @@ from barnabas.fuzz.cases.json_form import observation_json, observation_of, reci
 from barnabas.fuzz.corpus.corpora import Basis
 from barnabas.fuzz.engine.assembling import Assembled, from_corpus
 from barnabas.fuzz.engine.running import run_range
-from barnabas.fuzz.engine.tally import Aside, Cell, Found, Reached, Tally
+from barnabas.fuzz.engine.stats import Aside, Cell, Found, Reached, Stats
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.targets.target import Target
@@ -54,15 +54,15 @@ def job_of(found: Assembled, own: bool, make_target: Callable[[str, bool], Targe
     return Job(found.campaign.model_dump_json(), found.basis, found.corpus, own, make_target)
 
 
-def run_shard(job: Job, energies: Mapping[str, int], numbers: range) -> Tally:
+def run_shard(job: Job, energies: Mapping[str, int], numbers: range) -> Stats:
     """Run cases of a round, against a target of one's own. Raises barnabas.fuzz.errors.CannotRun."""
     campaign = Campaign.model_validate_json(job.campaign)
     found = from_corpus(campaign, job.basis, job.corpus)
-    tally = Tally()
+    stats = Stats()
     with job.make_target(found.campaign.target, job.own) as target:
         for batch in run_range(target, found.maker(energies), found.oracles, numbers):
-            tally.merge(batch.tally)
-    return tally
+            stats.merge(batch.stats)
+    return stats
 
 
 def shards(
@@ -90,14 +90,14 @@ def shards(
     return work
 
 
-def rows_of(tally: Tally) -> Iterator[Row]:
-    """A tally as rows."""
-    yield "cases", json.dumps(tally.cases)
-    for cell, cases in tally.coverage.items():
+def rows_of(stats: Stats) -> Iterator[Row]:
+    """Stats as rows."""
+    yield "cases", json.dumps(stats.cases)
+    for cell, cases in stats.coverage.items():
         yield "coverage", json.dumps([*cell, cases])
-    for feature, reached in tally.features.items():
+    for feature, reached in stats.features.items():
         yield "feature", json.dumps([feature, *reached])
-    for found in tally.findings.values():
+    for found in stats.findings.values():
         verdict = found.verdict
         said = {
             "verdict": [verdict.oracle, verdict.what, verdict.behaviour],
@@ -105,7 +105,7 @@ def rows_of(tally: Tally) -> Iterator[Row]:
             "observation": observation_json(found.observation),
         }
         yield "finding", json.dumps(said)
-    for kind, aside in tally.aside.items():
+    for kind, aside in stats.aside.items():
         yield "aside", json.dumps([kind, recipe_json(aside.recipe), aside.case, aside.count])
 
 
@@ -117,30 +117,30 @@ def came_to(rows: Sequence[Row]) -> Sequence[Row]:
     return rows
 
 
-def tally_of(rows: Iterable[Row]) -> Tally:
-    """The tally of rows of any number of shards, in any order."""
-    whole = Tally()
+def stats_of(rows: Iterable[Row]) -> Stats:
+    """The stats of rows of any number of shards, in any order."""
+    whole = Stats()
     for kind, said in rows:
         whole.merge(_part(kind, json.loads(said)))
     return whole
 
 
-def _part(kind: str, said: Any) -> Tally:
+def _part(kind: str, said: Any) -> Stats:
     match kind:
         case "cases":
-            return Tally(cases=said)
+            return Stats(cases=said)
         case "coverage":
-            return Tally(coverage=Counter({Cell(*said[:4]): said[4]}))
+            return Stats(coverage=Counter({Cell(*said[:4]): said[4]}))
         case "feature":
             feature, case, origin = said
-            return Tally(features={feature: Reached(case, origin)})
+            return Stats(features={feature: Reached(case, origin)})
         case "finding":
             oracle, what, behaviour = said["verdict"]
             verdict = Verdict(oracle, what, tuple(behaviour))
             found = Found(verdict, observation_of(said["observation"]), said["cases"])
-            return Tally(findings={(oracle, verdict.behaviour): found})
+            return Stats(findings={(oracle, verdict.behaviour): found})
         case "aside":
             (api, version, mutator), recipe, first, count = said
             aside = Aside(recipe_of(recipe), first, count)
-            return Tally(aside={(api, version, mutator): aside})
+            return Stats(aside={(api, version, mutator): aside})
     raise ValueError(f"a row of kind {kind!r}")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from barnabas.fuzz.cases.case import Seed
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.compressed import charts_of
 from barnabas.fuzz.frame_map.fields import FieldMap, field_of
 from barnabas.fuzz.frame_map.parts import Part
@@ -45,7 +45,7 @@ class _Family:
     visits: int = 0
     first: int = 0
 
-    def keep(self, variant: int, session: str, place: Place, dice: Dice) -> None:
+    def keep(self, variant: int, session: str, place: Place, dice: SeededRandom) -> None:
         """One of its places, each as likely as any other."""
         which = variant, session
         seen = self.seen[which] = self.seen.get(which, 0) + 1
@@ -75,7 +75,7 @@ class Strata:
         self._charts = [charts_of(message) for message in corpus]
         self._tables: dict[int, list[list[Place]]] = {}
         families: dict[tuple[object, ...], _Family] = {}
-        dice = Dice(f"strata {seed}", 0)
+        dice = SeededRandom(f"strata {seed}", 0)
         for charts in self._charts:
             for chart in charts:
                 self._found_in(chart, families, dice)
@@ -99,7 +99,7 @@ class Strata:
         ]
 
     def _found_in(
-        self, chart: FieldMap, families: dict[tuple[object, ...], _Family], dice: Dice
+        self, chart: FieldMap, families: dict[tuple[object, ...], _Family], dice: SeededRandom
     ) -> None:
         session = chart.session
         names = {part.path: _field(chart, part) for part in chart.parts}
@@ -126,7 +126,7 @@ class Strata:
         places = sessions[(again + rank) % len(sessions)]
         return places[drawn * len(places) >> 40], first + visit
 
-    def anywhere(self, seed: int, dice: Dice) -> Turn:
+    def anywhere(self, seed: int, dice: SeededRandom) -> Turn:
         """A place in one message: any mutator, then any place of it."""
         table = self._tables.get(seed)
         if table is None:
@@ -138,7 +138,7 @@ class Strata:
             return self.turn(dice.below(len(self._turns)), dice.upper())
         return dice.pick(dice.pick(table)), dice.bits()
 
-    def any_place(self, chart: FieldMap, dice: Dice) -> Place | None:
+    def any_place(self, chart: FieldMap, dice: SeededRandom) -> Place | None:
         """A place in a message of its own, if a mutator that is drawn has any."""
         mutator = dice.pick(self._mutators)
         places = mutator.places(chart)
@@ -188,7 +188,7 @@ def _from_the_ends(numbers: Iterable[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _shuffle(things: list[tuple[_Family, int]], dice: Dice) -> None:
+def _shuffle(things: list[tuple[_Family, int]], dice: SeededRandom) -> None:
     """Fisher and Yates's."""
     for last in range(len(things) - 1, 0, -1):
         other = dice.below(last + 1)

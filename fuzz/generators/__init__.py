@@ -1,1 +1,1 @@
-"""Valid values, record batches and messages, by the draws of a Dice."""
+"""Valid values, record batches and messages, by seeded draws."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.specs.records import CODECS, Record, build
 
 _NOW: Final = 1_500_000_000_000
@@ -22,7 +22,7 @@ _PACKED_ONE_IN: Final = 5
 _OLD_ONE_IN: Final = 6
 
 
-def record_set(dice: Dice, magic: int, *, mixed: bool = False) -> bytes:
+def record_set(dice: SeededRandom, magic: int, *, mixed: bool = False) -> bytes:
     """One batch, or a few behind each other as a broker hands them out, if `mixed`: also older ones."""
     if not mixed:
         return batch(dice, magic, 0)
@@ -35,7 +35,7 @@ def record_set(dice: Dice, magic: int, *, mixed: bool = False) -> bytes:
     return b"".join(found)
 
 
-def batch(dice: Dice, magic: int, base: int) -> bytes:
+def batch(dice: SeededRandom, magic: int, base: int) -> bytes:
     """A batch, with a producer's id or without; of magic 0 and 1: messages, or a wrapper of some."""
     codec = "none"
     if dice.below(_PACKED_ONE_IN) == 0:
@@ -48,7 +48,7 @@ def batch(dice: Dice, magic: int, base: int) -> bytes:
     return build(records, magic=magic, compression=codec, **more)
 
 
-def _record(dice: Dice, magic: int, offset: int) -> Record:
+def _record(dice: SeededRandom, magic: int, offset: int) -> Record:
     return Record(
         offset,
         _NOW + dice.below(1000) if magic else -1,

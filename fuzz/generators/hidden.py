@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.generators.batches import record_set
 from barnabas.specs import keys
 from barnabas.specs.embedded.messages.consumer_protocol import (
@@ -27,7 +27,7 @@ _MAGIC_SINCE: Final = {keys.PRODUCE: (2, 3), keys.FETCH: (2, 4)}
 
 def hidden(
     key: int, version: int, direction: Direction, path: tuple[str, ...]
-) -> Callable[[Dice], Any]:
+) -> Callable[[SeededRandom], Any]:
     """Draws the contents of a field of bytes or records."""
     name = path[-1]
     if name in ("records", "unaligned_records"):
@@ -43,7 +43,7 @@ def hidden(
     return lambda dice: dice.some_bytes(dice.pick((0, 1, 4, 16)))
 
 
-def _encoded(message: Message, values: dict[str, Any], dice: Dice) -> bytes:
+def _encoded(message: Message, values: dict[str, Any], dice: SeededRandom) -> bytes:
     """A message of the consumer protocol, behind its version."""
     version = dice.below(message.versions[1] + 1)
     layout = message.layout(version)

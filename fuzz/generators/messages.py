@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Seed
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.generators.pools import CLIENT_ID
 from barnabas.fuzz.generators.values import drawer
 from barnabas.specs.frames import Direction
@@ -20,7 +20,7 @@ from barnabas.specs.headers import (
 from barnabas.specs.registry import api
 
 
-def message(key: int, version: int, direction: Direction, dice: Dice, origin: str) -> Seed:
+def message(key: int, version: int, direction: Direction, dice: SeededRandom, origin: str) -> Seed:
     """A fresh message. Raises LookupError for a version that there is not."""
     draw, encode, header = _parts(key, version, direction)
     return Seed(key, version, direction, header + encode(draw(dice)), origin)
@@ -29,14 +29,14 @@ def message(key: int, version: int, direction: Direction, dice: Dice, origin: st
 _KEPT: Final = 16
 
 
-def kept(key: int, version: int, direction: Direction, dice: Dice) -> bytes:
+def kept(key: int, version: int, direction: Direction, dice: SeededRandom) -> bytes:
     """The frame of one of a few messages that are kept, for who needs any."""
     return _kept(key, version, direction, dice.below(_KEPT))
 
 
 @functools.lru_cache(maxsize=1 << 14)
 def _kept(key: int, version: int, direction: Direction, number: int) -> bytes:
-    return message(key, version, direction, Dice("kept", number), "").frame
+    return message(key, version, direction, SeededRandom("kept", number), "").frame
 
 
 def with_header(key: int, version: int, direction: Direction, body: bytes, origin: str) -> Seed:
@@ -47,7 +47,7 @@ def with_header(key: int, version: int, direction: Direction, body: bytes, origi
 @functools.cache
 def _parts(
     key: int, version: int, direction: Direction
-) -> tuple[Callable[[Dice], Any], Callable[[Any], bytes], bytes]:
+) -> tuple[Callable[[SeededRandom], Any], Callable[[Any], bytes], bytes]:
     codec = api(key).message(direction).codec(version)
     return drawer(key, version, direction), codec.encode, _header(key, version, direction)
 

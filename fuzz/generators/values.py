@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final, get_args
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.numbers import RANGE
 from barnabas.fuzz.generators import pools
 from barnabas.fuzz.generators.hidden import hidden
@@ -15,7 +15,7 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.layout import Layout, Node, Slot
 from barnabas.specs.registry import api
 
-Draw = Callable[[Dice], Any]
+Draw = Callable[[SeededRandom], Any]
 """Draws one value of a field."""
 
 _SIZES: Final = (0, 1, 1, 1, 1, 2, 2, 3)
@@ -55,14 +55,14 @@ class _Maker:
         fields = [(slot.name, self.slot(slot, path)) for slot in layout.slots]
         if not layout.flexible:
 
-            def draw(dice: Dice) -> Any:
+            def draw(dice: SeededRandom) -> Any:
                 return {name: field(dice) for name, field in fields}
 
             return draw
         taken = {slot.tag for slot in layout.slots} | layout.foreign_tags
         free = tuple(tag for tag in (100, 101, 500) if tag not in taken)
 
-        def draw_flexible(dice: Dice) -> Any:
+        def draw_flexible(dice: SeededRandom) -> Any:
             found = {name: field(dice) for name, field in fields}
             if dice.below(_UNKNOWN_ONE_IN) == 0:
                 found["_tags"] = {dice.pick(free): dice.some_bytes(dice.below(4))}
@@ -77,7 +77,7 @@ class _Maker:
             return inner
         default = slot.fresh_default
 
-        def draw(dice: Dice) -> Any:
+        def draw(dice: SeededRandom) -> Any:
             return default() if dice.below(_TAG_ONE_IN) else inner(dice)
 
         return draw
@@ -88,7 +88,7 @@ class _Maker:
         if not node.nullable:
             return inner
 
-        def draw(dice: Dice) -> Any:
+        def draw(dice: SeededRandom) -> Any:
             return None if dice.below(_NULL_ONE_IN) == 0 else inner(dice)
 
         return draw
@@ -121,7 +121,7 @@ class _Maker:
         sizes = _SIZES if len(path) <= _DEPTH else (0, 1, 1)
         number = len(sizes)
 
-        def draw(dice: Dice) -> Any:
+        def draw(dice: SeededRandom) -> Any:
             return [one(dice) for _ in range(sizes[dice.below(number)])]
 
         return draw
@@ -139,7 +139,7 @@ def _one_of(values: tuple[Any, ...]) -> Draw:
         only = values[0]
         return lambda _: only
 
-    def draw(dice: Dice) -> Any:
+    def draw(dice: SeededRandom) -> Any:
         return values[dice.below(number)]
 
     return draw

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.cases.tuples import tuple_of
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.mending import LEFT_ONE_IN, leave, splice
@@ -50,7 +50,7 @@ def change(
     start: int,
     end: int,
     new: bytes,
-    dice: Dice,
+    dice: SeededRandom,
     detail: str,
     elements: int = 0,
 ) -> Mutated:
@@ -63,7 +63,7 @@ def change(
     return Mutated((chunk,), detail + left)
 
 
-def number(fieldmap: FieldMap, part: Part, new: bytes, dice: Dice, detail: str) -> Mutated:
+def number(fieldmap: FieldMap, part: Part, new: bytes, dice: SeededRandom, detail: str) -> Mutated:
     """Another number in the place of one."""
     _, _, start, end, _, _, around, _, _, _ = part
     return change(fieldmap, around, start, end, new, dice, detail)

@@ -13,7 +13,7 @@ from typing import Final
 
 import crc32c
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap
 from barnabas.fuzz.frame_map.numbers import WRITE
 
@@ -102,7 +102,7 @@ def splice(
 
 
 def leave(
-    fieldmap: FieldMap, around: Sequence[int], grown: int, elements: int, dice: Dice
+    fieldmap: FieldMap, around: Sequence[int], grown: int, elements: int, dice: SeededRandom
 ) -> tuple[int, str]:
     """What to mend and, in words, what not: one thing of those that the change makes wrong, if it does."""
     wrong = SIZE if grown else 0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from barnabas.fuzz.cases.case import Delivery
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 
 LARGEST: Final = 1 << 20
@@ -33,6 +33,6 @@ class Mutator(NamedTuple):
     name: str
     about: str
     places: Callable[[FieldMap], Sequence[Part]]
-    apply: Callable[[FieldMap, Part, Dice], Mutated]
+    apply: Callable[[FieldMap, Part, SeededRandom], Mutated]
     turns: int = 1
     per: Literal["field", "kind"] = "field"

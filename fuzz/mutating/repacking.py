@@ -1,15 +1,15 @@
-"""What was unpacked and mutated is packed again, and what is around it mended."""
+"""Compresses mutated records again, and mends lengths and checksums around them."""
 
 from __future__ import annotations
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap
 from barnabas.fuzz.mutating.changes import change
 from barnabas.fuzz.mutating.mutator import Mutated
 from barnabas.specs.records import compress
 
 
-def packed_again(chart: FieldMap, made: Mutated, dice: Dice) -> Mutated:
+def packed_again(chart: FieldMap, made: Mutated, dice: SeededRandom) -> Mutated:
     """The message with what was unpacked as it was made; what is around it is mended, or sometimes not."""
     packing = chart.packing
     if packing is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import uvarint
 from barnabas.fuzz.mutating.changes import change
@@ -46,7 +46,7 @@ def tag(number: int, data: bytes, size: int | None = None) -> bytes:
 
 
 def append(
-    fieldmap: FieldMap, section: Part, tags: bytes, number: int, dice: Dice, detail: str
+    fieldmap: FieldMap, section: Part, tags: bytes, number: int, dice: SeededRandom, detail: str
 ) -> Mutated:
     """So many tags more at the end of a section, with its count mended."""
     index = fieldmap.index[section.path] + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import change
 from barnabas.fuzz.mutating.mutator import Mutated
@@ -20,7 +20,13 @@ def sets(fieldmap: FieldMap) -> Sequence[Part]:
 
 
 def replace(
-    fieldmap: FieldMap, part: Part, batches: bytes, dice: Dice, detail: str, *, behind: bool = False
+    fieldmap: FieldMap,
+    part: Part,
+    batches: bytes,
+    dice: SeededRandom,
+    detail: str,
+    *,
+    behind: bool = False,
 ) -> Mutated:
     """Other batches in the place of a record set, or behind its own."""
     start = part.end if behind else part.start

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import RANGE, WRITE
 from barnabas.fuzz.mutating.changes import number
@@ -29,7 +29,7 @@ _WAYS: Final = (
 )
 
 
-def lie(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def lie(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Another number in the place of a length or count, while what it speaks of stays as it is."""
     value, coding = part.value, part.coding
     remain = len(fieldmap.seed.frame) - part.end

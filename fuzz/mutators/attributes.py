@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.fuzz.mutating.changes import number
@@ -20,7 +20,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
     return [part for part in fieldmap.parts if part.path.endswith("].attributes")]
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """One of the eight codecs of three bits, a flag more or less, or all of them."""
     old = part.value
     codec = (old & ~7) | dice.below(8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import RANGE, WRITE
 from barnabas.fuzz.mutating.changes import number
@@ -32,7 +32,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
     ]
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """There where there was none, none where there was one, or at a limit."""
     low, high = RANGE[part.coding]
     new = dice.pick((-1, 0, 1, 7, low, high, high - 1, part.value + 1, part.value - 1))

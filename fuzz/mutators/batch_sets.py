@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.generators.batches import batch
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
@@ -17,7 +17,7 @@ _KEPT: Final = 32
 """Batches of each magic, made once."""
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Batches that are valid each; whether they may stand here is another question."""
     frame = fieldmap.seed.frame
     own = frame[part.start : part.end] or _any(dice, 2)
@@ -47,13 +47,13 @@ def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
             return replace(fieldmap, part, noise, dice, f"{len(noise)} bytes that are no batch")
 
 
-def _any(dice: Dice, magic: int) -> bytes:
+def _any(dice: SeededRandom, magic: int) -> bytes:
     return _batch(magic, dice.below(_KEPT))
 
 
 @functools.cache
 def _batch(magic: int, number: int) -> bytes:
-    return batch(Dice("batch", number), magic, 0)
+    return batch(SeededRandom("batch", number), magic, 0)
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.fuzz.mutating.changes import number
@@ -21,7 +21,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
     ]
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """To the end of the batch, just over it, or so that the next field is a part of this one."""
     parts = fieldmap.parts
     end = next(parts[index].until for index in part.around if parts[index].kind == "crc")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import change
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
@@ -15,7 +15,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
     return [part for part in fieldmap.parts if part.end > part.start]
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """One to four bits; checksums around are mended, as always."""
     start, end = part.start, part.end
     size = 8 * (end - start)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.fuzz.mutating.whole_batches import NOW, replace, sets
@@ -25,7 +25,7 @@ _BOMBS: Final = (
 _RECORDS: Final = 20_000
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """One record of zeros, packed; or 20,000 without a key and a value."""
     codec, size = dice.pick(_BOMBS)
     many = dice.chance(3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import whole
 from barnabas.fuzz.mutating.delivery import own
@@ -15,7 +15,7 @@ _MOST: Final = 512 << 10
 """Bytes of a burst at most."""
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """The same message so often, in one write."""
     chunk = own(fieldmap)
     times = max(min(dice.pick(_TIMES), _MOST // len(chunk)), 1)

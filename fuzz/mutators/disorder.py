@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.generators.messages import kept
 from barnabas.fuzz.mutating.changes import whole
@@ -33,7 +33,7 @@ _OTHERS: Final = (
 """What sessions are made of: versions, groups, transactions, authentication."""
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """A valid message of another kind before this one, or behind it."""
     key = dice.pick(_OTHERS)
     low, high = api(key).versions

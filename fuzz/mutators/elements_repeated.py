@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import change
 from barnabas.fuzz.mutating.elements import counted, elements, extent
@@ -15,7 +15,7 @@ _MOST: Final = 256 << 10
 """Bytes that are added at most."""
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """The same bytes again behind an element; what counts them is mended."""
     start, end, around = extent(fieldmap, part)
     times = max(min(dice.pick(_TIMES), _MOST // (end - start)), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part, field_of
 from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.fuzz.mutating.changes import number
@@ -26,7 +26,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
     ]
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """A code beyond those that there are, or one of those that does not belong there."""
     choices: tuple[int, ...]
     if part.kind == "int16":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import change
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
@@ -13,7 +13,7 @@ from barnabas.fuzz.mutators.fields_dropped import places
 _MOST: Final = 128 << 10
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """The same bytes again, right behind."""
     again = fieldmap.seed.frame[part.start : part.end][:_MOST]
     detail = f"{len(again)} bytes again"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import change
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
@@ -15,7 +15,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
     return [part for part in fieldmap.parts[1:] if part.end > part.start]
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """What follows comes where it stood. Its own length, if it has one, says what is left of it."""
     size = part.end - part.start
     some = size if size == 1 or dice.chance(2) else dice.between(1, size)

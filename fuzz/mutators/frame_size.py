@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import whole
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
@@ -32,7 +32,7 @@ _OTHERS: Final = (
 beyond, and what TLS and HTTP begin with."""
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Another size in front of the same bytes."""
     frame = fieldmap.seed.frame
     size = len(frame)

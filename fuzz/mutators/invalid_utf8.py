@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import change, of_kinds
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
@@ -23,7 +23,7 @@ BROKEN: Final = (
 """Byte sequences that UTF-8 does not have (RFC 3629)."""
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Broken bytes instead of the text, or somewhere in it."""
     broken = dice.pick(BROKEN)
     at = dice.between(part.start, part.end)

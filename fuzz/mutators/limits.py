@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import RANGE, WRITE
 from barnabas.fuzz.mutating.changes import NUMBERS, number, of_kinds
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """A limit of the type, a number beside one, or one near zero."""
     low, high = RANGE[part.coding]
     choices = (low, low + 1, high, high - 1, high // 2 + 1, 0, -1, 1, -2, part.value ^ 1)

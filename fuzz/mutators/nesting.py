@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.fuzz.mutating.whole_batches import NOW, replace, sets
@@ -16,7 +16,7 @@ _CODECS: Final = ("gzip", "snappy", "lz4")
 _DEPTHS: Final = (2, 2, 3, 10, 60)
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """A wrapper whose messages are wrappers, so many deep; or a wrapper around a batch of magic 2."""
     magic, codec = dice.below(2), dice.pick(_CODECS)
     inner, depth = dice.below(3), dice.pick(_DEPTHS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.mending import splice
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
@@ -15,7 +15,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
     return [part for part in fieldmap.parts[1:] if not part.path.startswith("header.")][:1]
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Any bytes instead of the body, or the same byte all over."""
     size = dice.pick((1, 4, 16, 64, 256, 1024))
     byte = bytes((dice.pick((0x00, 0x01, 0x7F, 0x80, 0xFF)),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.fuzz.mutating.changes import change
@@ -27,7 +27,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
     return found
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """The number that stands for null, and no contents."""
     what = fieldmap.parts[fieldmap.index[part.path] + 1]
     null = 0 if part.coding == "uvarint" and part.kind == "marker" else -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import change, of_kinds
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
@@ -39,7 +39,7 @@ TEXTS: Final = (
 """File names, patterns, internal topics, names of 249 letters and more (a topic's longest is 249)."""
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Another text."""
     text = dice.pick(TEXTS)
     new = text.encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.generators.messages import kept
 from barnabas.fuzz.mutating.mending import splice
@@ -21,7 +21,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
     ]
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """From here on the end of a fresh one of the same API, maybe of another version: so many bytes of it."""
     seed = fieldmap.seed
     low, high = api(seed.key).versions

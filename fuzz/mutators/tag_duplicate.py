@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.fuzz.mutating.tags import append, count_of, last_number, sections, tag
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """All tags of the section once more; of an empty one, a new tag twice."""
     count = count_of(fieldmap, part)
     if count.value > 0 and dice.chance(2):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.fuzz.mutating.tags import append, sections, tag
@@ -15,7 +15,7 @@ _FIRST: Final = 1000
 """Beyond all that any schema has."""
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Ascending ones that nobody knows, without data or with a byte each."""
     times = dice.pick(_TIMES)
     size = dice.below(2)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.fuzz.mutating.tags import append, last_number, sections, tag
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Two tags or more behind those that are there, each lower than the one before."""
     high = last_number(fieldmap, part) + dice.between(5, 200)
     step = dice.between(1, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.fuzz.mutating.tags import append, last_number, sections, tag
@@ -12,7 +12,7 @@ from barnabas.fuzz.mutating.tags import append, last_number, sections, tag
 _FAR: Final = (2**31 - 1, 2**31 - 2, 2**31, 2**32 - 1, 2**30, 2**24, 1 << 20)
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """One more tag, with a size that lies: by one, to the end of the frame and over, or by far."""
     data = dice.some_bytes(dice.pick((0, 1, 8)))
     remain = len(fieldmap.seed.frame) - part.end + len(data)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.fuzz.mutating.tags import append, last_number, sections, tag
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """One more tag: the next number, a far one, or one that is negative to Java."""
     last = last_number(fieldmap, part)
     number = dice.pick((last + 1, last + 1, last + 2, 100, 10_000, 2**31 - 1, 2**31, 2**32 - 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import change, of_kinds
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
@@ -12,7 +12,7 @@ from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 _SIZES: Final = (1, 1, 2, 4, 16, 1000)
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """More bytes than the fields take; what says how long it is, says so."""
     size = dice.pick(_SIZES)
     more = bytes(size) if dice.chance(2) else dice.some_bytes(size)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import number, of_kinds
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Zero, the metadata log's (1), all ones, one bit off, or any other."""
     old = fieldmap.seed.frame[part.start : part.end]
     flipped = bytes((old[0] ^ 0x01,)) + old[1:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import VARINTS
 from barnabas.fuzz.mutating.changes import number
@@ -26,7 +26,7 @@ def places(fieldmap: FieldMap) -> Sequence[Part]:
     return [part for part in fieldmap.parts if part.coding in VARINTS]
 
 
-def apply(fieldmap: FieldMap, part: Part, dice: Dice) -> Mutated:
+def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """The same number in more bytes, or bytes that are no number at all."""
     most = VARINTS[part.coding]
     old = fieldmap.seed.frame[part.start : part.end]

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Final, Self
 
 from barnabas.fuzz.cases.case import Case, Role
-from barnabas.fuzz.cases.observation import SET_ASIDE, Death, Observation, Probe
-from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.targets.attributing import attributed
 from barnabas.fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
+from barnabas.fuzz.targets.canary import Canary
+from barnabas.fuzz.targets.crash_counts import CrashCounts
 from barnabas.fuzz.targets.entries import about
 from barnabas.fuzz.targets.flow import Flow, Placed
-from barnabas.fuzz.targets.following import Following
-from barnabas.fuzz.targets.hunts import Hunts
-from barnabas.fuzz.targets.killers import Killers
 from barnabas.fuzz.targets.lanes import Lanes
 from barnabas.fuzz.targets.preparing import prepare
 from barnabas.fuzz.targets.probing import Prober
+from barnabas.fuzz.targets.read_back import ReadBack
+from barnabas.fuzz.targets.revival import Revival
 from barnabas.fuzz.targets.second_looks import Again, SecondLooks
 from barnabas.fuzz.targets.service import Service
-from barnabas.fuzz.targets.witness import Witness
+from barnabas.fuzz.targets.unattributed import Unattributed
 from barnabas.specs.keys import PRODUCE
 
 FLOW: Final = 4
@@ -34,13 +32,6 @@ FLOW: Final = 4
 FIRST: Final = 64
 """Cases that are given at first; twice as many whenever all went well, half as many where the target was
 started anew: what one that ends often comes to is told in time."""
-
-BACK: Final = 4
-"""Connections that are all answered by a broker which hung and is well again. One of its network threads
-takes each in turn, and by default it has three."""
-
-DYING_S: Final = 2.0
-"""How long a process that no longer answers may take to end."""
 
 
 class BrokerTarget:
@@ -64,49 +55,33 @@ class BrokerTarget:
         self.prober = Prober(limit)
         self.executed = 0
         """Cases that were sent, also those that were sent again to find whom to blame."""
-        self.restarts = 0
         self.set_aside = 0
         """Cases that were not sent, since too many of their kind had ended the process."""
         self.unprepared = ""
         """What sessions will miss of this broker, in words."""
         self._batch = batch
         self._at_once = min(FIRST, batch)
-        self._start_s = 0.0
-        """Seconds that the last start took."""
+        self._revival = Revival(service, self.prober, self._aim)
         self._wrong: Trouble | None = None
-        self._hunts = Hunts()
-        self._killers = Killers()
-        self._following = Following(self.prober)
+        self._unattributed = Unattributed()
+        self._crash_counts = CrashCounts()
+        self._read_back = ReadBack(self.prober)
         self._looks = SecondLooks(Again(self._apart, self._anew, self._patiently))
         self._held: tuple[str, ...] = ()
         """Entries of the log about cases that are under way."""
         self._rss: tuple[int, int] | None = None
         self._heap: tuple[int, int] | None = None
-        self._witness = Witness(self.prober)
+        self._canary = Canary(self.prober)
 
     def __enter__(self) -> Self:
-        began = time.monotonic()
-        self.service.start()
-        self._start_s = time.monotonic() - began
         try:
-            self.prober.aim(self.service.address)
-            probe = self.prober.probe()
-            if not probe.answered:
-                host, port = self.service.address
-                raise CannotRun(f"{self.name} at {host}:{port} does not serve: {probe.problem}")
-            self._aim()
-            self.service.log()  # what it said while it started is no case's
+            self._revival.start()
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self.lanes.close()
         self.prober.close()
         self.service.stop()
@@ -114,6 +89,11 @@ class BrokerTarget:
     def takes(self) -> dict[int, range]:
         """API key -> the versions that the broker says it takes; empty if it does not say."""
         return {key: range(low, high + 1) for key, (low, high) in self.prober.offered().items()}
+
+    @property
+    def restarts(self) -> int:
+        """How often it was started anew."""
+        return self._revival.restarts
 
     @property
     def at_once(self) -> int:
@@ -147,7 +127,7 @@ class BrokerTarget:
             alone = (
                 len(cases) == 1
             )  # somebody asks for this one: it is sent, and all that is logged is its own
-            aside = {one for one in left if not alone and self._killers.enough(cases[one])}
+            aside = {one for one in left if not alone and self._crash_counts.enough(cases[one])}
             self.set_aside += len(aside)
             for index in aside:
                 found[index] = Observation(cases[index], facts=((SET_ASIDE, True),)), 0
@@ -158,9 +138,9 @@ class BrokerTarget:
                 for place, observation in self._batch_of(flow, alone):
                     found[sent[place]] = observation, restarts
                     if observation.death is not None:
-                        self._killers.killed(observation.case)
+                        self._crash_counts.killed(observation.case)
                     elif observation.probe is not None and not observation.probe.answered:
-                        self._killers.hung(observation.case)
+                        self._crash_counts.hung(observation.case)
         return [found[index] for index in range(len(cases))]
 
     def _batch_of(self, flow: Flow, alone: bool) -> list[Placed]:
@@ -186,13 +166,13 @@ class BrokerTarget:
                 wrong,
                 self._perform,
                 lambda: self._wrong,
-                self._killers.likely,
+                self._crash_counts.likely,
             )
             for one in settled:
                 if alone_to_blame(one):
-                    self._hunts.caught(one.log)
+                    self._unattributed.caught(one.log)
             if not wrong.ends:
-                self._hunts.over(wrong.log)
+                self._unattributed.over(wrong.log)
             found = {places[one.case.number]: one for one in settled}
         return [(place, found[place]) for place in sorted(found)]
 
@@ -206,7 +186,7 @@ class BrokerTarget:
         elif len(asked) == 1 and asked[0].key == PRODUCE and observation.replies:
             if restarts < self.restarts:
                 return observation  # what it wrote may have gone with the process
-            served = self._following.served(observation, asked[0], self.lanes.offered)
+            served = self._read_back.served(observation, asked[0], self.lanes.offered)
             if served:
                 return replace(observation, facts=(*observation.facts, ("served", served)))
         return observation
@@ -231,7 +211,7 @@ class BrokerTarget:
         (found,) = self.lanes.run((case,), LIMIT_MS / 1000)
         self.executed += 1
         probe = self.prober.probe()
-        death = self._death(probe)
+        death = self._revival.death(probe)
         (found,), log = attributed([found], self.service.log())
         if death or not probe.answered:
             self._wrong = Trouble(probe, death)
@@ -251,7 +231,7 @@ class BrokerTarget:
         self.executed += len(cases)
         found = self._look(found, alone=len(cases) == 1)
         if len(cases) == 1 and self._wrong is not None:
-            self._hunts.caught(self._wrong.log)
+            self._unattributed.caught(self._wrong.log)
         return found
 
     def _look(
@@ -264,14 +244,14 @@ class BrokerTarget:
         """A probe behind cases; what no case shows by itself is `_wrong`. under_way: whether an entry of
         the log, by its port and correlation id, is about another case that is not over yet. alone: it is
         one case, so that entries which name nobody are its own, known or not."""
-        probe = self.prober.probe(self._witness.testify)
-        death = self._death(probe)
+        probe = self.prober.probe(self._canary.check)
+        death = self._revival.death(probe)
         before, self._rss = self._rss, self.service.rss()
         heap_before, self._heap = self._heap, self.service.heap()
         found, log = attributed(found, (*self._held, *self.service.log()))
         self._held = tuple(entry for entry in log if under_way(*about(entry)))
         nobodys = tuple(entry for entry in log if entry not in self._held)
-        new = tuple(entry for entry in nobodys if self._hunts.wanted(entry))
+        new = tuple(entry for entry in nobodys if self._unattributed.wanted(entry))
         rss = (before[0], self._rss[1]) if before and self._rss else None
         heap = (heap_before[0], self._heap[1]) if heap_before and self._heap else None
         wrong = Trouble(probe, death, new, rss, heap)
@@ -283,14 +263,6 @@ class BrokerTarget:
             found = [replace(found[0], log=found[0].log + known)]
         return found
 
-    def _death(self, probe: Probe) -> Death | None:
-        death = self.service.death()
-        deadline = time.monotonic() + (0 if probe.answered else DYING_S)
-        while death is None and time.monotonic() < deadline:
-            time.sleep(0.05)
-            death = self.service.death()
-        return death
-
     def _ready(self) -> None:
         """Bring back what died or hangs. Raises CannotRun."""
         wrong = self._wrong
@@ -298,42 +270,19 @@ class BrokerTarget:
         probe = wrong.probe if wrong else None
         if wrong is None or (wrong.death is None and (probe is None or probe.answered)):
             if probe is not None and probe.problem:
-                self._witness.swear(
-                    self.lanes.offered
-                )  # or what is damaged now is blamed on others
+                self._canary.write(self.lanes.offered)  # or what is damaged now is blamed on others
             return
-        if wrong.death is not None or not self._back():
+        if wrong.death is None and self._revival.was_busy():
+            self.lanes.aim(self.service.address)
+        else:
             self._restart()
 
-    def _back(self) -> bool:
-        """Whether what hangs was only busy: it is waited for as long as it would take to start it."""
-        deadline = time.monotonic() + self._start_s
-        answered = 0
-        while answered < BACK:
-            if time.monotonic() > deadline or self.service.death() is not None:
-                return False
-            self.prober.close()  # or it would say nothing of other connections
-            answered = answered + 1 if self.prober.probe().answered else 0
-        self.lanes.aim(self.service.address)
-        self.service.log()
-        return True
-
     def _restart(self) -> None:
-        began = time.monotonic()
-        self.service.stop()
-        self.service.start()
-        self._start_s = time.monotonic() - began
-        self.restarts += 1
-        self._aim()
-        probe = self.prober.probe()
-        if not probe.answered:
-            raise CannotRun(f"{self.name} no longer serves: {probe.problem}; start it again")
-        self.service.log()
+        self._revival.restart()
         self._wrong = None
 
     def _aim(self) -> None:
         self.lanes.aim(self.service.address)
-        self.prober.aim(self.service.address)
         self.lanes.offered = self.prober.offered()
         self.unprepared = prepare(self.prober, self.lanes.offered)
-        self._witness.swear(self.lanes.offered)
+        self._canary.write(self.lanes.offered)

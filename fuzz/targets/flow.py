@@ -1,4 +1,4 @@
-"""Cases on their way over several connections at once, a case at a time on each.
+"""Cases in flight over several connections, one at a time on each.
 
 A connection stays for the next case where it survives. One that does not answer within the patience is
 abandoned and another one takes its place: a broker may park a request as long as it likes. Meanwhile the
@@ -12,14 +12,15 @@ import socket
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import WAITED, Ending, Observation
+from barnabas.fuzz.cases.observation import Ending, Observation
 from barnabas.fuzz.observations.requests import Question, question
 from barnabas.fuzz.sessions.live import filled
-from barnabas.fuzz.targets import leading, writing
+from barnabas.fuzz.targets import session_setup, writing
 from barnabas.fuzz.targets.connections import Connections, Lane
+from barnabas.fuzz.targets.observed import ending_of, observed
 
 CONNECT_S: Final = 3.0
 """Seconds that a connection may take; it is made while others are busy."""
@@ -30,9 +31,6 @@ STEP_S: Final = 10.0
 QUIET_S: Final = 0.02
 """Seconds that what has no answer is waited for: a broker that closes does so at once or not at all."""
 
-REUSED: Final = "reused"
-"""The fact of a case that came over a connection which others had before it."""
-
 _READ: Final = 1 << 16
 _SWEEP_S: Final = 0.01
 """How often it is looked for whom patience has run out with."""
@@ -42,7 +40,7 @@ Placed = tuple[int, Observation]
 
 
 class Flow:
-    """Cases on their way, in about their order; what became of them is asked for bit by bit."""
+    """Cases in flight, sent in about their order; observations are taken in batches."""
 
     def __init__(
         self,
@@ -125,7 +123,7 @@ class Flow:
         lane.index = index
         self._busy.add(lane)
         if lane.session != wanted:
-            self._begin_session(lane, wanted)
+            self._lead(lane, wanted)
         else:
             self._send_case(lane)
         return True
@@ -135,21 +133,21 @@ class Flow:
 
     # sessions
 
-    def _begin_session(self, lane: Lane, name: str) -> None:
-        self._connections.counts.sessions += 1
+    def _lead(self, lane: Lane, name: str = "") -> None:
+        """Lead a connection into the session of a name, or on in the one that it is in. If that can't be had,
+        the case goes without: it is still a case."""
+        counts, answer, data = self._connections.counts, None, None
         try:
-            leading.begin(lane, name, self._offered)
-        except leading.Failed as problem:
-            self._session_failed(lane, problem)
-            return
-        self._step(lane, None)
-
-    def _step(self, lane: Lane, answer: Mapping[str, Any] | None) -> None:
-        try:
-            data = leading.step(lane, answer, self._connections.correlation_id())
-        except leading.Failed as problem:
-            self._session_failed(lane, problem)
-            return
+            if name:
+                counts.sessions += 1
+                session_setup.begin(lane, name, self._offered)
+            else:
+                answer = session_setup.answered(lane)
+            data = session_setup.step(lane, answer, self._connections.correlation_id())
+        except session_setup.Failed as problem:
+            counts.sessions_failed += 1
+            lane.steps, lane.values, lane.left = None, {}, 0
+            lane.trouble = str(problem)
         if data is None:
             self._send_case(lane)
             return
@@ -157,22 +155,12 @@ class Flow:
         lane.deadline = time.perf_counter() + max(STEP_S, self._patience)
         self._send(lane, data)
 
-    def _session_answer(self, lane: Lane) -> None:
-        try:
-            answer = leading.answered(lane)
-        except leading.Failed as problem:
-            self._session_failed(lane, problem)
-            return
-        self._step(lane, answer)
-
-    def _session_failed(self, lane: Lane, why: leading.Failed) -> None:
-        """The case goes without: it is still a case."""
+    def _cut_short(self, lane: Lane, why: str) -> None:
+        """A session ends before the case was sent."""
+        lane.steps, lane.trouble = None, why
+        lane.sent, lane.question = (), None
+        lane.began = time.perf_counter()
         self._connections.counts.sessions_failed += 1
-        lane.steps = None
-        lane.values = {}
-        lane.left = 0
-        lane.trouble = str(why)
-        self._send_case(lane)
 
     # a case
 
@@ -191,7 +179,7 @@ class Flow:
             try:
                 data = writing.bytewise(lane, data)
             except OSError as problem:
-                self._finish(lane, _ending(problem))
+                self._finish(lane, ending_of(problem))
                 return
         self._send(lane, data)
 
@@ -199,7 +187,7 @@ class Flow:
         try:
             done = not data or writing.begin(lane, data)
         except OSError as problem:
-            self._ended(lane, _ending(problem))
+            self._ended(lane, ending_of(problem))
             return
         if done:
             self._written(lane)
@@ -216,7 +204,7 @@ class Flow:
                 return
         except OSError as problem:
             lane.unwritten = None
-            self._ended(lane, _ending(problem))
+            self._ended(lane, ending_of(problem))
             return
         now = time.perf_counter()
         if not lane.connected:
@@ -245,7 +233,7 @@ class Flow:
         except BlockingIOError:
             return
         except OSError as problem:
-            self._ended(lane, _ending(problem))
+            self._ended(lane, ending_of(problem))
             return
         if not data:
             self._ended(lane, "closed")
@@ -257,7 +245,7 @@ class Flow:
             self._connections.idle.remove(lane)
         elif lane.steps is not None:
             if reader.replies:
-                self._session_answer(lane)
+                self._lead(lane)
         elif reader.garbled:
             self._finish(lane, "open", abandoned=True)
         elif lane.question is not None and len(reader.replies) >= lane.question.answers:
@@ -274,23 +262,14 @@ class Flow:
         if lane not in self._busy:
             self._connections.drop(lane)
             self._connections.idle.remove(lane)
-        elif lane.steps is not None:
-            # the session was cut short: the case would find no connection
-            lane.trouble = "the connection ended in its session"
-            lane.sent, lane.question = (), None
-            lane.began = time.perf_counter()
-            self._connections.counts.sessions_failed += 1
-            self._finish(lane, ending)
-        else:
-            self._finish(lane, ending)
+            return
+        if lane.steps is not None:
+            self._cut_short(lane, "the connection ended in its session")  # the case would find none
+        self._finish(lane, ending)
 
     def _expired(self, lane: Lane) -> None:
         if lane.steps is not None:
-            lane.steps = None
-            lane.trouble = "a valid step of its session was not answered"
-            lane.sent, lane.question = (), None
-            lane.began = time.perf_counter()
-            self._connections.counts.sessions_failed += 1
+            self._cut_short(lane, "a valid step of its session was not answered")
         asked = lane.question
         due = asked is None or asked.rest == "nonsense" or len(lane.reader.replies) < asked.answers
         spoilt = due or (asked is not None and asked.rest != "")
@@ -299,19 +278,7 @@ class Flow:
     def _finish(
         self, lane: Lane, ending: Ending, *, abandoned: bool = False, blame: bool = True
     ) -> None:
-        case = self._cases[lane.index]
-        took = (time.perf_counter() - lane.began) * 1000
-        facts: tuple[tuple[str, object], ...] = (("port", lane.port),)
-        if lane.trouble:
-            facts += (("session_failed", lane.trouble),)
-        if lane.reader.garbled:
-            facts += (("garbled", True),)
-        if abandoned and blame:
-            facts += ((WAITED, round(took)),)
-        if lane.cases > 1:
-            facts += ((REUSED, True),)
-        replies = tuple(lane.reader.replies)
-        found = Observation(case, lane.sent, replies, ending, took, facts=facts)
+        found = observed(self._cases[lane.index], lane, ending, waited=abandoned and blame)
         self._found.append((lane.index, found))
         self._busy.discard(lane)
         lane.index = -1
@@ -321,8 +288,3 @@ class Flow:
             self._connections.drop(lane)
         else:
             self._connections.idle.append(lane)
-
-
-def _ending(problem: OSError) -> Ending:
-    """What a failed call says of a connection."""
-    return "refused" if isinstance(problem, ConnectionRefusedError) else "reset"

@@ -15,7 +15,6 @@ import re
 import struct
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 SAMPLED_S: Final = 0.02
@@ -80,12 +79,7 @@ class Heap:
             self._watching.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._over.set()
         if self._watching is not None:
             self._watching.join()

@@ -6,7 +6,6 @@ What they make of a case is a fact: `wrote` (a digest of what they write of it),
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Final, Self
 
 from barnabas.fuzz.cases.case import Case, Role
@@ -48,12 +47,7 @@ class KafkaClasses:
             ) from None
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._java.__exit__()
 
     def takes(self) -> dict[int, range]:

@@ -1,4 +1,4 @@
-"""What sessions need of a broker before the first of them: the topic, and coordinators."""
+"""Creates the topic and waits for coordinators, before the first session."""
 
 from __future__ import annotations
 

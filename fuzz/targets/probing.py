@@ -40,8 +40,8 @@ class Prober:
             self._socket.close()
             self._socket = None
 
-    def probe(self, testify: Callable[[], str] = str) -> Probe:
-        """Whether the broker answers ApiVersions and Metadata, and what a witness has to say, which asks
+    def probe(self, check: Callable[[], str] = str) -> Probe:
+        """Whether the broker answers ApiVersions and Metadata, and what a canary has to say, which asks
         over this connection too. A connection that was lost is a problem
         that is told, and tried once more on a new one."""
         began = time.perf_counter()
@@ -51,7 +51,7 @@ class Prober:
             try:
                 self.ask(API_VERSIONS, 0, {})
                 self.ask(METADATA, 1, {"topics": []})
-                problem = problem or testify()
+                problem = problem or check()
             except Unanswered as found:
                 problem = str(found)
                 self.close()

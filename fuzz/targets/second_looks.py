@@ -1,5 +1,4 @@
-"""What only a second look can tell: a case that seems to suffer from others, or of which too little is known,
-is sent again.
+"""Sends a case again when others may have caused what was seen, or when more is to be learnt.
 
 Pure: `Again` sends cases.
 """
@@ -15,7 +14,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.delayed_responses import PARKED
 from barnabas.fuzz.observations.requests import question
-from barnabas.fuzz.targets.flow import REUSED
+from barnabas.fuzz.targets.observed import REUSED
 
 CONFIRMED: Final = 2
 """Unanswered requests of an API and version that are waited for once more, alone and for long."""

@@ -1,4 +1,4 @@
-"""Who listens: what a target of brokers must know of the process behind an address, if it may know any."""
+"""The process behind a broker's address: start, stop, log and memory, where they are known."""
 
 from __future__ import annotations
 

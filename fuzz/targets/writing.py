@@ -1,4 +1,4 @@
-"""Bytes go out on a connection as far as it takes them now; the rest is kept for when there is room.
+"""Non-blocking writes: what a connection does not take now is kept.
 
 All raise OSError where the connection has ended.
 """

@@ -1,32 +1,17 @@
 """Java clients of exact versions: kafka-clients in a process of its own, driven through JPype.
 
-One JSON object a line goes to the process (barnabas.peers.apache.client_process) and one comes back for
-each, with its number. It ends when its input ends, so it does not outlive who started it. Producers
-need 0.8.2.0, consumers 0.9.0.0, transactions and admin calls 0.11.0.0.
+Producers need 0.8.2.0, consumers 0.9.0.0, transactions and admin calls 0.11.0.0.
 """
 
 from __future__ import annotations
 
-import contextlib
-import importlib.util
-import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
-from barnabas.peers.apache.artifacts import class_path
-from barnabas.peers.apache.errors import UnavailableError
-from barnabas.peers.apache.java import java
-from barnabas.peers.apache.versions import LOGGER, release
+from barnabas.peers.apache.java_process import JavaError, JavaProcess
+from barnabas.peers.apache.versions import release
 
-PROGRAM: Final = "barnabas.peers.apache.client_process"
-
-
-class JavaError(RuntimeError):
-    """A client's call ended with an exception: its class and message, as Java writes them."""
+__all__ = ["Decoded", "JavaClient", "JavaError", "Member", "Received"]
 
 
 class Received(NamedTuple):
@@ -76,46 +61,21 @@ class JavaClient:
     def __init__(self, version: str, settings: Mapping[str, str]) -> None:
         self.version = release(version).version
         self._settings = dict(settings)
-        self._running = contextlib.ExitStack()
-        self._process: subprocess.Popen[str] | None = None
-        self._asked = 0
-        self._given_up = ""
-        """Why no more is asked; empty while there is no reason."""
+        self._process = JavaProcess(self.version)
         self.addresses: set[str] = set()
         """The brokers' addresses that clients were told, as host:port."""
 
     def __enter__(self) -> Self:
-        if importlib.util.find_spec("jpype") is None:
-            raise UnavailableError(
-                "Java clients are driven by JPype: pip install 'barnabas[apache]'"
-            )
-        jars = class_path((f"org.apache.kafka:kafka-clients:{self.version}", LOGGER))
-        path = os.pathsep.join(str(jar) for jar in jars)
-        with contextlib.ExitStack() as stack:
-            self._log = stack.enter_context(tempfile.TemporaryFile("w+"))
-            self._process = stack.enter_context(
-                subprocess.Popen(  # noqa: S603 (a module of ours)
-                    [sys.executable, "-m", PROGRAM, str(java()), path],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=self._log,
-                    text=True,
-                    start_new_session=True,
-                )
-            )
-            stack.callback(_end, self._process)
-            self._running = stack.pop_all()
-        self._given_up = ""
+        self._process.__enter__()
         return self
 
     def __exit__(self, *problem: object) -> None:
-        self._running.close()
-        self._process = None
+        self._process.__exit__()
 
     @property
     def pid(self) -> int | None:
         """The process, None while there is none."""
-        return None if self._process is None else self._process.pid
+        return None if self._process.popen is None else self._process.popen.pid
 
     def produce(
         self,
@@ -291,51 +251,10 @@ class JavaClient:
         ]
 
     def _ask(self, what: str, settings: Mapping[str, str] | None, **rest: Any) -> dict[str, Any]:
-        process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
-            raise RuntimeError("the client is not running")
-        if self._given_up:
-            said = " | ".join(self._said(3)) or "nothing"
-            raise JavaError(f"the client's process was ended: {self._given_up}; it said: {said}")
-        self._asked += 1
-        about = {"number": self._asked, "do": what}
-        request = {**about, "settings": {**self._settings, **(settings or {})}, **rest}
-        try:
-            with contextlib.suppress(BrokenPipeError):
-                process.stdin.write(json.dumps(request) + "\n")
-                process.stdin.flush()
-            line = process.stdout.readline()
-        except BaseException as problem:  # the next call would read the answer of this one
-            self._give_up(process, f"{what} was interrupted by {type(problem).__name__}")
-            raise
-        if not line:
-            raise JavaError("\n  ".join(["the client's process ended; it said", *self._said(12)]))
-        answer: dict[str, Any] = json.loads(line)
-        number = answer.pop("number")
-        if number != self._asked:
-            self._give_up(process, f"{what} is request {self._asked}, the answer is of {number}")
-            raise JavaError(self._given_up)
-        if "error" in answer:
-            raise JavaError(answer["error"])
+        own = {**self._settings, **(settings or {})}
+        answer = self._process.ask({"do": what, "settings": own, **rest})
         self.addresses.update(answer.pop("addresses", ()))
         return answer
-
-    def _give_up(self, process: subprocess.Popen[str], why: str) -> None:
-        self._given_up = why
-        process.kill()
-        process.wait()
-
-    def _said(self, most: int) -> list[str]:
-        """The last lines of the log of a process that has ended: they share their place in it."""
-        self._log.seek(0)
-        return self._log.read().strip().splitlines()[-most:]
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    if process.stdin is not None:
-        with contextlib.suppress(BrokenPipeError):  # what it did not read before it was gone
-            process.stdin.close()
 
 
 def _text(value: bytes) -> str:

@@ -2,103 +2,57 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import jpype
 
-from barnabas.peers.apache.client_values import (
-    java_list,
-    new_consumer,
-    package,
-    poll_timeout,
-    until,
+from barnabas.peers.apache.client_consumers import (
+    Member,
+    commit_callback,
+    exception_name,
+    partition_numbers,
+    rebalance_listener,
 )
+from barnabas.peers.apache.client_values import until
 
 
-class _Member:
-    """A consumer with a thread of its own, as KafkaConsumer wants."""
+class _Reader:
+    """A member that reads and commits, and what it was told."""
 
     def __init__(self, request: dict[str, Any], name: str) -> None:
         self.received: list[tuple[int, int]] = []
         self.told: list[str] = []
-        self.problem: Exception | None = None
-        self._leave = threading.Event()
         self._request = request
-        self._settings = {**request["settings"], "client.id": name}
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
+        self._committed = commit_callback(self._complete)
+        listener = rebalance_listener(*map(self._hearing, ("assigned", "revoked", "lost")))
+        settings = {**request["settings"], "client.id": name}
+        self.member = Member(settings, request["topic"], self._turn, listener)
 
-    def _work(self) -> None:
-        consumer = new_consumer(self._settings)
-        try:
-            consumer.subscribe(java_list(self._request["topic"]), _listener(self.told))
-            timeout = poll_timeout(consumer)
-            committed = _callback(self.told)
-            while not self._leave.is_set():
-                found = [
-                    (int(one.partition()), int(one.offset())) for one in consumer.poll(timeout)
-                ]
-                if not found:
-                    continue
-                self.received += found
-                time.sleep(self._request["pause"])
-                if self._request["wait"]:
-                    self._commit(consumer)
-                else:
-                    consumer.commitAsync(committed)
-        except Exception as problem:  # noqa: BLE001 - raised again by who waits for it
-            self.problem = problem
-        finally:
-            consumer.close()
-
-    def _commit(self, consumer: Any) -> None:
+    def _turn(self, consumer: Any, timeout: Any) -> None:
+        found = [(int(one.partition()), int(one.offset())) for one in consumer.poll(timeout)]
+        if not found:
+            return
+        self.received += found
+        time.sleep(self._request["pause"])
+        if not self._request["wait"]:
+            consumer.commitAsync(self._committed)
+            return
         try:
             consumer.commitSync()
         except jpype.JException as problem:
-            self.told.append(_name(problem))
+            self.told.append(exception_name(problem))
 
-    def leave(self) -> None:
-        """Close the consumer; returns when that is done."""
-        self._leave.set()
-        self._thread.join()
+    def _hearing(self, what: str) -> Callable[[Any], None]:
+        def hear(partitions: Any) -> None:
+            self.told.append(f"{what} {','.join(map(str, partition_numbers(partitions)))}")
 
+        return hear
 
-def _name(problem: Any) -> str:
-    """An exception's class, without its package."""
-    return str(problem.getClass().getSimpleName())
-
-
-def _listener(told: list[str]) -> Any:
-    """A ConsumerRebalanceListener that notes what it hears."""
-
-    def noted(what: str) -> Callable[[Any], None]:
-        return lambda partitions: told.append(f"{what} {_numbers(partitions)}")
-
-    return jpype.JProxy(
-        package("consumer").ConsumerRebalanceListener,
-        dict={
-            "onPartitionsAssigned": noted("assigned"),
-            "onPartitionsRevoked": noted("revoked"),
-            "onPartitionsLost": noted("lost"),  # since 2.4 (KIP-429)
-        },
-    )
-
-
-def _numbers(partitions: Any) -> str:
-    return ",".join(map(str, sorted(int(one.partition()) for one in partitions)))
-
-
-def _callback(told: list[str]) -> Any:
-    """An OffsetCommitCallback that notes the errors that it hears."""
-
-    def complete(_: Any, problem: Any) -> None:
+    def _complete(self, _: Any, problem: Any) -> None:
         if problem is not None:
-            told.append(_name(problem))
-
-    return jpype.JProxy(package("consumer").OffsetCommitCallback, dict={"onComplete": complete})
+            self.told.append(exception_name(problem))
 
 
 def read_together(request: dict[str, Any]) -> dict[str, Any]:
@@ -107,12 +61,12 @@ def read_together(request: dict[str, Any]) -> dict[str, Any]:
     Each of them comes once there are as many as `joins` says. Raises TimeoutError if not all have
     come after `seconds`.
     """
-    members: list[_Member] = []
+    members: list[_Reader] = []
 
     def come() -> int:
-        for member in members:
-            if member.problem is not None:
-                raise member.problem
+        for reader in members:
+            if reader.member.problem is not None:
+                raise reader.member.problem
         return len({record for member in members for record in list(member.received)})
 
     def until_come(wanted: int) -> None:
@@ -124,9 +78,9 @@ def read_together(request: dict[str, Any]) -> dict[str, Any]:
     try:
         for number, before in enumerate(request["joins"]):
             until_come(before)
-            members.append(_Member(request, f"member-{number}"))
+            members.append(_Reader(request, f"member-{number}"))
         until_come(request["count"])
     finally:
-        for member in members:
-            member.leave()
+        for reader in members:
+            reader.member.leave()
     return {"members": [{"received": one.received, "told": one.told} for one in members]}

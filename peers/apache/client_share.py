@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 from itertools import chain
 from typing import Any
 
-from barnabas.peers.apache.client_values import java_list, new_consumer, poll_timeout, until
+from barnabas.peers.apache.client_consumers import Member
+from barnabas.peers.apache.client_values import until
 
 
-class _Member:
-    """A consumer that stays in its group until it is told to leave."""
+class _Owner:
+    """A member that only polls, and the partitions that it owns."""
 
-    def __init__(self, topic: str, settings: dict[str, str]) -> None:
+    def __init__(self, request: dict[str, Any]) -> None:
         self.owned: list[int] = []
-        self.problem: Exception | None = None
-        self._leave = threading.Event()
-        self._topic, self._settings = topic, settings
-        self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
+        self.member = Member(request["settings"], request["topic"], self._turn)
 
-    def _work(self) -> None:
-        consumer = new_consumer(self._settings)
-        try:
-            consumer.subscribe(java_list(self._topic))
-            timeout = poll_timeout(consumer)
-            while not self._leave.is_set():
-                consumer.poll(timeout)
-                self.owned = sorted(int(one.partition()) for one in consumer.assignment())
-        except Exception as problem:  # noqa: BLE001 - raised again by who waits for it
-            self.problem = problem
-        finally:
-            consumer.close()
-
-    def leave(self) -> None:
-        """Close the consumer; returns when that is done."""
-        self._leave.set()
-        self._thread.join()
+    def _turn(self, consumer: Any, timeout: Any) -> None:
+        consumer.poll(timeout)
+        self.owned = sorted(int(one.partition()) for one in consumer.assignment())
 
 
 def share(request: dict[str, Any]) -> dict[str, Any]:
@@ -45,13 +27,13 @@ def share(request: dict[str, Any]) -> dict[str, Any]:
     `partitions` are those of the topic. Raises TimeoutError if they are not all owned after `seconds`.
     """
     everything = list(range(request["partitions"]))
-    members: list[_Member] = []
+    members: list[_Owner] = []
 
     def owned() -> list[list[int]]:
-        for member in members:
-            if member.problem is not None:
-                raise member.problem
-        return [member.owned for member in members]
+        for one in members:
+            if one.member.problem is not None:
+                raise one.member.problem
+        return [one.owned for one in members]
 
     def complete() -> bool:
         return all(owned()) and sorted(chain(*owned())) == everything
@@ -63,11 +45,11 @@ def share(request: dict[str, Any]) -> dict[str, Any]:
     found = {}
     try:
         for state in ("alone", "two"):
-            members.append(_Member(request["topic"], request["settings"]))
+            members.append(_Owner(request))
             found[state] = settled()
-        members.pop().leave()
+        members.pop().member.leave()
         found["left"] = settled()
     finally:
-        for member in members:
-            member.leave()
+        for one in members:
+            one.member.leave()
     return found

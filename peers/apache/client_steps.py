@@ -21,43 +21,27 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, Final
 
 import jpype
 
-from barnabas.peers.apache.client_values import java_list, new_consumer, package, poll_timeout
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from barnabas.peers.apache.client_consumers import (
+    alone_at_first,
+    commit_callback,
+    exception_name,
+    marked,
+    offset_pairs,
+    others,
+    partition_numbers,
+    positions,
+    rebalance_listener,
+    values,
+)
+from barnabas.peers.apache.client_values import java_list, new_consumer, poll_timeout
 
 HEARING: Final = 90.0
 """Seconds after which nobody waits for another member any more."""
 POLL_MS: Final = 200
-
-
-_ALONE: Final = threading.RLock()
-
-
-def alone_at_first(do: Callable[P, R]) -> Callable[P, R]:
-    """One thread at a time, until the function has once given something.
-
-    JPype finds out what a Java method takes when it is first called; if two threads do that at the same
-    time, the process dies of a null pointer.
-    """
-    done = threading.Event()
-
-    @wraps(do)
-    def first(*args: P.args, **kwargs: P.kwargs) -> R:
-        if done.is_set():
-            return do(*args, **kwargs)
-        with _ALONE:
-            found = do(*args, **kwargs)
-            if found is None or found:
-                done.set()
-            return found
-
-    return first
 
 
 class _Group:
@@ -117,7 +101,7 @@ class _Member:
             for name, *rest in steps:
                 self._do[name](*rest)
         except jpype.JException as problem:
-            self._note("died", _name(problem), str(problem.getMessage()))
+            self._note("died", exception_name(problem), str(problem.getMessage()))
         except TimeoutError as problem:
             self._note("died", "TimeoutError", str(problem))
         finally:
@@ -125,7 +109,7 @@ class _Member:
                 if consumer is not None:
                     consumer.close()
             except jpype.JException as problem:
-                self._note("not closed", _name(problem), str(problem.getMessage()))
+                self._note("not closed", exception_name(problem), str(problem.getMessage()))
 
     @alone_at_first
     def _begin(self) -> Any:
@@ -142,7 +126,7 @@ class _Member:
         if milliseconds not in self._timeouts:
             self._timeouts[milliseconds] = poll_timeout(self._consumer, milliseconds)
         (polled,) = self._polled(self._timeouts[milliseconds])
-        found = _ids(polled)
+        found = values(polled)
         if found:
             self.seen.append([round(begun, 4), "polls"])
             self._note("reads", *found)
@@ -217,8 +201,8 @@ class _Member:
 
     @alone_at_first
     def _commit(self, how: str, mark: str) -> None:
-        offsets = _offsets(self._consumer, self._consumer.assignment(), mark)
-        self._note("commits", mark, how, _plain(offsets))
+        offsets = positions(self._consumer, self._consumer.assignment(), mark)
+        self._note("commits", mark, how, offset_pairs(offsets))
         if how == "sync":
             self._sync(offsets, mark)
         else:
@@ -230,7 +214,7 @@ class _Member:
             self._consumer.commitSync(offsets)
             self._note("committed", mark, "")
         except jpype.JException as problem:
-            self._note("committed", mark, _name(problem))
+            self._note("committed", mark, exception_name(problem))
 
     def _callback(self, mark: str, offsets: Any = None) -> Any:
         """An OffsetCommitCallback that notes what it hears; offsets: what it may commit once more.
@@ -239,94 +223,35 @@ class _Member:
         """
 
         def complete(_: Any, problem: Any) -> None:
-            name = "" if problem is None else _name(problem)
+            name = "" if problem is None else exception_name(problem)
             self._note("committed", mark, name)
             if offsets is not None and name == "RetriableCommitFailedException":
-                retry = _marked(offsets, "again")
-                self._note("commits", "again", "async", _plain(retry))
+                retry = marked(offsets, "again")
+                self._note("commits", "again", "async", offset_pairs(retry))
                 self._consumer.commitAsync(retry, self._callback("again"))
 
-        return jpype.JProxy(package("consumer").OffsetCommitCallback, dict={"onComplete": complete})
+        return commit_callback(complete)
 
     def _listener(self) -> Any:
         """A ConsumerRebalanceListener that notes what it hears, and commits if it is told to."""
 
         def assigned(partitions: Any) -> None:
-            self._note("assigned", *_numbers(partitions))
+            self._note("assigned", *partition_numbers(partitions))
             self._assigned += 1
             if self._only is not None:
-                self._consumer.pause(_others(partitions, self._only))
+                self._consumer.pause(others(partitions, self._only))
 
         def revoked(partitions: Any) -> None:
-            self._note("revoked", *_numbers(partitions))
+            self._note("revoked", *partition_numbers(partitions))
             if self._about.get("commits_when_revoked") and partitions.size():
-                offsets = _offsets(self._consumer, partitions, "revoked")
-                self._note("commits", "revoked", "sync", _plain(offsets))
+                offsets = positions(self._consumer, partitions, "revoked")
+                self._note("commits", "revoked", "sync", offset_pairs(offsets))
                 self._sync(offsets, "revoked")
 
         def lost(partitions: Any) -> None:
-            self._note("lost", *_numbers(partitions))
+            self._note("lost", *partition_numbers(partitions))
 
-        return jpype.JProxy(
-            package("consumer").ConsumerRebalanceListener,
-            dict={
-                "onPartitionsAssigned": assigned,
-                "onPartitionsRevoked": revoked,
-                "onPartitionsLost": lost,  # since 2.4 (KIP-429)
-            },
-        )
-
-
-@alone_at_first
-def _ids(polled: Any) -> list[str]:
-    """The values of records."""
-    return [bytes(one.value()).decode() for one in polled]
-
-
-@alone_at_first
-def _name(problem: Any) -> str:
-    """An exception's class, without its package."""
-    return str(problem.getClass().getSimpleName())
-
-
-@alone_at_first
-def _numbers(partitions: Any) -> list[int]:
-    return sorted(int(one.partition()) for one in partitions)
-
-
-@alone_at_first
-def _others(partitions: Any, only: Any) -> Any:
-    """Those that are not to be read.
-
-    What is to be read may be among those that a listener hears of: the consumer protocol's client of 3.9
-    has an assignment before it says so.
-    """
-    return java_list(*(one for one in partitions if not only.contains(one)))
-
-
-@alone_at_first
-def _offsets(consumer: Any, partitions: Any, mark: str) -> Any:
-    """Where the consumer is in partitions, to be committed."""
-    made = jpype.java.util.HashMap()
-    for one in partitions:
-        made.put(one, package("consumer").OffsetAndMetadata(consumer.position(one), mark))
-    return made
-
-
-@alone_at_first
-def _marked(offsets: Any, mark: str) -> Any:
-    """The same offsets with another mark."""
-    made = jpype.java.util.HashMap()
-    for one in offsets.keySet():
-        made.put(one, package("consumer").OffsetAndMetadata(offsets.get(one).offset(), mark))
-    return made
-
-
-@alone_at_first
-def _plain(offsets: Any) -> list[list[int]]:
-    """Partition and offset of each."""
-    pairs = ([int(one.partition()), int(offsets.get(one).offset())] for one in offsets.keySet())
-    return sorted(pairs)
+        return rebalance_listener(assigned, revoked, lost)
 
 
 def follow(request: dict[str, Any]) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from barnabas.peers.central_coordination.actions import (
 from barnabas.peers.central_coordination.interest import Partition
 from barnabas.peers.central_coordination.settings import ConsumerSettings
 from barnabas.peers.central_coordination.wire import read_request, read_response, request, response
-from barnabas.peers.dialer import Connect, Disconnect, Transmit
-from barnabas.peers.framing import Frames, Refused
+from barnabas.peers.connector import Connector
+from barnabas.peers.dialer import Transmit
+from barnabas.peers.framing import Refused
 from barnabas.peers.listener import Address
 from barnabas.specs.drafts.central_states import (
     CENTRAL_CONSUMER,
@@ -35,9 +36,6 @@ from barnabas.specs.drafts.central_states import (
 )
 from barnabas.specs.groups.table import NONE
 from barnabas.specs.malformed import Malformed
-
-FRAME_LIMIT = 8 << 20
-"""Bytes of the largest frame."""
 
 NOWHERE = -1
 """The offset of a partition of which none is known: auto_offset_reset says where to go."""
@@ -74,17 +72,10 @@ class Consumer:
         """The brokers of the cluster by id, as ClusterMetadata told last."""
         self.coordinator_id = -1
         """Which of them coordinates, as it told last; -1: none."""
-        self._address: Address | None = None
-        self._up = False
-        self._coordinator: Address | None = None
-        """Where to register, once it is known."""
-        self._turn = 0
+        self._connector = Connector(settings.bootstrap)
         self._unreached = 0
         """How many known brokers in a row could not be connected to."""
         self._pause = 0
-        self._deadline = 0
-        """When it has waited too long: for a connection, an answer, or any request."""
-        self._frames = Frames(FRAME_LIMIT)
         self._out: list[ConsumerAction] = []
 
     @property
@@ -92,7 +83,7 @@ class Consumer:
         """When `tick` has something to do, in ms."""
         if self.state == DOWN:
             return None
-        return self._pause if self._address is None else self._deadline
+        return self._pause if self._connector.address is None else self._connector.deadline
 
     def start(self, now: int) -> list[ConsumerAction]:
         """Begin."""
@@ -103,13 +94,13 @@ class Consumer:
         """Be down. The document has no request that says so: the connection is closed."""
         if self.state != DOWN:
             self._step(STOP)
-            self._hang_up()
+            self._out += self._connector.hang_up()
         return self._taken()
 
     def connected(self, now: int) -> list[ConsumerAction]:
         """The connection that was asked for is there."""
-        self._up = True
-        self._deadline = now + self.settings.request_timeout_ms
+        self._connector.up = True
+        self._connector.deadline = now + self.settings.request_timeout_ms
         settings = self.settings
         if self.state == CONSULTING:
             self._unreached = 0
@@ -128,23 +119,23 @@ class Consumer:
 
     def lost(self, now: int) -> list[ConsumerAction]:
         """The connection is closed, or could not be made."""
-        address, self._address = self._address, None
+        address, self._connector.address = self._connector.address, None
         if address is not None:
-            why = "the connection is closed" if self._up else "no connection can be made"
+            why = "the connection is closed" if self._connector.up else "no connection can be made"
             self._lose(address, why, now)
         return self.tick(now)
 
     def receive(self, data: bytes, now: int) -> list[ConsumerAction]:
         """Bytes of the connection. What comes after too long a silence is not looked at."""
-        address = self._address
-        if address is None or not self._up:
+        address = self._connector.address
+        if address is None or not self._connector.up:
             return []
-        if self._deadline <= now:
+        if self._connector.deadline <= now:
             return self.tick(now)
         try:
-            for frame in self._frames.take(data):
+            for frame in self._connector.frames.take(data):
                 self._frame(address, frame, now)
-                if self._address is None:
+                if self._connector.address is None:
                     break
         except (Refused, Malformed) as problem:
             self._lose(address, f"no frame of this protocol: {problem}", now)
@@ -154,11 +145,15 @@ class Consumer:
         """Time has passed."""
         if self.state == DOWN:
             return self._taken()
-        if self._address is not None and self._deadline <= now:
-            why = "nothing comes any more" if self._up else "no connection within the timeout"
-            self._lose(self._address, why, now)
-        if self._address is None and self._pause <= now:
-            self._dial(now)
+        if self._connector.address is not None and self._connector.deadline <= now:
+            why = (
+                "nothing comes any more"
+                if self._connector.up
+                else "no connection within the timeout"
+            )
+            self._lose(self._connector.address, why, now)
+        if self._connector.address is None and self._pause <= now:
+            self._out.append(self._connector.dial(now + self.settings.request_timeout_ms))
         return self._taken()
 
     def _taken(self) -> list[ConsumerAction]:
@@ -173,12 +168,6 @@ class Consumer:
         if before == FETCHING and following != FETCHING:
             self._out.append(StopFetchers())
 
-    def _hang_up(self) -> None:
-        if self._address is not None:
-            self._out.append(Disconnect())
-        self._address, self._up = None, False
-        self._frames = Frames(FRAME_LIMIT)
-
     def _error(self, text: str) -> None:
         self._out.append(Log("ERROR", f"{self.settings.consumer_id}: {text}"))
 
@@ -186,24 +175,14 @@ class Consumer:
         """Stop the fetchers, and go back to the known brokers."""
         self.losses += 1
         self._error(f"{address[0]}:{address[1]}: {why}")
-        if self.state == CONSULTING and not self._up:
+        if self.state == CONSULTING and not self._connector.up:
             self._unreached += 1
             if self._unreached % len(self.settings.bootstrap) == 0:
                 self._error("AllKnownBrokersNotAvailable")
-        self._hang_up()
-        self._coordinator = None
+        self._out += self._connector.hang_up()
+        self._connector.coordinator = None
         self._pause = now + self.settings.backoff_ms
         self._step(LOST)
-
-    def _dial(self, now: int) -> None:
-        """To the coordinator, or to the next of the known brokers, in a round robin fashion."""
-        if self._coordinator is not None:
-            self._address = self._coordinator
-        else:
-            self._address = self.settings.bootstrap[self._turn % len(self.settings.bootstrap)]
-            self._turn += 1
-        self._deadline = now + self.settings.request_timeout_ms
-        self._out.append(Connect(self._address))
 
     def _frame(self, address: Address, frame: bytes, now: int) -> None:
         """A frame: one answer to each of its own requests, then requests. Raises Malformed."""
@@ -215,8 +194,8 @@ class Consumer:
                 }
                 self.coordinator_id = body["coordinator_id"]
             told = self.brokers.get(self.coordinator_id) if error == NONE else None
-            self._coordinator = told
-            self._hang_up()
+            self._connector.coordinator = told
+            self._out += self._connector.hang_up()
             if told is None:
                 what = str(self.coordinator_id) if error == NONE else error
                 self._error(f"{address[0]}:{address[1]} knows no coordinator: {what}")
@@ -226,11 +205,11 @@ class Consumer:
         elif self.state == REGISTERING:
             self.refused, _ = read_response(frame, "RegisterConsumer")
             self._step("RegisterConsumer", self.refused)
-            self._deadline = now + self.settings.silence
+            self._connector.deadline = now + self.settings.silence
             if self.state == CONSULTING:
                 self._error(f"the registration is refused: {self.refused}")
-                self._hang_up()
-                self._coordinator = None
+                self._out += self._connector.hang_up()
+                self._connector.coordinator = None
                 self._pause = now + self.settings.backoff_ms
         else:
             self._asked(frame, now)
@@ -239,7 +218,7 @@ class Consumer:
         """A request of the coordinator. Raises Malformed."""
         api, body = read_request(frame)
         self._step(api)
-        self._deadline = now + self.settings.silence
+        self._connector.deadline = now + self.settings.silence
         auto = self.settings.auto_commit
         answer = response(api, offsets=auto)
         if api == "StopFetcher" and auto:

@@ -18,16 +18,13 @@ from typing import Any
 from barnabas.peers.central_coordination.actions import BrokerAction
 from barnabas.peers.central_coordination.group import Group, Registered
 from barnabas.peers.central_coordination.interest import Partition, parse
+from barnabas.peers.central_coordination.registration import refused
 from barnabas.peers.central_coordination.settings import BrokerSettings
 from barnabas.peers.central_coordination.wire import read_request, read_response, request, response
 from barnabas.peers.framing import Frames, Refused
 from barnabas.peers.listener import Address, Close, Send
-from barnabas.specs.drafts.central_coordination import AUTO_OFFSET_RESET
 from barnabas.specs.drafts.central_states import QUEUED
 from barnabas.specs.malformed import Malformed
-
-SESSION_LIMIT = 3_600_000
-"""ms of the longest session: nothing waits for ever."""
 
 
 def queue_of(group: str, queues: int) -> int:
@@ -68,7 +65,7 @@ class Broker:
     def wake(self) -> int | None:
         """When `tick` has something to do, in ms."""
         times = []
-        for one in self._registered():
+        for one in (one for group in self.groups.values() for one in group.consumers.values()):
             times.append(one.ping_due)
             times += [asked.due for asked in one.asked if not asked.late]
         return min(times, default=None)
@@ -161,9 +158,6 @@ class Broker:
         out, self._out = self._out, []
         return out
 
-    def _registered(self) -> list[Registered]:
-        return [one for group in self.groups.values() for one in group.consumers.values()]
-
     def _watch(self, number: int, one: Registered, now: int) -> None:
         for asked in one.asked:
             if asked.late or asked.due > now:
@@ -188,7 +182,10 @@ class Broker:
             known = {"coordinator_id": self._coordinator, "brokers_info": brokers}
             self._out.append(Send(connection, response(api, body=known)))
         elif api == "RegisterConsumer":
-            error, why = self._refuses(body)
+            error, why = "Unknown", f"broker {self.node} does not coordinate"
+            if self.coordinates:
+                group = self.groups.get(body["group_id"])
+                error, why = refused(body, group, self.settings.min_session_timeout_ms)
             self._out.append(Send(connection, response(api, error)))
             if error == "NONE":
                 self._register(connection, at, body, now)
@@ -196,26 +193,6 @@ class Broker:
                 self._drop(connection, f"{body['consumer_id']} is refused: {error}: {why}", now)
         else:
             raise Malformed("request_type_id", 0, f"{api} is the coordinator's to ask")
-
-    def _refuses(self, body: dict[str, Any]) -> tuple[str, str]:
-        """The two checks of a registration, and what makes no sense at all: the error, and why."""
-        if not self.coordinates:
-            return "Unknown", f"broker {self.node} does not coordinate"
-        group = self.groups.get(body["group_id"])
-        if group is not None and body["consumer_id"] in group.consumers:
-            return "DuplicateConsumerId", f"{body['group_id']} has a consumer with this id"
-        session, least = body["session_timeout_ms"], self.settings.min_session_timeout_ms
-        if session < least:
-            return "SessionTimeoutTooLow", f"session_timeout_ms {session}, the least is {least}"
-        if session > SESSION_LIMIT:
-            return "Unknown", f"session_timeout_ms {session}, the most is {SESSION_LIMIT}"
-        if body["auto_offset_reset"] not in AUTO_OFFSET_RESET:
-            return "Unknown", f"auto_offset_reset {body['auto_offset_reset'][:20]!r}"
-        try:
-            parse(body["topic_count"])
-        except ValueError as problem:
-            return "Unknown", f"topic_count: {problem}"
-        return "NONE", ""
 
     def _register(self, connection: int, at: _Connection, body: dict[str, Any], now: int) -> None:
         at.group = body["group_id"]

@@ -26,7 +26,6 @@ from barnabas.specs.drafts.central_states import (
     STOPPING,
     TAKEN,
 )
-from barnabas.specs.groups.table import NONE
 
 
 @dataclass
@@ -192,7 +191,4 @@ class Group:
         ]
 
     def _step(self, event: str) -> None:
-        following = CENTRAL_GROUP.step(self.state, event, NONE)
-        if following is None:
-            raise AssertionError(f"{self.name}: {event} in state {self.state}")
-        self.state = following
+        self.state = CENTRAL_GROUP.advance(self.state, event)

@@ -9,7 +9,6 @@ async with Cluster(2, topics={"t": ("0-0", "0-1")}) as cluster:
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
@@ -17,8 +16,8 @@ from barnabas.peers.central_coordination.actions import BrokerAction, ReadOffset
 from barnabas.peers.central_coordination.coordinator import Broker
 from barnabas.peers.central_coordination.offsets import load, store
 from barnabas.peers.central_coordination.settings import BrokerSettings
-from barnabas.peers.endings import Endings
-from barnabas.peers.listener import Address, Close, Listener, Send, now_ms
+from barnabas.peers.ended_brokers import EndedBrokers
+from barnabas.peers.listener import Address, Close, Listener, Send, call_in, now_ms
 from barnabas.peers.registry import Elector, Leader, MemoryElector, MemoryRegistry, Registry
 from barnabas.peers.registry.topics import Topics
 
@@ -91,8 +90,7 @@ class BrokerServer:
 
     def _changed(self) -> None:
         """Topics or partitions are new. Called in any thread."""
-        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
-            self._loop.call_soon_threadsafe(self._news.set)
+        call_in(self._loop, self._news.set)
 
     async def _follow(self) -> None:
         """Who leads reads the topics before it coordinates, and again after each change."""
@@ -168,7 +166,7 @@ class Cluster:
         self.settings = settings or BrokerSettings()
         self.registry: Registry = registry or MemoryRegistry()
         self.servers: dict[int, BrokerServer] = {}
-        self._endings = Endings()
+        self._endings = EndedBrokers()
         self.failures = self._endings.failures
         """Why brokers have ended themselves."""
         self._topics = {topic: tuple(partitions) for topic, partitions in topics.items()}
@@ -232,8 +230,7 @@ class Cluster:
 
     def _changed(self) -> None:
         """An election has another outcome. Called in any thread."""
-        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
-            self._loop.call_soon_threadsafe(self.tell)
+        call_in(self._loop, self.tell)
 
     def tell(self) -> None:
         """All hear who the brokers are, and who coordinates."""

@@ -17,7 +17,7 @@ from barnabas.captures.host_port import possible
 from barnabas.peers.client_0_8 import requests
 from barnabas.peers.client_0_8.message_sets import Message
 from barnabas.peers.client_0_8.requests import Fetched, Offsets, Produced
-from barnabas.peers.dialogue import Dialogue, Nonsense
+from barnabas.peers.dialogue import Dialogue, ProtocolError
 from barnabas.peers.leaders import (
     LEADER_NOT_AVAILABLE,
     STALE,
@@ -70,7 +70,7 @@ class Connection:
         self._socket.sendall(self._dialogue.ask(key, 0, body, answered=answered))
 
     def receive(self) -> dict[str, Any]:
-        """The body of the next answer. Raises Nonsense, or TimeoutError."""
+        """The body of the next answer. Raises ProtocolError, or TimeoutError."""
         while True:
             for answer in self._dialogue.answers():
                 return answer.body
@@ -249,7 +249,9 @@ class Client:
                 with self._losing(address):
                     answers = kind.read(self._connections[address].receive(), part)
                     if answers.keys() != part.keys():
-                        raise Nonsense("the broker answers for other partitions than were asked")
+                        raise ProtocolError(
+                            "the broker answers for other partitions than were asked"
+                        )
                     found |= answers
             except OSError as problem:
                 lost.update(dict.fromkeys(part, problem))
@@ -276,7 +278,7 @@ class Client:
             yield
         except Malformed as problem:
             self._drop(address)
-            raise Nonsense(str(problem)) from None
+            raise ProtocolError(str(problem)) from None
         except BaseException:
             self._drop(address)
             raise

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from barnabas.peers.consumer_rewrite.record import Committed, Consumer, Record
+from barnabas.peers.consumer_rewrite.group_entry import Committed, Consumer, GroupEntry
 from barnabas.peers.consumer_rewrite.strategies import Partition
 from barnabas.peers.consumer_rewrite.wire import CODES
+from barnabas.peers.listener import Address
+from barnabas.specs.drafts.rewrite_states import UNKNOWN
 from barnabas.specs.groups.table import NONE
 
 Body = dict[str, Any]
@@ -80,6 +82,42 @@ def refusal(api: str, error: str, body: Body) -> Body:
     return {"error_code": code}
 
 
+def named(node: int | None, nodes: Mapping[int, Address]) -> Body:
+    """The ConsumerMetadataResponse: who coordinates."""
+    if node is None or node not in nodes:
+        return {"error_code": CODES[UNKNOWN], "node_id": -1, "host": "", "port": -1}
+    host, port = nodes[node]
+    return {"error_code": 0, "node_id": node, "host": host, "port": port}
+
+
+def metadata(
+    body: Body, topics: Mapping[str, int], nodes: Mapping[int, Address], this: int
+) -> Body:
+    """The MetadataResponse: all topics for an empty list, as in 0.8; the brokers lead their partitions in
+    turn, or this one where none are known."""
+    leaders = sorted(nodes) or [this]
+
+    def partition(number: int) -> Body:
+        leader = leaders[number % len(leaders)]
+        replicas = {"replica_nodes": [leader], "isr_nodes": [leader]}
+        return {"error_code": 0, "partition_index": number, "leader_id": leader, **replicas}
+
+    return {
+        "brokers": [
+            {"node_id": node, "host": host, "port": port}
+            for node, (host, port) in sorted(nodes.items())
+        ],
+        "topics": [
+            {
+                "error_code": 0 if name in topics else UNKNOWN_TOPIC,
+                "name": name,
+                "partitions": [partition(number) for number in range(topics.get(name, 0))],
+            }
+            for name in dict.fromkeys(one["name"] for one in body["topics"]) or sorted(topics)
+        ],
+    }
+
+
 def joined(generation: int, consumer: Consumer) -> Body:
     """The JoinGroupResponse of a consumer that is in."""
     owned: dict[str, list[int]] = {}
@@ -95,7 +133,7 @@ def joined(generation: int, consumer: Consumer) -> Body:
     }
 
 
-def fetched(record: Record, body: Body) -> Body:
+def fetched(record: GroupEntry, body: Body) -> Body:
     """The OffsetFetchResponse: what was committed, or -1."""
     response = refusal("OffsetFetch", NONE, body)
     for topic in response["topics"]:

@@ -12,19 +12,18 @@ call it is a slow consumer. Times are ms.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
+from barnabas.peers.connector import Connector
+from barnabas.peers.consumer_rewrite import requests
 from barnabas.peers.consumer_rewrite.actions import Consume, ConsumerAction, Fail, Halt
+from barnabas.peers.consumer_rewrite.in_flight import NOTHING, InFlight
 from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
 from barnabas.peers.consumer_rewrite.strategies import Partition
-from barnabas.peers.consumer_rewrite.wire import error_name, read_response, request
-from barnabas.peers.dialer import Connect, Disconnect, Transmit
-from barnabas.peers.framing import Frames, Refused
-from barnabas.peers.listener import Address
+from barnabas.peers.consumer_rewrite.wire import error_name
+from barnabas.peers.dialer import Transmit
+from barnabas.peers.framing import Refused
 from barnabas.specs.drafts.rewrite_states import (
     DISCOVER,
     DOWN,
@@ -42,21 +41,6 @@ from barnabas.specs.drafts.rewrite_states import (
 )
 from barnabas.specs.groups.table import NONE
 from barnabas.specs.malformed import Malformed
-
-FRAME_LIMIT: Final = 8 << 20
-"""Bytes of the largest response."""
-
-NOTHING: Final[Mapping[Partition, int]] = MappingProxyType({})
-
-
-@dataclass(frozen=True)
-class _Pending:
-    correlation_id: int
-    api: str
-    due: int
-    """When it is too late for the response."""
-    offsets: Mapping[Partition, int]
-    """What an OffsetCommit has."""
 
 
 class Consumer:
@@ -80,19 +64,8 @@ class Consumer:
         """Why it was unable to join."""
         self.losses = 0
         """How often it took the other side of its connection for dead."""
-        self._address: Address | None = None
-        """Where it is connected, or connects to."""
-        self._up = False
-        self._deadline = 0
-        """Of connecting."""
-        self._coordinator: Address | None = None
-        self._found = False
-        """Whether a response named the coordinator since discovery began."""
-        self._frames = Frames(FRAME_LIMIT)
-        self._pending: deque[_Pending] = deque()
-        self._correlation_id = 0
-        self._turn = 0
-        """Of the brokers to begin with, which is next."""
+        self._connector = Connector(settings.bootstrap)
+        self._in_flight = InFlight(settings)
         self._pause = 0
         """Not before this time anything is tried again."""
         self._beat = 0
@@ -118,7 +91,8 @@ class Consumer:
     def stop(self, now: int) -> list[ConsumerAction]:
         """Leave the group, and be down. Positions are not committed."""
         if self.state != DOWN:
-            if self._ready and self.consumer_id and not self._waits("JoinGroup"):
+            ready = self._connector.up and self._connector.to_coordinator
+            if ready and self.consumer_id and not self._in_flight.waits("JoinGroup"):
                 group, consumer = self.settings.group_id, self.consumer_id
                 self._ask("LeaveGroup", {"group_id": group, "consumer_id": consumer}, now)
             self._step(STOP)
@@ -131,45 +105,46 @@ class Consumer:
         """When `poll` has something to do that no response brings, in ms."""
         if self.state == DOWN:
             return None
-        if self._address is None:
+        if self._connector.address is None:
             return self._pause
-        if not self._up:
-            return self._deadline
-        times = [one.due for one in self._pending]
-        if not self._found:
-            times += [] if self._pending else [self._pause]
-        elif self.settings.wildcard and not self._waits("Metadata"):
+        if not self._connector.up:
+            return self._connector.deadline
+        times = [one.due for one in self._in_flight.pending]
+        if self._connector.coordinator is None:
+            times += [] if self._in_flight.pending else [self._pause]
+        elif self.settings.wildcard and not self._in_flight.waits("Metadata"):
             times.append(max(self._look, self._pause))
         elif not self._looked:
             pass
         elif self.state != PART_OF_GROUP:
-            times += [] if self._waits("JoinGroup", "OffsetCommit") else [self._pause]
-        elif not self._waits("Heartbeat"):
+            times += [] if self._in_flight.waits("JoinGroup", "OffsetCommit") else [self._pause]
+        elif not self._in_flight.waits("Heartbeat"):
             times.append(max(self._beat, self._pause))
-        if self._flush and self._found and self._looked and self.state == PART_OF_GROUP:
+        # PART_OF_GROUP: the coordinator is known
+        if self._flush and self._looked and self.state == PART_OF_GROUP:
             times.append(self._pause)
         return min(times, default=None)
 
     def connected(self, now: int) -> list[ConsumerAction]:
         """The connection that was asked for is there."""
-        self._up = True
+        self._connector.up = True
         return self.poll(now)
 
     def lost(self, now: int) -> list[ConsumerAction]:
         """The connection is closed, or could not be made."""
-        if self._address is not None:
-            self._address = None
+        if self._connector.address is not None:
+            self._connector.address = None
             self._lose(now)
         return self.poll(now)
 
     def receive(self, data: bytes, now: int) -> list[ConsumerAction]:
         """Bytes of the connection."""
-        if not self._up:
+        if not self._connector.up:
             return []
         try:
-            for frame in self._frames.take(data):
+            for frame in self._connector.frames.take(data):
                 self._response(frame, now)
-                if self._address is None:
+                if self._connector.address is None:
                     break
         except (Refused, Malformed):
             self._lose(now)
@@ -189,24 +164,18 @@ class Consumer:
         """Send what is due."""
         if self.state == DOWN:
             return self._taken()
-        late = any(one.due <= now for one in self._pending)
-        if late or (self._address is not None and not self._up and self._deadline <= now):
+        late = any(one.due <= now for one in self._in_flight.pending)
+        at = self._connector
+        if late or (at.address is not None and not at.up and at.deadline <= now):
             self._lose(now)
-        if self._address is None:
-            self._dial(now)
-        elif self._up and now >= self._pause:
+        if at.address is None and now >= self._pause:
+            self._out.append(at.dial(now + self.settings.request_timeout_ms))
+        elif at.up and now >= self._pause:
             self._speak(now)
         return self._taken()
 
-    @property
-    def _ready(self) -> bool:
-        """Whether it is connected to its coordinator, as far as it knows."""
-        return self._up and self._found and self._address == self._coordinator
-
     def _step(self, event: str, answer: str = NONE) -> None:
-        following = REWRITE_CONSUMER.step(self.state, event, answer)
-        if following is None:
-            raise AssertionError(f"{event} ({answer}) in state {self.state}")
+        following = REWRITE_CONSUMER.advance(self.state, event, answer)
         before, self.state = self.state, following
         if following in (STOPPED, DISCOVER, DOWN) and before in (PART_OF_GROUP, REDISCOVER):
             self._halt()
@@ -221,41 +190,26 @@ class Consumer:
         self.owns, self._starting = (), False
 
     def _hang_up(self) -> None:
-        if self._address is not None:
-            self._out.append(Disconnect())
-        self._address, self._up = None, False
-        self._frames = Frames(FRAME_LIMIT)
-        self._flush |= any(
-            one.offsets for one in self._pending
-        )  # nobody said whether they are kept
-        self._pending.clear()
+        self._out += self._connector.hang_up()
+        # nobody said whether they are kept
+        self._flush |= bool(self._in_flight.offsets())
+        self._in_flight.pending.clear()
 
     def _lose(self, now: int) -> None:
         """The coordinator is taken to be dead, or the broker that was asked for it."""
         self.losses += 1
         self._hang_up()
-        self._coordinator, self._found = None, False
+        self._connector.coordinator = None
         self._pause = now + self.settings.backoff_ms
         self._step(LOST)
 
-    def _dial(self, now: int) -> None:
-        if now < self._pause:
-            return
-        if self._coordinator is not None:
-            self._address = self._coordinator
-        else:
-            self._address = self.settings.bootstrap[self._turn % len(self.settings.bootstrap)]
-            self._turn += 1
-        self._deadline = now + self.settings.request_timeout_ms
-        self._out.append(Connect(self._address))
-
     def _speak(self, now: int) -> None:
         """What is to be asked now."""
-        if not self._found:
-            if not self._pending:
+        if self._connector.coordinator is None:
+            if not self._in_flight.pending:
                 self._ask("ConsumerMetadata", {"group_id": self.settings.group_id}, now)
             return
-        if self.settings.wildcard and now >= self._look and not self._waits("Metadata"):
+        if self.settings.wildcard and now >= self._look and not self._in_flight.waits("Metadata"):
             self._look = now + self.settings.metadata_interval_ms
             self._ask("Metadata", {"topics": []}, now)
         if not self._looked:
@@ -263,7 +217,7 @@ class Consumer:
         if self.state in (DISCOVER, STOPPED):
             if self.state == STOPPED and self._flush:
                 self._commit(now)
-            if not self._waits("JoinGroup", "OffsetCommit"):
+            if not self._in_flight.waits("JoinGroup", "OffsetCommit"):
                 self._join(now)
             return
         if self.topics != self._joined_for:
@@ -271,86 +225,37 @@ class Consumer:
             self._step(RESUBSCRIBED)
             self._speak(now)
             return
-        if self._starting and not self._waits("OffsetFetch"):
-            self._fetch_offsets(now)
+        if self._starting and not self._in_flight.waits("OffsetFetch"):
+            body = requests.fetch_offsets(self.settings.group_id, self.owns)
+            self._ask("OffsetFetch", body, now)
         if self._flush:
             self._commit(now)
-        if now >= self._beat and not self._waits("Heartbeat"):
+        if now >= self._beat and not self._in_flight.waits("Heartbeat"):
             self._beat = now + self.settings.heartbeat_interval_ms
-            body = {
-                "group_id": self.settings.group_id,
-                "group_generation_id": self.generation,
-                "consumer_id": self.consumer_id,
-            }
-            self._ask("Heartbeat", body, now)
+            self._ask("Heartbeat", self._member(), now)
 
     def _join(self, now: int) -> None:
-        body = {
-            "group_id": self.settings.group_id,
-            "session_timeout": self.settings.session_timeout_ms,
-            "topics": sorted(self.topics),
-            "consumer_id": self.consumer_id if self.settings.sends_consumer_id else "",
-            "partition_assignment_strategy": self.settings.strategy,
-        }
         self._joined_for = self.topics
-        self._ask("JoinGroup", body, now)
+        self._ask("JoinGroup", requests.join(self.settings, self.topics, self.consumer_id), now)
 
     def _commit(self, now: int) -> None:
         self._flush = False
-        sent = dict(self._committed)
-        for one in self._pending:
-            sent |= one.offsets
+        sent = self._committed | self._in_flight.offsets()
         new = {at: offset for at, offset in self.positions.items() if sent.get(at) != offset}
-        if not new or not self.consumer_id:
-            return
-        topics: dict[str, list[dict[str, Any]]] = {}
-        for (topic, number), offset in sorted(new.items()):
-            row = {"partition": number, "offset": offset, "timestamp": now, "metadata": ""}
-            topics.setdefault(topic, []).append(row)
-        body = {
-            "group_id": self.settings.group_id,
-            "group_generation_id": self.generation,
-            "consumer_id": self.consumer_id,
-            "topics": [{"topic": topic, "partitions": rows} for topic, rows in topics.items()],
-        }
-        self._ask("OffsetCommit", body, now, new)
+        if new and self.consumer_id:
+            self._ask("OffsetCommit", self._member() | requests.commit(new, now), now, new)
 
-    def _fetch_offsets(self, now: int) -> None:
-        topics: dict[str, list[int]] = {}
-        for topic, number in self.owns:
-            topics.setdefault(topic, []).append(number)
-        body = {
-            "group_id": self.settings.group_id,
-            "topics": [
-                {"name": topic, "partition_indexes": numbers} for topic, numbers in topics.items()
-            ],
-        }
-        self._ask("OffsetFetch", body, now)
+    def _member(self) -> dict[str, Any]:
+        return requests.member(self.settings, self.generation, self.consumer_id)
 
     def _ask(
         self, api: str, body: dict[str, Any], now: int, offsets: Mapping[Partition, int] = NOTHING
     ) -> None:
-        self._correlation_id = (self._correlation_id + 1) & 0x7FFFFFFF
-        limits = {
-            "Heartbeat": self.settings.session_timeout_ms,
-            "JoinGroup": self.settings.join_timeout_ms,
-        }
-        due = now + limits.get(api, self.settings.request_timeout_ms)
-        self._pending.append(_Pending(self._correlation_id, api, due, offsets))
-        data = request(api, self._correlation_id, self.settings.client_id, body)
-        self._out.append(Transmit(data))
-
-    def _waits(self, *apis: str) -> bool:
-        return any(one.api in apis for one in self._pending)
+        self._out.append(Transmit(self._in_flight.ask(api, body, now, offsets)))
 
     def _response(self, frame: bytes, now: int) -> None:
-        """A response. Raises Malformed for one that was not asked for."""
-        if not self._pending:
-            raise Malformed("header", 0, "nothing was asked")
-        pending = self._pending.popleft()
-        correlation_id, body = read_response(frame, pending.api)
-        if correlation_id != pending.correlation_id:
-            raise Malformed("header.correlation_id", 0, f"{pending.correlation_id} is next")
+        """A response. Raises Malformed."""
+        pending, body = self._in_flight.answered(frame)
         if pending.api == "Metadata":
             self._matching(body)
         elif pending.api == "ConsumerMetadata":
@@ -374,7 +279,7 @@ class Consumer:
         if api == "Heartbeat" and self.state == STOPPED:
             self._flush = before == PART_OF_GROUP
         elif answer == NOT_COORDINATOR and self.state != STOPPED:  # its JoinGroup will say so again
-            self._coordinator, self._found = None, False
+            self._connector.coordinator = None
             self._hang_up()
             self._pause = now + self.settings.backoff_ms
         elif answer not in (NONE, UNKNOWN_CONSUMER) and api != "OffsetCommit":
@@ -390,8 +295,8 @@ class Consumer:
             self._answered("ConsumerMetadata", body["error_code"], now)
             self._hang_up()  # another broker may know
             return
-        self._coordinator, self._found = (body["host"], body["port"]), True
-        if self._address != self._coordinator:
+        self._connector.coordinator = body["host"], body["port"]
+        if not self._connector.to_coordinator:
             self._hang_up()
         self._beat = now
         self._step("ConsumerMetadata")
@@ -400,11 +305,7 @@ class Consumer:
         if self._answered("JoinGroup", body["error_code"], now) != NONE:
             return
         self.generation, self.consumer_id = body["group_generation_id"], body["consumer_id"]
-        self.owns = tuple(
-            (topic["topic"], number)
-            for topic in body["assigned_partitions"]
-            for number in topic["partitions"]
-        )
+        self.owns = requests.assigned(body)
         self.positions, self._committed, self._flush = {}, {}, False
         self._starting = bool(self.owns)
         self._beat = now + self.settings.heartbeat_interval_ms
@@ -412,11 +313,7 @@ class Consumer:
     def _commit_answered(
         self, offsets: Mapping[Partition, int], body: dict[str, Any], now: int
     ) -> None:
-        codes = {
-            (topic["topic"], one["partition"]): one["error_code"]
-            for topic in body["responses"]
-            for one in topic["partition_responses"]
-        }
+        codes = requests.committed(body)
         self._committed |= {at: to for at, to in offsets.items() if codes.get(at) == 0}
         answer = self._answered("OffsetCommit", next(filter(None, codes.values()), 0), now)
         if answer == NOT_COMPLETE:
@@ -425,14 +322,13 @@ class Consumer:
             self._flush = True  # for the next coordinator
 
     def _offsets_answered(self, body: dict[str, Any], now: int) -> None:
-        rows = [(topic["name"], one) for topic in body["topics"] for one in topic["partitions"]]
-        codes = [one["error_code"] for _, one in rows]
+        found = requests.fetched_offsets(body)
+        codes = (code for _, code in found.values())
         answer = self._answered("OffsetFetch", next(filter(None, codes), 0), now)
         if answer != NONE or not self._starting:
             return
-        found = {(topic, one["partition_index"]): one["committed_offset"] for topic, one in rows}
         self._starting = False
-        self.positions = {at: max(0, found.get(at, 0)) for at in self.owns}
+        self.positions = {at: max(0, found.get(at, (0, 0))[0]) for at in self.owns}
         self._committed = dict(self.positions)
         self._out.append(Consume(self.generation, dict(self.positions)))
 

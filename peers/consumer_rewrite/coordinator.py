@@ -15,14 +15,13 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Load, Log, Write
-from barnabas.peers.consumer_rewrite.answers import UNKNOWN_TOPIC, Answer, Asked, Body, refusal
+from barnabas.peers.consumer_rewrite.answers import Answer, Asked, Body, metadata, named, refusal
 from barnabas.peers.consumer_rewrite.group import Action, Group
-from barnabas.peers.consumer_rewrite.record import Record, decode
+from barnabas.peers.consumer_rewrite.group_entry import GroupEntry, decode
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
-from barnabas.peers.consumer_rewrite.wire import CODES, read_request, response
+from barnabas.peers.consumer_rewrite.wire import read_request, response
 from barnabas.peers.framing import Frames, Refused
 from barnabas.peers.listener import Address, Close, Send
 from barnabas.peers.registry.interface import ABSENT, Entry
@@ -37,9 +36,7 @@ from barnabas.specs.drafts.rewrite_states import (
     READY,
     RESIGNED,
     REWRITE_COORDINATOR,
-    UNKNOWN,
 )
-from barnabas.specs.groups.table import NONE
 from barnabas.specs.malformed import Malformed
 
 
@@ -123,7 +120,7 @@ class Broker:
 
     def elected(self, slot: int) -> list[BrokerAction]:
         """This broker leads a slot: its groups are to be loaded."""
-        self._slots[slot] = _step(self._slots.get(slot, DOWN), ELECTED)
+        self._slots[slot] = REWRITE_COORDINATOR.advance(self._slots.get(slot, DOWN), ELECTED)
         return [Load(slot)]
 
     def loaded(self, slot: int, entries: Mapping[str, Entry], now: int) -> list[BrokerAction]:
@@ -133,7 +130,7 @@ class Broker:
         """
         if self._slots.get(slot) != CATCH_UP:
             return []
-        self._slots[slot] = _step(CATCH_UP, LOADED)
+        self._slots[slot] = REWRITE_COORDINATOR.advance(CATCH_UP, LOADED)
         for name, entry in entries.items():
             try:
                 record = decode(entry.data)
@@ -149,7 +146,7 @@ class Broker:
         """This broker leads a slot no longer."""
         if slot not in self._slots:
             return []
-        _step(self._slots.pop(slot), RESIGNED)
+        REWRITE_COORDINATOR.advance(self._slots.pop(slot), RESIGNED)
         self._unread = {one for one in self._unread if slot_of(one, self.settings.slots) != slot}
         for name in [one for one in self.groups if slot_of(one, self.settings.slots) == slot]:
             self._do(self.groups.pop(name).resigned(), now)
@@ -211,9 +208,9 @@ class Broker:
         if self._connections.pop(connection, None) is None:
             return
         for group in tuple(self.groups.values()):
-            self._do(group.lost(connection, now), now)
+            group.lost(connection, now)
 
-    def _group(self, name: str, record: Record, version: int, now: int) -> Group:
+    def _group(self, name: str, record: GroupEntry, version: int, now: int) -> Group:
         return Group(
             name,
             record,
@@ -243,11 +240,11 @@ class Broker:
 
     def _asked(self, asked: Asked, api: str, body: Body, now: int) -> list[Action]:
         if api == "Metadata":
-            return [Answer(asked, api, self._metadata(body))]
+            return [Answer(asked, api, metadata(body, self._topics, self._nodes, self.node))]
         name = body["group_id"]
         slot = slot_of(name, self.settings.slots)
         if api == "ConsumerMetadata":
-            return [Answer(asked, api, self._coordinator(slot))]
+            return [Answer(asked, api, named(self._leaders.get(slot), self._nodes))]
         state = self._slot_of(name)
         if state != READY:
             error = NOT_COORDINATOR
@@ -257,7 +254,7 @@ class Broker:
             return [Answer(asked, api, refusal(api, error, body))]
         group = self.groups.get(name)
         if group is None:
-            group = self._group(name, Record(), ABSENT, now)
+            group = self._group(name, GroupEntry(), ABSENT, now)
         actions = group.handle(asked, api, body, now)
         if not group.blank:
             self.groups[name] = group
@@ -280,44 +277,3 @@ class Broker:
                 self._out.append(Send(action.asked.connection, data))
                 at.waits = None
                 self._ready.append(action.asked.connection)
-
-    def _coordinator(self, slot: int) -> Body:
-        node = self._leaders.get(slot)
-        if node is None or node not in self._nodes:
-            return {"error_code": CODES[UNKNOWN], "node_id": -1, "host": "", "port": -1}
-        host, port = self._nodes[node]
-        return {"error_code": 0, "node_id": node, "host": host, "port": port}
-
-    def _metadata(self, body: Body) -> Body:
-        """All topics for an empty list, as in 0.8; the brokers lead their partitions in turn."""
-        asked = dict.fromkeys(one["name"] for one in body["topics"]) or sorted(self._topics)
-        nodes = sorted(self._nodes) or [self.node]
-        brokers = [
-            {"node_id": node, "host": host, "port": port}
-            for node, (host, port) in sorted(self._nodes.items())
-        ]
-        topics = []
-        for name in asked:
-            partitions = [
-                {
-                    "error_code": 0,
-                    "partition_index": number,
-                    "leader_id": nodes[number % len(nodes)],
-                    "replica_nodes": [nodes[number % len(nodes)]],
-                    "isr_nodes": [nodes[number % len(nodes)]],
-                }
-                for number in range(self._topics.get(name, 0))
-            ]
-            error = NO_ERROR if name in self._topics else UNKNOWN_TOPIC
-            topics.append({"error_code": error, "name": name, "partitions": partitions})
-        return {"brokers": brokers, "topics": topics}
-
-
-NO_ERROR: Final = 0
-
-
-def _step(state: str, event: str) -> str:
-    following = REWRITE_COORDINATOR.step(state, event, NONE)
-    if following is None:
-        raise AssertionError(f"{event} in state {state}")
-    return following

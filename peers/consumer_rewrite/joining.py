@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
-from barnabas.peers.consumer_rewrite.answers import Body
-from barnabas.peers.consumer_rewrite.record import Consumer, Record
+from barnabas.peers.consumer_rewrite.answers import Asked, Body
+from barnabas.peers.consumer_rewrite.group_entry import Consumer, GroupEntry
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.consumer_rewrite.strategies import Partition, Strategy, assigned
 from barnabas.specs.drafts.rewrite_states import (
@@ -17,13 +18,33 @@ from barnabas.specs.drafts.rewrite_states import (
     UNKNOWN_STRATEGY,
 )
 
+NAMED: Final = 200
+"""Characters of a group's name that its consumers' ids begin with: the name may be as long as a string can
+be, an id with it not."""
+
+
+@dataclass(frozen=True)
+class Join:
+    """A JoinGroup that waits for its response."""
+
+    asked: Asked
+    consumer: Consumer
+    """Its id is empty if the request had none."""
+
+    def identified(self, group: str, new_id: Callable[[], str]) -> Join:
+        """With a new id, if it had none."""
+        if self.consumer.consumer_id:
+            return self
+        consumer_id = f"{group[:NAMED]}-{new_id()}"
+        return replace(self, consumer=replace(self.consumer, consumer_id=consumer_id))
+
 
 def refused(
-    body: Body, settings: BrokerSettings, known: Collection[str], others: Sequence[Consumer]
+    body: Body, settings: BrokerSettings, known: bool, others: Sequence[Consumer]
 ) -> str | None:
     """Why a JoinGroup is refused, None: it is accepted.
 
-    known: ids that the group has given out; others: who is in the group beside who asks.
+    known: whether the group has given out its id; others: who is in the group beside who asks.
     """
     timeout, strategy = body["session_timeout"], body["partition_assignment_strategy"]
     if timeout > settings.max_session_timeout_ms:
@@ -32,30 +53,35 @@ def refused(
         return UNKNOWN
     if strategy not in settings.strategies:
         return UNKNOWN_STRATEGY
-    if body["consumer_id"] and body["consumer_id"] not in known:
+    if body["consumer_id"] and not known:
         return UNKNOWN_CONSUMER
     if any(one.strategy != strategy for one in others):
         return INCONSISTENT_STRATEGY
     return None
 
 
+def subscribed(consumers: Iterable[Consumer], topics: Mapping[str, int]) -> dict[str, int]:
+    """Those of the topics that somebody subscribes to, with their numbers of partitions."""
+    wanted = {topic for one in consumers for topic in one.topics}
+    return {topic: topics[topic] for topic in sorted(wanted) if topic in topics}
+
+
 def decided(
-    before: Record,
+    before: GroupEntry,
     consumers: Sequence[Consumer],
     topics: Mapping[str, int],
     strategies: Mapping[str, Strategy],
-) -> Record:
+) -> GroupEntry:
     """The next generation: who is in it, and what each owns. All have the same strategy.
 
     Raises BrokenPromise if that one gives no assignment.
     """
-    wanted = {topic for one in consumers for topic in one.topics if topic in topics}
-    partitions = {topic: topics[topic] for topic in sorted(wanted)}
+    partitions = subscribed(consumers, topics)
     owned: dict[str, tuple[Partition, ...]] = {}
     if consumers:
         strategy = strategies[consumers[0].strategy]
         owned = assigned(strategy, {one.consumer_id: one.topics for one in consumers}, partitions)
-    return Record(
+    return GroupEntry(
         before.generation + 1,
         tuple(replace(one, owns=owned[one.consumer_id]) for one in consumers),
         partitions,

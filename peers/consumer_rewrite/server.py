@@ -11,17 +11,16 @@ The cores are in `coordinator`; here are sockets, timers, and what is carried ou
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Final, Self
 
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
 from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
-from barnabas.peers.consumer_rewrite.record import PATH, path_of
+from barnabas.peers.consumer_rewrite.group_entry import PATH, path_of
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
-from barnabas.peers.endings import Endings
-from barnabas.peers.listener import Address, Close, Listener, Send, now_ms
+from barnabas.peers.ended_brokers import EndedBrokers
+from barnabas.peers.listener import Address, Close, Listener, Send, call_in, now_ms
 from barnabas.peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
 from barnabas.peers.registry.paths import name_of
 from barnabas.peers.registry.topics import Topics
@@ -66,8 +65,7 @@ class BrokerServer:
 
     def _topics_changed(self) -> None:
         """A topic or a partition is new. Called in any thread."""
-        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
-            self._loop.call_soon_threadsafe(lambda: self.listener.do([ReadTopics()]))
+        call_in(self._loop, lambda: self.listener.do([ReadTopics()]))
 
     async def _carry_out(self, action: BrokerAction) -> None:
         """An answer leaves when what it speaks of is written: the next action waits for this one."""
@@ -157,7 +155,7 @@ class Cluster:
         self.settings = settings or BrokerSettings()
         self.registry: Registry = registry or MemoryRegistry()
         self.servers: dict[int, BrokerServer] = {}
-        self._endings = Endings()
+        self._endings = EndedBrokers()
         self.failures = self._endings.failures
         """Why brokers have ended themselves."""
         self._topics = dict(topics)
@@ -222,8 +220,7 @@ class Cluster:
 
     def _changed(self) -> None:
         """An election has another outcome. Called in any thread."""
-        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
-            self._loop.call_soon_threadsafe(self.tell)
+        call_in(self._loop, self.tell)
 
     def tell(self) -> None:
         """The controller tells all brokers who leads."""

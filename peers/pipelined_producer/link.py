@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from barnabas.peers.dialogue import Dialogue, Nonsense
+from barnabas.peers.dialogue import Dialogue, ProtocolError
 from barnabas.peers.leaders import Address, Place
 from barnabas.peers.pipelined_producer.queues import Batches
 from barnabas.peers.pipelined_producer.settings import NEWEST_PRODUCE
@@ -100,8 +100,8 @@ class Link:
 
 
 def produce_version(body: Mapping[str, Any]) -> int:
-    """The newest Produce that a broker offers and we speak. Raises Nonsense if there is none."""
+    """The newest Produce that a broker offers and we speak. Raises ProtocolError if there is none."""
     for one in body["api_keys"]:
         if one["api_key"] == PRODUCE and one["min_version"] <= NEWEST_PRODUCE:
             return max(0, min(NEWEST_PRODUCE, int(one["max_version"])))
-    raise Nonsense("the broker offers no Produce that is known here")
+    raise ProtocolError("the broker offers no Produce that is known here")

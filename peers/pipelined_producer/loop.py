@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from barnabas.peers.dialogue import Answer, Nonsense
+from barnabas.peers.dialogue import Answer, ProtocolError
 from barnabas.peers.leaders import STALE, Address, Place
 from barnabas.peers.pipelined_producer.actions import (
     METADATA,
@@ -23,8 +23,8 @@ from barnabas.peers.pipelined_producer.actions import (
     Write,
 )
 from barnabas.peers.pipelined_producer.batch import collate
+from barnabas.peers.pipelined_producer.delivery_reports import CLOSED, LATE, LOST, DeliveryReports
 from barnabas.peers.pipelined_producer.event import UNDESIGNATED, Outcome
-from barnabas.peers.pipelined_producer.fates import CLOSED, LATE, LOST, Fates
 from barnabas.peers.pipelined_producer.intake import Intake
 from barnabas.peers.pipelined_producer.link import Link, Sent, State, produce_version
 from barnabas.peers.pipelined_producer.links import Links
@@ -61,7 +61,9 @@ class Loop:
         self.hurry = False
         """Whether batches that are not full go at once."""
         self._serializers = serializers
-        self._fates = Fates(settings, intake, self.retries, self.refresher.error, self._report)
+        self._fates = DeliveryReports(
+            settings, intake, self.retries, self.refresher.error, self._report
+        )
         self._actions: list[Action] = []
 
     def do(self, step: Callable[[Loop], None]) -> list[Action]:
@@ -112,7 +114,7 @@ class Loop:
             try:
                 for answer in link.dialogue.answers():
                     self._answered(link, answer)
-            except Nonsense as nonsense:
+            except ProtocolError as nonsense:
                 problem = str(nonsense)
             if not problem and self.late(link):
                 problem = LATE
@@ -241,7 +243,7 @@ class Loop:
         self.links.served_now(link, made.sent if made.left else ())
 
     def _answered(self, link: Link, answer: Answer) -> None:
-        """Raises Nonsense."""
+        """Raises ProtocolError."""
         link.heard = True
         question = answer.question
         if question.key == PRODUCE:
@@ -274,7 +276,7 @@ class Loop:
             for part in topic["partition_responses"]
         }
         if said.keys() != sent.batches.keys():
-            raise Nonsense("the broker answers for other partitions than were sent")
+            raise ProtocolError("the broker answers for other partitions than were sent")
         link.arrive(sent)
         for place, events in sent.batches.items():
             error, offset = said[place]

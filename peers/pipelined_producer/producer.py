@@ -70,7 +70,8 @@ class PipelinedProducer:
         Raises Stopped, TooLarge, ValueError for a topic or a partition that can't be, and what the
         partitioner raises.
         """
-        event = Event(topic, key, value, time.monotonic(), partition, _milliseconds(), told)
+        now_ms = time.time_ns() // 1_000_000
+        event = Event(topic, key, value, time.monotonic(), partition, now_ms, told)
         until = event.enqueued + wait
         with self.intake.changed:
             while True:
@@ -174,7 +175,3 @@ class PipelinedProducer:
             outcome.event.told(outcome)
         except Exception as problem:  # noqa: BLE001 - an application's fault is not the thread's end
             self.problems.append(problem)
-
-
-def _milliseconds() -> int:
-    return time.time_ns() // 1_000_000

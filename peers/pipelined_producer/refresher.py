@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from barnabas.peers.dialogue import Dialogue, Nonsense
+from barnabas.peers.dialogue import Dialogue, ProtocolError
 from barnabas.peers.leaders import Address, Cluster, Place, cluster, metadata
 from barnabas.peers.pipelined_producer.actions import METADATA
 from barnabas.peers.pipelined_producer.event import UNDESIGNATED
@@ -93,10 +93,10 @@ class Refresher:
         return self.link.dialogue.ask(METADATA_KEY, 0, body, note=now)
 
     def adopt(self, body: Mapping[str, Any], now: float) -> dict[str, int]:
-        """Take an answer; gives the topics that can't be, with their errors. Raises Nonsense."""
+        """Take an answer; gives the topics that can't be, with their errors. Raises ProtocolError."""
         found = cluster(body)
         if min(found.brokers, default=0) < 0:  # such numbers are connections of our own
-            raise Nonsense(f"there is no broker {min(found.brokers)}")
+            raise ProtocolError(f"there is no broker {min(found.brokers)}")
         brokers = found.brokers or self.view.brokers  # 0.8 may know none until a topic exists
         self.view = found._replace(brokers=brokers)
         self.stale = False

@@ -16,7 +16,8 @@ from typing import Any, Final
 from barnabas.captures.kafka.errors import first_error
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.peers.replay.cluster import LiveCluster
-from barnabas.peers.replay.connection import Dial, LiveConnection
+from barnabas.peers.replay.connection import Dial
+from barnabas.peers.replay.connections import LiveConnections
 from barnabas.peers.replay.joining import ALONE, Joined
 from barnabas.peers.replay.order import Index
 from barnabas.peers.replay.outcome import OF_THE_CLUSTER, Outcome, compared
@@ -90,7 +91,6 @@ class Player:
         patience: float = PATIENCE,
     ) -> None:
         self._cluster = cluster
-        self._dial = dial
         self._index = index
         self._speed = speed
         self._allowed = frozenset(allowed)
@@ -100,11 +100,9 @@ class Player:
         self._translation = Translation(index, shift_ms)
         self._sessions = FetchSessions()
         self._joined: Joined[_Asked] = Joined()
-        self._connections: dict[tuple[int, int], LiveConnection] = {}
+        self._connections = LiveConnections(dial)
         self._under_way: list[tuple[int, int, asyncio.Task[None]]] = []
         """(when it was answered in the recording, number, the one that waits), a heap."""
-        self._closing: dict[asyncio.Task[None], LiveConnection] = {}
-        """Connections that end when all is answered on them."""
 
     async def play(self, exchanges: Iterable[tuple[int, Exchange]]) -> None:
         """Ask all of them; ends when all are answered."""
@@ -122,32 +120,21 @@ class Player:
                 else:
                     self._done(Outcome(exchange, left))
                 if self._index.last.get(exchange.connection) == number:
-                    await self._end(exchange.connection)
+                    self._connections.end(exchange.connection)
+                    self._sessions.forget(exchange.connection)
             await self._answered(None)
         finally:
-            connections = [*self._connections.values(), *self._closing.values()]
-            tasks = [task for *_, task in self._under_way] + list(self._closing)
+            tasks = [task for *_, task in self._under_way]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            for connection in connections:
-                await connection.close()
-            self._connections.clear()
+            await self._connections.close()
 
     async def _answered(self, before: int | None) -> None:
         """Wait for all that was answered before this time in the recording; None: for all."""
         while self._under_way and (before is None or self._under_way[0][0] <= before):
             *_, task = heapq.heappop(self._under_way)
             await task
-
-    async def _end(self, connection: int) -> None:
-        """A recorded connection has no more requests: its live ones end when they are answered."""
-        for place in [place for place in self._connections if place[0] == connection]:
-            found = self._connections.pop(place)
-            task = asyncio.create_task(_closed(found))
-            self._closing[task] = found
-            task.add_done_callback(self._closing.pop)
-        self._sessions.forget(connection)
 
     async def _ask(self, number: int, exchange: Exchange) -> None:
         try:
@@ -174,11 +161,11 @@ class Player:
         answered = exchange.key != PRODUCE or asked.body["acks"] != 0
         asked.futures = {}
         for node, part in (await self._parts(asked)).items():
-            body = part
+            body, place = part, (exchange.connection, node)
             if exchange.key == FETCH:
-                body = self._sessions.ask((exchange.connection, node), part)
+                body = self._sessions.ask(place, part)
             encoded = api(exchange.key).request.codec(asked.version).encode(body)
-            connection = await self._connection(exchange.connection, node)
+            connection = await self._connections.ready(place, self._cluster.nodes[node])
             future = connection.send(
                 exchange.key, asked.version, exchange.client_id, encoded, answered=answered
             )
@@ -197,16 +184,6 @@ class Player:
         leaders = await self._cluster.leaders(places(key, body))
         found = split(key, body, lambda topic, number: leaders.get((topic, number), node))
         return found or {node: body}
-
-    async def _connection(self, recorded: int, node: int) -> LiveConnection:
-        place = recorded, node
-        found = self._connections.get(place)
-        if found is None or found.gone:
-            if found is not None:
-                await found.close()
-            found = self._connections[place] = await self._dial(self._cluster.nodes[node])
-        await found.ready()
-        return found
 
     async def _finish(self, asked: _Asked) -> None:
         """Wait for the answer, learn from it, compare it."""
@@ -303,8 +280,3 @@ class Player:
             again = replace(asked, body={**asked.body, "member_id": live["member_id"]})
             member, generation = recorded["member_id"], recorded["generation_id"]
             self._joined.note(asked.body["group_id"], generation, member, again)
-
-
-async def _closed(connection: LiveConnection) -> None:
-    await connection.idle()
-    await connection.close()

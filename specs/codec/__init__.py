@@ -18,10 +18,9 @@ from barnabas.specs.codec.decoder import (
     address_locator,
     decoder,
     prefix_decoder,
-    wanted_tree,
 )
-from barnabas.specs.codec.decoder_source import prune
 from barnabas.specs.codec.encoder import UNFIT, encoder
+from barnabas.specs.codec.wanted import prune, wanted_tree
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 

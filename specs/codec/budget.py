@@ -48,7 +48,7 @@ class TooLarge(Malformed):
 def element_cost(element: Node, wanted: dict[str, Any] | None) -> int:
     """What an element of an array is charged, in bytes; its own arrays and contents come beside.
 
-    `wanted` as in `barnabas.specs.codec.decoder_source.Wanted`: {} is passed over.
+    `wanted` as in `barnabas.specs.codec.wanted.Wanted`: {} is passed over.
     """
     return WALK if wanted == {} else _ENTRY + cost(element, wanted)
 

@@ -15,7 +15,7 @@ import linecache
 import struct
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -82,6 +82,14 @@ class Source:
             self._shared[wanted] = name
         return name
 
+    def literal(self, value: Any) -> str:
+        """An expression that makes a default afresh."""
+        if isinstance(value, dict):
+            return dict_of({name: self.literal(item) for name, item in value.items()})
+        if isinstance(value, uuid.UUID):
+            return self.constant("zero", value)
+        return repr(value)
+
     def comment(self, paths: Iterable[str]) -> None:
         """Say which fields the next lines are about."""
         self.emit(f"# {joined(paths)}")
@@ -121,6 +129,11 @@ class Source:
 def source_of(function: Callable[..., Any]) -> str:
     """The source of a function that was compiled here."""
     return "".join(linecache.getlines(function.__code__.co_filename))
+
+
+def dict_of(parts: Mapping[str, str]) -> str:
+    """The expression of a dict of these expressions."""
+    return "{" + ", ".join(f"{name!r}: {value}" for name, value in parts.items()) + "}"
 
 
 def variable(path: str) -> str:

@@ -12,28 +12,13 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from barnabas.specs.codec.decoder_source import DecoderEmitter, Wanted
+from barnabas.specs.codec.decoder_source import DecoderEmitter
 from barnabas.specs.codec.irregular import Irregular
+from barnabas.specs.codec.wanted import Wanted
 from barnabas.specs.layout import Layout
 
 IRREGULAR = (Irregular, struct.error, IndexError, UnicodeDecodeError)
 """All that a generated decoder raises."""
-
-
-def wanted_tree(paths: tuple[str, ...]) -> Wanted:
-    """The tree of some dotted paths.
-
-    >>> wanted_tree(("topics.name", "topics.partitions", "acks"))
-    {'topics': {'name': None, 'partitions': None}, 'acks': None}
-    """
-    tree: Wanted = {}
-    for path in paths:
-        *parents, leaf = path.split(".")
-        at = tree
-        for parent in parents:
-            at = at.setdefault(parent, {})
-        at[leaf] = None
-    return tree
 
 
 def decoder(

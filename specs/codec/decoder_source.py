@@ -6,26 +6,13 @@ See `barnabas.specs.codec.decoder` for what a decoder is and what it leaves to t
 from __future__ import annotations
 
 import struct
-import uuid
-from typing import Any
 
 from barnabas.specs.codec.budget import BUDGET, WIDE, TooLarge, element_cost, tag_cost
-from barnabas.specs.codec.codegen import CHARS, Source, size_of, uuid_of, variable
+from barnabas.specs.codec.codegen import CHARS, Source, dict_of, size_of, uuid_of, variable
 from barnabas.specs.codec.fixed_runs import FixedRun, is_fixed
 from barnabas.specs.codec.irregular import Irregular, uvarint_from
+from barnabas.specs.codec.wanted import Wanted, prune
 from barnabas.specs.layout import Layout, Node, Slot
-
-Wanted = dict[str, Any]
-"""The fields to read: name -> Wanted for some of what is inside, or None for all of it."""
-
-
-def prune(value: Any, wanted: Wanted | None) -> Any:
-    """What of a value is to be read."""
-    if wanted is None or value is None:
-        return value
-    if isinstance(value, list):
-        return [prune(item, wanted) for item in value]
-    return {n: prune(inner, wanted[n]) for n, inner in value.items() if n in wanted}
 
 
 class DecoderEmitter:
@@ -100,12 +87,8 @@ class DecoderEmitter:
                 place = f"{owner}, {parts['host']}, {parts['port']}, {start}, p"
                 self.source.emit(f"places.append(({place}))")
         if not layout.flexible or (root and left is not None and not left and self.partial):
-            return self.display(parts)
+            return dict_of(parts)
         return self.tags(layout, wanted, left, parts, path)
-
-    def display(self, parts: dict[str, str]) -> str:
-        """The expression of a dict of these expressions."""
-        return "{" + ", ".join(f"{name!r}: {value}" for name, value in parts.items()) + "}"
 
     def tags(
         self,
@@ -122,10 +105,10 @@ class DecoderEmitter:
         self.run.flush()
         for slot in known:
             default = prune(slot.fresh_default(), wanted and wanted[slot.name])
-            parts[slot.name] = self.default(default)
+            parts[slot.name] = self.source.literal(default)
         value = self.source.name(variable(path))
         ordered = {s.name: parts[s.name] for s in layout.slots if s.name in parts}
-        emit(f"{value} = {self.display(ordered)}")
+        emit(f"{value} = {dict_of(ordered)}")
         with block(f"if {count}:"):
             emit(f"if {count} > 127: {count}, p = uvarint(b, p - 1)")
             emit(f"if {count} > n - p: raise Irregular")
@@ -173,14 +156,6 @@ class DecoderEmitter:
                 self.charge(size)
                 emit(f"{value}.setdefault('_tags', {{}})[{number}] = b[p:{end}]")
             emit(f"p = {end}")
-
-    def default(self, value: Any) -> str:
-        """An expression that makes a default afresh."""
-        if isinstance(value, dict):
-            return self.display({name: self.default(item) for name, item in value.items()})
-        if isinstance(value, uuid.UUID):
-            return self.source.constant("zero", value)
-        return repr(value)
 
     def announced(self, node: Node, path: str) -> tuple[str, bool]:
         """Put a length or count into the run; its variable, and whether it is alone there."""

@@ -41,3 +41,10 @@ class Table:
         general = (ANY,) if answer == NONE else (OTHER, ANY)
         answers = ((state, event, one) for one in (answer, *general))
         return next((self._next[one] for one in answers if one in self._next), None)
+
+    def advance(self, state: str, event: str, answer: str = NONE) -> str:
+        """The next state. Raises AssertionError if the table does not allow it."""
+        following = self.step(state, event, answer)
+        if following is None:
+            raise AssertionError(f"{event} ({answer}) in state {state}")
+        return following

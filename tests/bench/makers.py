@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.generators.messages import message
@@ -70,7 +70,7 @@ def fresh() -> Iterator[int]:
     number = 0
     while True:
         for key, version, way in kinds:
-            yield len(message(key, version, way, Dice("bench", number), "").frame)
+            yield len(message(key, version, way, SeededRandom("bench", number), "").frame)
             number += 1
 
 

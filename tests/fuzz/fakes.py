@@ -8,7 +8,7 @@ from typing import Self
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Role, Seed
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 SEEDS = tuple(
@@ -25,7 +25,7 @@ class FakeMaker:
         self.tickets = [seed for seed in SEEDS for _ in range((energies or {}).get(seed.origin, 1))]
 
     def case(self, number: int) -> Case:
-        dice = Dice(self.seed, number)
+        dice = SeededRandom(self.seed, number)
         change = Change(
             dice.pick(("null", "flip")), f"topics[{dice.below(3)}].name", dice.below(50)
         )

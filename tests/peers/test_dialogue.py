@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.peers.dialogue import Dialogue, Nonsense
+from barnabas.peers.dialogue import Dialogue, ProtocolError
 from barnabas.specs.frames import Frame, decode_frame, encode_frame
 from barnabas.specs.keys import METADATA, PRODUCE
 
@@ -67,7 +67,7 @@ def test_what_is_not_answered_is_not_waited_for() -> None:
 def test_what_is_no_answer_is_nonsense(data: bytes, says: str) -> None:
     dialogue = asked(1)
     dialogue.feed(data)
-    with pytest.raises(Nonsense, match=says):
+    with pytest.raises(ProtocolError, match=says):
         list(dialogue.answers())
 
 
@@ -76,7 +76,7 @@ def test_good_answers_before_nonsense_count() -> None:
     dialogue.feed(reply(0) + reply(9))
     answers = dialogue.answers()
     assert next(answers).question.note == 0
-    with pytest.raises(Nonsense):
+    with pytest.raises(ProtocolError):
         next(answers)
 
 
@@ -88,5 +88,5 @@ def test_any_bytes_give_answers_or_nonsense(chunks: list[bytes], framed: bool) -
             head = struct.pack(">ii", len(chunk) + 4, number) if framed else b""
             dialogue.feed(head + chunk)
             list(dialogue.answers())
-    except Nonsense:
+    except ProtocolError:
         pass

@@ -16,7 +16,7 @@ from barnabas.fuzz.answering.broker import Broker as BenchBroker
 from barnabas.fuzz.answering.broker import Connection as BenchConnection
 from barnabas.fuzz.answering.cluster import TOPIC
 from barnabas.fuzz.cases.case import Seed
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.peers.central_coordination import wire as central
@@ -278,7 +278,7 @@ def test_the_pipelined_producer(monkeypatch: pytest.MonkeyPatch) -> None:
             valid = bytes(wire.answers[at + 4 :])
             seed = Seed(request.key, request.version, "response", valid, "peer:live")
             made = Maker("producer", [seed])
-            case = made.case(Dice("producer", number).below(made.strata))
+            case = made.case(SeededRandom("producer", number).below(made.strata))
             wire.answers[at:] = b"".join(case.chunks)
         count += 1
 
@@ -316,7 +316,9 @@ class Link:
             if Link.ordinal == 0 and data:
                 seed = Seed(key, 0, "response", data[4:], "peer:live")
                 made = Maker("client", [seed])
-                data = b"".join(made.case(Dice("client", Link.number).below(made.strata)).chunks)
+                data = b"".join(
+                    made.case(SeededRandom("client", Link.number).below(made.strata)).chunks
+                )
             Link.ordinal -= 1
             self._dialogue.feed(data)
 
@@ -330,7 +332,7 @@ class Link:
 
 
 def test_the_client_of_0_8(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each call gives a result, or an OSError (of which Unreachable and Nonsense are)."""
+    """Each call gives a result, or an OSError (of which Unreachable and ProtocolError are)."""
     monkeypatch.setattr(client_0_8, "Connection", Link)
     given = failed = 0
     for number in range(200):

@@ -21,7 +21,7 @@ from barnabas.fuzz.campaigns.campaign import Budget
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
 from barnabas.fuzz.engine.running import Batch, Began, Ended
-from barnabas.fuzz.engine.tally import Cell, Found
+from barnabas.fuzz.engine.stats import Cell, Found
 from barnabas.plural import plural
 
 WIDTH = 150
@@ -67,8 +67,8 @@ class Shown:
 
     def batch(self, event: Batch) -> None:
         """Cases are run and kept."""
-        self.cells |= event.tally.coverage.keys()
-        for found in sorted(event.tally.findings.values(), key=lambda one: one.case):
+        self.cells |= event.stats.coverage.keys()
+        for found in sorted(event.stats.findings.values(), key=lambda one: one.case):
             name = finding_name((found.verdict.oracle, found.verdict.behaviour))
             if name not in self.named:
                 self.named.add(name)

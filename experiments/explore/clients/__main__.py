@@ -40,17 +40,16 @@ def main(
 ) -> None:
     """Send records, read them in a group, and write the history of it."""
     named = topic.replace("{run}", run)
-    more = {name: yaml.safe_load(value) for name, _, value in map(_split, settings or ())}
+    more = {
+        name: yaml.safe_load(value)
+        for name, _, value in (one.partition("=") for one in settings or ())
+    }
     writer = Writer(history)
     try:
         work = Work(bootstrap, named, records, transactions, more, writer)
         (confluent if client is Client.confluent else aiokafka).run(work)
     finally:
         writer.close()
-
-
-def _split(text: str) -> tuple[str, str, str]:
-    return text.partition("=")
 
 
 if __name__ == "__main__":

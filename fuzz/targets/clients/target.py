@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from barnabas.fuzz.answering.cluster import TOPIC
@@ -80,12 +79,7 @@ class ClientTarget:
             self._running = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self._running.close()
 
     def seeds(self) -> list[Seed]:
@@ -162,7 +156,7 @@ class ClientTarget:
                     if observation is not None:
                         del where[number]
                         if alarm(observation, self._limits.memory) is None:
-                            if _is_served(observation):
+                            if dict(observation.facts).get("served"):
                                 done[at] = [observation]
                             elif unasked[at] == AGAIN:  # it was never sent
                                 done[at] = [_with(observation, (SET_ASIDE, True))]
@@ -260,10 +254,6 @@ class ClientTarget:
             each=self._ready.each,
             dialect=self._client.dialect,
         )
-
-
-def _is_served(observation: Observation) -> bool:
-    return bool(dict(observation.facts).get("served"))
 
 
 def _with(observation: Observation, *facts: tuple[str, object]) -> Observation:

@@ -191,6 +191,28 @@ def test_any_gap_costs_only_what_it_took(
         assert not found.trouble
 
 
+@pytest.mark.parametrize(("version", "suite"), SUITES)
+def test_what_looks_like_a_header_behind_a_gap_costs_nothing(
+    version: ssl.TLSVersion, suite: str, tmp_path: Path
+) -> None:
+    """As the rest of a record that is cut off may, once in millions of bytes."""
+    said: list[Said] = [("request", bytes([at]) * 1000) for at in range(20)]
+    ends = Ends(tmp_path / "keys", version, suite)
+    wire = ends.wire(said)
+    found = Connection(keys_in(tmp_path / "keys"))
+    read(found, wire[: ends.greeting])
+    stream = b"".join(data for one, data in wire[ends.greeting :] if one == "request")
+    rest = bytearray(stream[6500:])
+    rest[50:55] = b"\x17\3\3\x48\0"  # 18 KiB, and there are only 14 to come
+    got = list(found.feed("request", stream[:5500]))
+    found.lose("request", 1000)
+    for at in range(0, len(rest), 1448):
+        got += found.feed("request", bytes(rest[at : at + 1448]))
+    assert [one for one in got if isinstance(one, Missing)] == [Missing(1000)]
+    assert sum(len(one) for one in got if isinstance(one, bytes)) == 18_000
+    assert not found.trouble
+
+
 def test_a_gap_in_the_handshake(tmp_path: Path) -> None:
     wire = Ends(tmp_path / "keys").wire(TALK)
     for gap in BOTH:

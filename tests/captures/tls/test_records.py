@@ -79,7 +79,6 @@ def test_behind_a_longer_gap_guesses_are_made() -> None:
     assert guess is not None
     assert guess.body == b"\x17\3"
     assert records.missing == (50 + 1000 + 14) // 21
-    records.passed_over()
     guess = records.next()
     assert guess is not None
     assert guess.body == b"right"
@@ -106,6 +105,21 @@ def test_a_guess_is_found_wherever_the_stream_is_cut(size: int) -> None:
                 records.found(guess)
     assert guesses == [b"right", b""]
     assert most == (10 + len(stream) - 15) // 21
+
+
+def test_what_looks_like_a_long_record_does_not_hide_those_behind_it() -> None:
+    records = Records()
+    records.lose(10)
+    long = record(bytes(5000))
+    records.feed(b"..\x17\3\3\x40\0" + long[:1000])
+    assert records.next() is None
+    records.feed(long[1000:])
+    guess = records.next()
+    assert guess is not None
+    records.found(guess)
+    assert guess.body == bytes(5000)
+    records.feed(record(b"next"))
+    assert [one.body for one in drained(records)] == [b"next"]
 
 
 def test_gap_upon_gap() -> None:

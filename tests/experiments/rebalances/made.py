@@ -6,7 +6,7 @@ from typing import Any
 
 from barnabas.experiments.rebalances.arms import MARK, RECORDS
 from barnabas.experiments.rebalances.broker_log import Served, Turn
-from barnabas.experiments.rebalances.broker_log_reader import Kept
+from barnabas.experiments.rebalances.broker_log_reader import LoggedOffset
 from barnabas.experiments.rebalances.judging import Run
 from barnabas.experiments.rebalances.passed import Passed
 
@@ -57,7 +57,7 @@ def run(
     again: int = 0,
     log: tuple[Served, ...] = (),
     turns: tuple[Turn, ...] = (),
-    kept: tuple[Kept, ...] = (),
+    kept: tuple[LoggedOffset, ...] = (),
 ) -> Run:
     """m commits at 1.0 and joins at 2.0; a reads everything at 2.5, and so many records again."""
     members = {

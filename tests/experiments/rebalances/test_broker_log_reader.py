@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from barnabas.experiments.rebalances.broker_log_reader import Kept, read, segments
+from barnabas.experiments.rebalances.broker_log_reader import LoggedOffset, read, segments
 from barnabas.specs.embedded import message
 from barnabas.specs.records import Record, build
 
@@ -30,6 +30,6 @@ def test_offsets_by_group_in_their_order(tmp_path: Path) -> None:
     (folder / "00000000000000000000.log").write_bytes(b"".join(sets))
     (folder / "00000000000000000007.log").write_bytes(build([record("g", 20, "async-17")]))
     assert read(segments(tmp_path)) == {
-        "g": [Kept(1.5, 1, 10, "first"), Kept(1.5, 1, 20, "async-17")],
-        "h": [Kept(1.5, 1, 5, "")],
+        "g": [LoggedOffset(1.5, 1, 10, "first"), LoggedOffset(1.5, 1, 20, "async-17")],
+        "h": [LoggedOffset(1.5, 1, 5, "")],
     }

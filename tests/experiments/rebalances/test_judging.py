@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.experiments.rebalances.arms import MARK
 from barnabas.experiments.rebalances.broker_log import Turn
-from barnabas.experiments.rebalances.broker_log_reader import Kept
+from barnabas.experiments.rebalances.broker_log_reader import LoggedOffset
 from barnabas.experiments.rebalances.judging import gives_up, judged
 from barnabas.specs.keys import JOIN_GROUP, OFFSET_COMMIT
 from tests.experiments.rebalances.made import commit, fetch, offset_fetch, passed, run, served
@@ -42,7 +42,7 @@ def test_a_new_member_joins_for_good_with_its_second_request() -> None:
 
 def test_a_retry_is_compared_with_the_newer_commit() -> None:
     again, newer = commit(9, 2.2, "again"), commit(8, 2.1, "newer")
-    kept = (Kept(2.1, 0, 30, "newer"), Kept(2.2, 0, 20, "again"))
+    kept = (LoggedOffset(2.1, 0, 30, "newer"), LoggedOffset(2.2, 0, 20, "again"))
     found = judged(run([commit(7, 2.0), newer, again], kept=kept), "newer")
     assert (found["exit"], found["overtaken"], found["in_log"]) == ("join", True, True)
     assert found["kept"] == "0@30 newer, 0@20 again"
@@ -74,7 +74,7 @@ def test_the_group_s_state_is_the_last_one_before_the_commit_was_answered() -> N
 
 
 def test_where_the_new_owner_starts_is_held_against_the_log() -> None:
-    kept = (Kept(1.0, 0, 10, "first"), Kept(2.45, 0, 20, MARK))
+    kept = (LoggedOffset(1.0, 0, 10, "first"), LoggedOffset(2.45, 0, 20, MARK))
     exchanges = [HELD, JOIN, offset_fetch(2.42, 10), fetch(2.43, 10), fetch(2.6, 15)]
     found = judged(run(exchanges, kept=kept), "m")
     assert (found["read_from"], found["log_had"], found["first_fetch"]) == (

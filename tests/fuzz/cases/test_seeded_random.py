@@ -6,12 +6,19 @@ from collections import Counter
 
 import pytest
 
-from barnabas.fuzz.cases.seeded_random import ABREAST, Abreast, Dice, all_spread, resumed, spread
+from barnabas.fuzz.cases.seeded_random import (
+    ABREAST,
+    Abreast,
+    SeededRandom,
+    all_spread,
+    resumed,
+    spread,
+)
 
 
 def test_draws_depend_on_seed_and_number() -> None:
     def draws(seed: str | bytes, number: int) -> list[int]:
-        dice = Dice(seed, number)
+        dice = SeededRandom(seed, number)
         return [dice.below(1 << 40) for _ in range(4)]
 
     assert draws("a", 1) == draws("a", 1) == draws(b"a", 1)
@@ -20,7 +27,7 @@ def test_draws_depend_on_seed_and_number() -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 10, 1 << 20, (1 << 20) + 1, 1 << 48, 1 << 64])
 def test_draws_are_below_their_limit_and_reach_all_of_it(limit: int) -> None:
-    dice = Dice("spread", limit)
+    dice = SeededRandom("spread", limit)
     found = [dice.below(limit) for _ in range(4000)]
     assert 0 <= min(found) <= max(found) < limit
     tenths = Counter(value * 10 // limit for value in found)
@@ -33,11 +40,11 @@ def test_draws_are_below_their_limit_and_reach_all_of_it(limit: int) -> None:
 
 def test_first_draws_of_following_numbers_are_spread() -> None:
     """A campaign goes through the numbers one by one."""
-    found = Counter(Dice("numbers", number).below(8) for number in range(8000))
+    found = Counter(SeededRandom("numbers", number).below(8) for number in range(8000))
     assert all(850 < times < 1150 for times in found.values())
     pairs: Counter[tuple[int, int]] = Counter()
     for number in range(6400):
-        dice = Dice("numbers", number)
+        dice = SeededRandom("numbers", number)
         pairs[dice.below(8), dice.below(8)] += 1
     assert len(pairs) == 64
     assert all(50 < times < 160 for times in pairs.values())
@@ -45,7 +52,7 @@ def test_first_draws_of_following_numbers_are_spread() -> None:
 
 def test_bits_are_what_two_steps_of_the_generator_give() -> None:
     for number in range(300):
-        one, other = Dice("bits", number), Dice("bits", number)
+        one, other = SeededRandom("bits", number), SeededRandom("bits", number)
         assert one.bits() == other.below(1 << 24)
         assert one.below(1000) == other.below(1000)
 
@@ -55,7 +62,7 @@ def test_spread_begins_with_the_upper_bits_of_its_draws() -> None:
     golden = 0x9E3779B97F
     for draws in (0, 1, 5 << 24 | 77, (1 << 48) - 1):
         upper = (draws >> 24) * golden % (1 << 40)
-        lower = Dice("lengths", draws).below(1 << 24)
+        lower = SeededRandom("lengths", draws).below(1 << 24)
         first = upper << 24 | lower
         for limit in (2, 15, 1 << 20):
             assert spread("lengths", draws).below(limit) == (first >> 24) * limit >> 40
@@ -63,7 +70,7 @@ def test_spread_begins_with_the_upper_bits_of_its_draws() -> None:
 
 def test_upper_is_what_small_draws_take_their_share_of() -> None:
     for limit in (1, 7, 1 << 20):
-        one, other = Dice("upper", limit), Dice("upper", limit)
+        one, other = SeededRandom("upper", limit), SeededRandom("upper", limit)
         assert one.upper() * limit >> 40 == other.below(limit)
         assert one.state == other.state
 
@@ -77,7 +84,7 @@ def test_dice_abreast_draw_what_each_of_them_draws(number: int) -> None:
     )  # fmt: skip
     assert len(drawn[0]) == ABREAST
     for lane, row in enumerate(zip(*drawn, strict=True)):
-        dice = Dice("abreast", number + lane)
+        dice = SeededRandom("abreast", number + lane)
         begun = dice.state
         expected = dice.upper(), dice.bits(), dice.below(100), dice.below(1 << 20)
         assert row == (begun, *expected, dice.state)
@@ -86,7 +93,7 @@ def test_dice_abreast_draw_what_each_of_them_draws(number: int) -> None:
 @pytest.mark.parametrize("many", [1, 3, ABREAST])
 def test_many_are_spread_as_each_of_them_is(many: int) -> None:
     seeds = ["lengths", "counts", "uuids", "lengths"]
-    numbers = Dice("many", many)
+    numbers = SeededRandom("many", many)
     draws = [0, (1 << 48) - 1, 5 << 24, *(numbers.below(1 << 48) for _ in range(ABREAST))][:many]
     pairs = [(seeds[at % 4], number) for at, number in enumerate(draws)]
     states = all_spread([seed for seed, _ in pairs], draws)
@@ -97,7 +104,7 @@ def test_many_are_spread_as_each_of_them_is(many: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 64, 65, 1000])
 def test_bytes_take_a_draw_for_each_64_of_them(size: int) -> None:
-    one, other = Dice("bytes", size), Dice("bytes", size)
+    one, other = SeededRandom("bytes", size), SeededRandom("bytes", size)
     one.some_bytes(size)
     for _ in range(-(-size // 64)):
         other.below(1 << 64)
@@ -106,6 +113,6 @@ def test_bytes_take_a_draw_for_each_64_of_them(size: int) -> None:
 
 def test_bytes_have_the_size_asked_for() -> None:
     for size in (0, 1, 63, 64, 65, 1000):
-        assert len(Dice("b", size).some_bytes(size)) == size
-    assert Dice("b", 1).between(-3, -3) == -3
-    assert Dice("b", 1).pick("x") == "x"
+        assert len(SeededRandom("b", size).some_bytes(size)) == size
+    assert SeededRandom("b", 1).between(-3, -3) == -3
+    assert SeededRandom("b", 1).pick("x") == "x"

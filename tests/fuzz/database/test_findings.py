@@ -9,19 +9,19 @@ from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.database.findings import Findings, FindingsError
 from barnabas.fuzz.engine.running import run_range
-from barnabas.fuzz.engine.tally import Judged, Tally
+from barnabas.fuzz.engine.stats import Judged, Stats
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 
-def tally(first: int, end: int) -> Tally:
+def stats(first: int, end: int) -> Stats:
     (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(first, end), end)
-    return batch.tally
+    return batch.stats
 
 
 def test_a_finding_keeps_all_that_is_known_of_it(tmp_path: Path) -> None:
     with Findings(tmp_path / "f.db", write=True) as findings:
         kept = findings.campaign("c", "fake", {"seed": 1}, 7.0)
-        kept.keep(tally(0, 100), 100, 0)
+        kept.keep(stats(0, 100), 100, 0)
         kept.spent(1.5)
     with Findings(tmp_path / "f.db", write=False) as findings:
         one, *_ = findings.findings()
@@ -40,7 +40,7 @@ def test_a_finding_keeps_all_that_is_known_of_it(tmp_path: Path) -> None:
 def test_the_same_campaign_goes_on_and_another_one_begins(tmp_path: Path) -> None:
     with Findings(tmp_path / "f.db", write=True) as findings:
         first = findings.campaign("c", "fake", {"seed": 1}, 0.0)
-        first.keep(tally(0, 10), 10, 0)
+        first.keep(stats(0, 10), 10, 0)
         assert findings.campaign("c", "fake", {"seed": 1}, 9.0).done == 10
         assert findings.campaign("c", "fake", {"seed": 2}, 9.0).done == 0
         assert findings.campaign("c", "fake 2", {"seed": 1}, 9.0).done == 0
@@ -52,16 +52,16 @@ def test_two_that_run_one_campaign_are_told(tmp_path: Path) -> None:
         Findings(tmp_path / "f.db", write=True) as two,
     ):
         first, second = (db.campaign("c", "fake", {}, 0.0) for db in (one, two))
-        first.keep(tally(0, 10), 10, 0)
+        first.keep(stats(0, 10), 10, 0)
         with pytest.raises(FindingsError, match="another process runs this campaign"):
-            second.keep(tally(0, 10), 10, 0)
+            second.keep(stats(0, 10), 10, 0)
         assert sum(two.coverage(second.id).values()) == 10
 
 
 def test_a_smaller_recipe_stands_beside_the_first(tmp_path: Path) -> None:
     with Findings(tmp_path / "f.db", write=True) as findings:
         kept = findings.campaign("c", "fake", {}, 0.0)
-        kept.keep(tally(0, 100), 100, 0)
+        kept.keep(stats(0, 100), 100, 0)
         one = findings.findings()[0]
         findings.smaller(one, Recipe(SEEDS[0], ()))
         again = findings.findings(prefix=one.name)[0]
@@ -92,10 +92,10 @@ def test_a_database_of_another_format_is_named(tmp_path: Path) -> None:
         Findings(path, write=True)
 
 
-def blamed(number: int, *others: int) -> Tally:
+def blamed(number: int, *others: int) -> Stats:
     facts = (("together", [*others, number]),) if others else ()
     seen = Observation(FakeMaker("s").case(number), raised="KeyError: x", facts=facts)
-    found = Tally()
+    found = Stats()
     found.add(Judged(seen, frozenset(), tuple(RAISED.judge(seen))))
     return found
 

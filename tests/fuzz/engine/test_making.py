@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.engine.making import HOT, Maker, cook
 from barnabas.fuzz.engine.strata import Strata
@@ -56,7 +56,7 @@ def test_what_a_mutator_draws_from_is_of_the_dice_of_the_case(hot: bool) -> None
     energies = {corpus()[5].origin: 50} if hot else None
     strata = Strata("s", corpus(), MUTATORS)
     for case in Maker("s", corpus(), energies=energies).cases(range(200)):
-        dice, turn = Dice("case s", case.number), case.number
+        dice, turn = SeededRandom("case s", case.number), case.number
         if hot and turn % HOT == HOT - 1:
             continue
         turn -= turn // HOT if hot else 0

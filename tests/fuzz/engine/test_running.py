@@ -10,7 +10,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.database.findings import Finding, Findings, Kept
 from barnabas.fuzz.engine.running import Batch, Began, Ended, Event, run, run_range
-from barnabas.fuzz.engine.tally import Tally
+from barnabas.fuzz.engine.stats import Stats
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
 ORACLES = (RAISED,)
@@ -123,14 +123,14 @@ def test_it_stops_between_batches_when_time_is_over(database: Findings) -> None:
 
 
 def test_shards_in_any_order_add_up_to_the_whole() -> None:
-    whole, sum_ = Tally(), Tally()
+    whole, sum_ = Stats(), Stats()
     target, maker = FakeTarget(), FakeMaker("s")
     for batch in run_range(target, maker, ORACLES, range(300), 300):
-        whole.merge(batch.tally)
+        whole.merge(batch.stats)
     shards = [range(200, 300), range(120), range(120, 200)]
     for shard in shards:
         for batch in run_range(target, maker, ORACLES, shard, 17):
-            sum_.merge(batch.tally)
+            sum_.merge(batch.stats)
     assert sum_ == whole
 
 

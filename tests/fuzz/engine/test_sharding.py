@@ -11,7 +11,7 @@ from barnabas.fuzz.database.findings import Findings, Kept
 from barnabas.fuzz.engine.running import Batch, run_range
 from barnabas.fuzz.engine.sharding import side_by_side
 from barnabas.fuzz.engine.shards import Row, rows_of
-from barnabas.fuzz.engine.tally import Tally
+from barnabas.fuzz.engine.stats import Stats
 from barnabas.fuzz.errors import CannotRun
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
@@ -21,7 +21,7 @@ ROUND = range(100)
 def rows(shard: range) -> list[Row]:
     """What a shard comes to."""
     (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], shard, len(shard))
-    return list(rows_of(batch.tally))
+    return list(rows_of(batch.stats))
 
 
 def ran(
@@ -30,7 +30,7 @@ def ran(
     """Run a round one shard at a time, and keep it."""
     found = []
     for batch in side_by_side(run_shard, numbers, size=20, at_once=1, shelf=kept):
-        kept.keep(batch.tally, batch.end, 0)
+        kept.keep(batch.stats, batch.end, 0)
         found.append(batch)
     return found
 
@@ -40,11 +40,11 @@ def test_shards_come_in_turn_and_are_the_round(tmp_path: Path) -> None:
         kept = findings.campaign("c", "fake", {}, 0.0)
         batches = ran(kept, rows)
         assert [batch.end for batch in batches] == [20, 40, 60, 80, 100]
-        whole = Tally()
+        whole = Stats()
         for batch in batches:
-            whole.merge(batch.tally)
+            whole.merge(batch.stats)
         (there,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], ROUND, 100)
-        assert whole == there.tally
+        assert whole == there.stats
         assert list(kept.shelved(ROUND)) == []
 
 
@@ -60,7 +60,7 @@ def test_what_was_finished_before_a_shard_failed_is_not_run_again(tmp_path: Path
     def in_any_order(kept: Kept) -> None:
         # what comes behind the one that fails is finished by then: all run at once
         for batch in side_by_side(fails, ROUND, size=20, at_once=5, shelf=kept):
-            kept.keep(batch.tally, batch.end, 0)
+            kept.keep(batch.stats, batch.end, 0)
 
     with Findings(tmp_path / "f.db", write=True) as findings:
         kept = findings.campaign("c", "fake", {}, 0.0)
@@ -75,7 +75,7 @@ def test_what_was_finished_before_a_shard_failed_is_not_run_again(tmp_path: Path
         again = findings.campaign("c", "fake", {}, 0.0)
         numbers = range(again.done, 100)
         for batch in side_by_side(fails, numbers, size=20, at_once=1, shelf=again):
-            again.keep(batch.tally, batch.end, 0)
+            again.keep(batch.stats, batch.end, 0)
         assert again.done == 100
         assert {number for number in asked if number >= 0}.isdisjoint(done_before)
         assert list(again.shelved(ROUND)) == []
@@ -93,7 +93,7 @@ def test_nobody_waits_for_the_rest_of_a_round_that_is_left(tmp_path: Path) -> No
         left = side_by_side(
             rows, ROUND, size=20, at_once=1, shelf=kept, give_up=lambda: given_up.append(True)
         )
-        kept.keep(next(left).tally, 20, 0)
+        kept.keep(next(left).stats, 20, 0)
         left.close()  # type: ignore[attr-defined]
     assert given_up == [True]
 
@@ -105,5 +105,5 @@ def test_a_shelf_is_of_one_campaign_and_within_what_is_asked(tmp_path: Path) -> 
         assert one.shelved(range(40, 60)) == [(range(40, 60), [("cases", "20")])]
         assert one.shelved(range(50)) == []
         assert other.shelved(ROUND) == []
-        one.keep(Tally(), 50, 0)  # a part of it was run in another way
+        one.keep(Stats(), 50, 0)  # a part of it was run in another way
         assert one.shelved(ROUND) == []

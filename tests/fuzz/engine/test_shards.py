@@ -12,7 +12,7 @@ from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.corpus.corpora import basis
 from barnabas.fuzz.engine.assembling import assembled
 from barnabas.fuzz.engine.running import run_range
-from barnabas.fuzz.engine.shards import came_to, job_of, rows_of, run_shard, shards, tally_of
+from barnabas.fuzz.engine.shards import came_to, job_of, rows_of, run_shard, shards, stats_of
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.registry import target_of
 from barnabas.fuzz.targets.target import Target
@@ -28,11 +28,11 @@ def test_rows_in_any_order_are_the_tally_again() -> None:
         row
         for shard in (range(150, 300), range(150))
         for batch in run_range(FakeTarget(), FakeMaker("s"), [RAISED], shard, 40)
-        for row in rows_of(batch.tally)
+        for row in rows_of(batch.stats)
     ]
     random.Random(7).shuffle(rows)
     (whole,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(300), 300)
-    assert tally_of(rows) == whole.tally
+    assert stats_of(rows) == whole.stats
 
 
 def test_a_job_of_plain_values_is_the_campaign(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -42,9 +42,9 @@ def test_a_job_of_plain_values_is_the_campaign(tmp_path_factory: pytest.TempPath
         (batch,) = run_range(target, found.maker({}), found.oracles, range(40), 40)
     job = job_of(found, False, target_of)
     halves = [run_shard(job, {}, numbers) for numbers in (range(20, 40), range(20))]
-    again = tally_of(row for half in halves for row in rows_of(half))
-    assert again.coverage == batch.tally.coverage
-    assert again.features == batch.tally.features
+    again = stats_of(row for half in halves for row in rows_of(half))
+    assert again.coverage == batch.stats.coverage
+    assert again.features == batch.stats.features
 
 
 def test_a_job_needs_no_file_of_the_campaigns(tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_a_job_needs_no_file_of_the_campaigns(tmp_path: Path) -> None:
     with target_of("decoder:specs", False) as target:
         job = job_of(assembled(campaign, basis(target), tmp_path), False, target_of)
     frames.unlink()
-    tally = run_shard(pickle.loads(pickle.dumps(job)), {}, range(9))
-    assert {cell.api for cell in tally.coverage} == {"Metadata"}
+    stats = run_shard(pickle.loads(pickle.dumps(job)), {}, range(9))
+    assert {cell.api for cell in stats.coverage} == {"Metadata"}
 
 
 def test_what_can_not_be_run_there_is_said_by_a_row(tmp_path: Path) -> None:
@@ -78,4 +78,4 @@ def test_what_can_not_be_run_there_is_said_by_a_row(tmp_path: Path) -> None:
 
 def test_what_is_no_row_is_refused() -> None:
     with pytest.raises(ValueError, match="kind 'x'"):
-        tally_of([("x", "1")])
+        stats_of([("x", "1")])

@@ -6,7 +6,7 @@ import functools
 from collections import Counter
 
 from barnabas.fuzz.cases.case import Seed
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.engine.strata import Strata
@@ -46,7 +46,7 @@ def test_the_newest_version_of_a_field_comes_first_then_the_oldest() -> None:
     strata = Strata("s", corpus(), [LENGTHS])
     found: dict[tuple[object, ...], list[int]] = {}
     for number in range(len(strata)):
-        (chart, _, part), _ = strata.turn(number, Dice("t", number).upper())
+        (chart, _, part), _ = strata.turn(number, SeededRandom("t", number).upper())
         form = (chart.seed.key, field_of(part.path), part.coding, part.nullable)
         if not part.path.startswith("header."):
             found.setdefault(form, []).append(chart.seed.version)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from barnabas.fuzz.cases.case import Seed
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import listed
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
 from barnabas.fuzz.generators.messages import message, with_header
@@ -27,7 +27,7 @@ def seeds() -> Iterator[Seed]:
     for key, _, _ in REGISTRY:
         for direction in DIRECTIONS:
             for version in range(api(key).versions[0], api(key).versions[1] + 1):
-                yield message(key, version, direction, Dice("map", version), "")
+                yield message(key, version, direction, SeededRandom("map", version), "")
 
 
 def well_made(chart: FieldMap) -> None:
@@ -83,7 +83,7 @@ def test_the_bytes_of_the_fields_are_all_there() -> None:
 
 
 def test_strings_are_where_spans_finds_them() -> None:
-    seed = message(3, 12, "response", Dice("map", 1), "")
+    seed = message(3, 12, "response", SeededRandom("map", 1), "")
     body = 5
     found = {span.path: (span.start, span.end) for span in spans(
         api(3).response.layout(12), seed.frame[body:], ("topics.name", "brokers.host", "cluster_id")
@@ -131,7 +131,7 @@ def test_record_sets_of_kafka_are_mapped_to_their_ends() -> None:
 
 
 def test_the_head_of_a_request_is_in_it() -> None:
-    seed = message(1, 12, "request", Dice("map", 1), "")
+    seed = message(1, 12, "request", SeededRandom("map", 1), "")
     chart = map_of(seed)
     body = request_head(seed.frame, 0, len(seed.frame)).body
     assert chart.parts[chart.index["header._tags"]].end == body

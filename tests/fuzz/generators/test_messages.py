@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from barnabas import specs
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.generators.messages import kept, message
 from barnabas.specs.frames import Direction, decode_frame, encode_frame, frame_body
 from barnabas.specs.records import read
@@ -23,7 +23,7 @@ def test_they_are_read_and_written_by_both_back_ends(name: str, direction: Direc
     for version in range(api.versions[0], api.versions[1] + 1):
         codec, reference = (make(version) for make in both(api.message(direction)))
         for number in range(4):
-            seed = message(api.key, version, direction, Dice(name, number), "")
+            seed = message(api.key, version, direction, SeededRandom(name, number), "")
             frame = decode_frame(seed.frame, direction, key=api.key, version=version)
             body = frame_body(seed.frame, frame)
             assert encode_frame(frame)[4:] == seed.frame
@@ -40,7 +40,7 @@ def both(message: specs.Message) -> tuple[type, type]:
 def test_record_sets_are_valid(version: int) -> None:
     sets = 0
     for number in range(40):
-        seed = message(0, version, "request", Dice("records", number), "")
+        seed = message(0, version, "request", SeededRandom("records", number), "")
         body = decode_frame(seed.frame, "request").body
         for topic in body["topic_data"]:
             for partition in topic["partition_data"]:
@@ -57,15 +57,19 @@ def test_record_sets_are_valid(version: int) -> None:
 
 
 def test_a_message_depends_on_its_draws_alone() -> None:
-    one, again, other = (message(1, 12, "response", Dice("s", n), "").frame for n in (1, 1, 2))
+    one, again, other = (
+        message(1, 12, "response", SeededRandom("s", n), "").frame for n in (1, 1, 2)
+    )
     assert one == again
     assert one != other
-    assert kept(3, 1, "request", Dice("k", 1)) == kept(3, 1, "request", Dice("k", 1))
+    assert kept(3, 1, "request", SeededRandom("k", 1)) == kept(
+        3, 1, "request", SeededRandom("k", 1)
+    )
 
 
 def test_what_may_be_null_is_null_now_and_then() -> None:
     found = {
-        decode_frame(message(3, 1, "request", Dice("n", number), "").frame, "request").body[
+        decode_frame(message(3, 1, "request", SeededRandom("n", number), "").frame, "request").body[
             "topics"
         ]
         is None

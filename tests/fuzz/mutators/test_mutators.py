@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from barnabas.fuzz.cases.case import Seed
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.engine.strata import Place, places_of
 from barnabas.fuzz.frame_map.fields import FieldMap, Part, map_of
@@ -49,7 +49,7 @@ def some(mutator: Mutator, most: int = 100) -> list[Done]:
     picked = places[::step]
     picked *= max(most // max(len(picked), 1), 1)
     return [
-        (chart, part, draws, mutator.apply(chart, part, Dice("t", draws)))
+        (chart, part, draws, mutator.apply(chart, part, SeededRandom("t", draws)))
         for draws, (chart, part) in enumerate(picked)
     ]
 
@@ -90,7 +90,7 @@ def test_it_says_what_it_did(mutator: Mutator) -> None:
 @EACH
 def test_it_is_deterministic(mutator: Mutator) -> None:
     for chart, part, draws, made in some(mutator, most=50):
-        assert mutator.apply(chart, part, Dice("t", draws)) == made
+        assert mutator.apply(chart, part, SeededRandom("t", draws)) == made
 
 
 @EACH
@@ -190,6 +190,6 @@ def test_it_can_be_put_to_what_is_malformed_already(mutator: Mutator) -> None:
     """A second change is made to what the first has left."""
     for number, chart in enumerate(broken_charts()):
         for part in mutator.places(chart)[:3]:
-            made = mutator.apply(chart, part, Dice("broken", number))
+            made = mutator.apply(chart, part, SeededRandom("broken", number))
             assert made.chunks
             assert made.detail

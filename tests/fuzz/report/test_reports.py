@@ -10,7 +10,7 @@ import pytest
 
 from barnabas.fuzz.database.findings import Findings
 from barnabas.fuzz.engine.running import run_range
-from barnabas.fuzz.engine.tally import Judged
+from barnabas.fuzz.engine.stats import Judged
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.report.markdown import markdown
 from barnabas.fuzz.report.page import page
@@ -23,12 +23,12 @@ EVIL = "<script>alert(1)</script> | `x` \x1b[2J"
 @pytest.fixture
 def found(tmp_path: Path) -> list[Summary]:
     (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(100), 100)
-    first = next(iter(batch.tally.findings.values())).observation
+    first = next(iter(batch.stats.findings.values())).observation
     said = replace(first, log=(EVIL,))
-    batch.tally.add(Judged(said, frozenset(), (Verdict("evil", EVIL, (EVIL,)),)))
+    batch.stats.add(Judged(said, frozenset(), (Verdict("evil", EVIL, (EVIL,)),)))
     with Findings(tmp_path / "f.db", write=True) as findings:
         kept = findings.campaign("c", EVIL, {"seed": 4}, 0.0)
-        kept.keep(batch.tally, 100, 0)
+        kept.keep(batch.stats, 100, 0)
         findings.campaign("empty", "fake", {}, 0.0)
         return summaries(findings)
 
@@ -89,7 +89,7 @@ def test_a_round_that_has_not_begun_is_none(tmp_path: Path) -> None:
     (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(100), 100)
     with Findings(tmp_path / "f.db", write=True) as findings:
         kept = findings.campaign("c", "fake", {"seed": 4, "round": 100}, 0.0)
-        kept.keep(batch.tally, 100, 0)
+        kept.keep(batch.stats, 100, 0)
         news = kept.end_round(0)
         (one,) = summaries(findings)
     assert one.progress == ((0, news, 0),)

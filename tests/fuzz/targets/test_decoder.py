@@ -7,7 +7,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.cases.seeded_random import Dice
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.generators.messages import message
 from barnabas.fuzz.oracles.oracle import Verdict
@@ -88,7 +88,7 @@ def test_valid_messages_are_read_by_our_own(name: str) -> None:
     for key, _, _ in REGISTRY[::4]:
         for direction in directions:
             version = api(key).versions[1]
-            seed = message(key, version, direction, Dice("s", key), "x")
+            seed = message(key, version, direction, SeededRandom("s", key), "x")
             frame = len(seed.frame).to_bytes(4, "big") + seed.frame
             cases.append(Case(key, Recipe(seed, ()), (frame,)))
     for one in decoder(name).run(cases):

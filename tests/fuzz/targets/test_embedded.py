@@ -15,12 +15,12 @@ from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.address import address
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
+from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.flow import Flow
-from barnabas.fuzz.targets.hunts import Hunts
-from barnabas.fuzz.targets.killers import DEATHS, Killers
 from barnabas.fuzz.targets.pair import PairTarget
 from barnabas.fuzz.targets.service import Elsewhere
+from barnabas.fuzz.targets.unattributed import Unattributed
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import API_VERSIONS, FETCH, METADATA
 from tests.fuzz.observed import case, request
@@ -123,7 +123,7 @@ def test_an_unanswered_probe_beside_others_is_asked_again_and_blames_nobody(
 ) -> None:
     answers = iter([Probe(False, 5.0, "no answer within 5 s")])
     probe = target.prober.probe
-    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
     monkeypatch.setattr(target.prober, "probe", lambda *asks: next(answers, None) or probe(*asks))
     restarts = target.restarts
     found = run(target, *(case(ASK, number=number) for number in range(40)))
@@ -148,7 +148,7 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
         hung = False
         begin()
 
-    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
     monkeypatch.setattr(target.lanes, "flow", flow)
     monkeypatch.setattr(target.service, "start", start)
     monkeypatch.setattr(
@@ -171,8 +171,8 @@ def test_what_was_only_busy_is_waited_for_and_not_started_again(
         asked.append(Probe(next(answers, True), 5.0))
         return asked[-1]
 
-    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
-    monkeypatch.setattr(target, "_start_s", 1000.0)
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
+    monkeypatch.setattr(target._revival, "_start_s", 1000.0)
     monkeypatch.setattr(target.prober, "probe", probe)
     restarts = target.restarts
     (one,) = run(target, case(ASK))
@@ -193,8 +193,8 @@ def test_what_stays_busy_longer_than_a_start_takes_is_started_again(
         hung.clear()
         start()
 
-    monkeypatch.setattr("barnabas.fuzz.targets.broker.DYING_S", 0)
-    monkeypatch.setattr(target, "_start_s", 0.0)
+    monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
+    monkeypatch.setattr(target._revival, "_start_s", 0.0)
     monkeypatch.setattr(target.service, "start", again)
     monkeypatch.setattr(
         target.prober, "probe", lambda *asks: Probe(False, 5.0, "") if hung else probe(*asks)
@@ -266,7 +266,7 @@ class Said:
             said, self.entries = tuple(self.entries), []
             return said
 
-        patch.setattr(target, "_hunts", Hunts())
+        patch.setattr(target, "_unattributed", Unattributed())
         patch.setattr(target.lanes, "flow", flow)
         patch.setattr(target.service, "log", log)
 
@@ -297,13 +297,13 @@ def test_an_entry_that_names_nobody_is_the_one_case_s_that_shows_it_alone(
 def test_a_case_that_somebody_asks_for_is_sent_however_often_its_kind_ended_the_process(
     target: BrokerTarget,
 ) -> None:
-    killers = target._killers = Killers()
+    killers = target._crash_counts = CrashCounts()
     for _ in range(DEATHS):
         killers.killed(case(ASK))
     assert not any(one.sent for one in run(target, case(ASK), case(ASK, number=1)))
     (one,) = run(target, case(ASK))
     assert one.replies
-    target._killers = Killers()
+    target._crash_counts = CrashCounts()
 
 
 @pytest.mark.parametrize("spoil", ["closes", "answers twice"])

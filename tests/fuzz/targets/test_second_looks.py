@@ -6,7 +6,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import WAITED, Death, Observation
-from barnabas.fuzz.targets.flow import REUSED
+from barnabas.fuzz.targets.observed import REUSED
 from barnabas.fuzz.targets.second_looks import CONFIRMED, FRESH, Again, SecondLooks
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 from tests.fuzz.observed import case, observed, request, response

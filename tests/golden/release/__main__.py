@@ -1,6 +1,7 @@
 """`python -m tests.golden.release 4.4.0`: what a release of Kafka has otherwise than we declare it.
 
-0: nothing differs, 1: something does, 2: misuse, 3: it could not be asked.
+0: nothing differs, 1: something does, 2: misuse, 3: it could not be asked. `make kafka-release` ends with 2
+for each of the last three, as make does.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.golden.release",
         description="What a release of Kafka has otherwise than we declare it.",
-        epilog="Exit code: 0 nothing differs, 1 something does, 2 misuse, 3 it could not be asked.",
+        epilog="Exit code: 0 nothing differs, 1 something does, 2 misuse, 3 it could not be asked. "
+        "`make kafka-release` exits with 2 for each of the last three.",
     )
     parser.add_argument("version", help="of kafka-clients, e.g. 4.4.0")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")

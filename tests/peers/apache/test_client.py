@@ -142,7 +142,7 @@ def test_topics_are_made_described_and_deleted(pair: JavaClient) -> None:
 @pytest.mark.needs_apache
 def test_its_process_ends_with_its_input_even_in_a_call() -> None:
     with client_of("3.9.1", "127.0.0.1:1") as java:
-        process = java._process
+        process = java._process.popen
         assert process is not None
         assert process.stdin is not None
         request = {"number": 1, "do": "consume", "topic": "t", "count": 1, "seconds": 60}
@@ -195,9 +195,9 @@ def test_an_interrupted_call_ends_the_process_and_later_calls_say_so(
         raise problem
 
     with client_of("3.9.1", "127.0.0.1:1") as java:
-        process = java._process
+        process = java._process.popen
         assert process is not None
-        print("last words", file=java._log, flush=True)
+        print("last words", file=java._process._log, flush=True)
         with monkeypatch.context() as patched:
             patched.setattr(process.stdout, "readline", interrupted)
             with pytest.raises(problem):
@@ -214,7 +214,7 @@ def test_an_interrupted_call_ends_the_process_and_later_calls_say_so(
 @pytest.mark.needs_apache
 def test_an_answer_of_another_request_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     with client_of("3.9.1", "127.0.0.1:1") as java:
-        process = java._process
+        process = java._process.popen
         assert process is not None
         monkeypatch.setattr(process.stdout, "readline", lambda: '{"number": 0, "sent": []}')
         with pytest.raises(JavaError, match="produce is request 1, the answer is of 0"):

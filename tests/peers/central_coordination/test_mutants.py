@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.peers import connector
 from barnabas.peers.central_coordination import (
     consumer,
     coordinator,
     group,
     interest,
     offsets,
+    registration,
     settings,
 )
 from tests.peers.central_coordination.test_model import ENDINGS, Group
@@ -44,7 +46,7 @@ MUTANTS = (
     Mutant("an unanswered stop-fetcher is waited for", coordinator,
         'if asked.api != "Ping":\n                self._drop',
         'if asked.api == "":\n                self._drop'),
-    Mutant("an id may be there twice", coordinator,
+    Mutant("an id may be there twice", registration,
         'if group is not None and body["consumer_id"] in group.consumers:', "if body is None:"),
     Mutant("a former coordinator keeps its groups", coordinator,
         "        self.groups = {}\n        self.queues", "        self.queues"),
@@ -61,7 +63,7 @@ MUTANTS = (
         "self.session_timeout_ms // 2 if", "self.session_timeout_ms * 9 if"),
     Mutant("a consumer does not stop its fetchers", consumer,
         "if before == FETCHING and following != FETCHING:", "if following == DOWN:"),
-    Mutant("a consumer asks the same broker for ever", consumer,
+    Mutant("a consumer asks the same broker for ever", connector,
         "            self._turn += 1\n", ""),
 )
 # fmt: on

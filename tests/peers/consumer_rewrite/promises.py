@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from barnabas.peers.consumer_rewrite.record import Record, decode, path_of
+from barnabas.peers.consumer_rewrite.group_entry import GroupEntry, decode, path_of
 from barnabas.peers.consumer_rewrite.wire import read_request, read_response
 from barnabas.peers.registry import MemoryRegistry
 from barnabas.specs.malformed import Malformed
@@ -41,10 +41,10 @@ class Promises:
             if not answer["error_code"]:
                 self._current(body, "a heartbeat")
 
-    def _current(self, body: dict[str, Any], what: str) -> Record:
+    def _current(self, body: dict[str, Any], what: str) -> GroupEntry:
         """It is of the generation that the registry has, and of one who is in it."""
         entry = self.registry.read(path_of(body["group_id"]))
-        record = Record() if entry is None else decode(entry.data)
+        record = GroupEntry() if entry is None else decode(entry.data)
         generation = body["group_generation_id"]
         assert generation == record.generation, (
             f"{what} of generation {generation} was taken in {record.generation}"

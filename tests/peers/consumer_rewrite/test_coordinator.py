@@ -14,8 +14,8 @@ from barnabas.peers.consumer_rewrite.answers import (
     UNKNOWN_TOPIC,
 )
 from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
-from barnabas.peers.consumer_rewrite.record import Consumer as Known
-from barnabas.peers.consumer_rewrite.record import Record, decode
+from barnabas.peers.consumer_rewrite.group_entry import Consumer as Known
+from barnabas.peers.consumer_rewrite.group_entry import GroupEntry, decode
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.consumer_rewrite.wire import error_name, read_response, request
 from barnabas.peers.listener import Close, Send
@@ -400,7 +400,7 @@ def test_a_new_coordinator_compares_what_is_with_what_was_decided() -> None:
     for partitions, state in (({"t": 2}, READY), ({"t": 1}, PREPARE)):
         table = Table(loaded=False)
         table.broker.elected(SLOT)
-        entry = Entry(Record(5, (known,), partitions).encode(), 9)
+        entry = Entry(GroupEntry(5, (known,), partitions).encode(), 9)
         table.actions += table.broker.loaded(SLOT, {"g": entry}, 0)
         assert table.state == state
     assert table.beat(1, "g-0", 5) == "IllegalGeneration"

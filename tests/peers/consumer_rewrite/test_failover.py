@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Halt, Write
-from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.group_entry import decode, path_of
 from barnabas.peers.consumer_rewrite.wire import CODES, read_request, read_response
 from barnabas.peers.dialer import Transmit
 from barnabas.peers.listener import Send

@@ -11,7 +11,7 @@ import asyncio
 import pytest
 
 from barnabas.peers.consumer_rewrite.client import Client
-from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.group_entry import decode, path_of
 from barnabas.peers.consumer_rewrite.server import Cluster
 from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
 from barnabas.peers.listener import Address

@@ -9,7 +9,7 @@ import pytest
 
 from barnabas.peers.consumer_rewrite.actions import Write
 from barnabas.peers.consumer_rewrite.coordinator import slot_of
-from barnabas.peers.consumer_rewrite.record import Record, path_of
+from barnabas.peers.consumer_rewrite.group_entry import GroupEntry, path_of
 from barnabas.peers.consumer_rewrite.server import BrokerServer
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.consumer_rewrite.wire import CODES, read_response, request
@@ -98,7 +98,7 @@ def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> None:
             assert entry is not None
             assert entry.data == b"{}"  # for whoever can mend it
             server.core.resigned(slot_of(MINE, 2), 0)
-            assert registry.write(path_of(MINE), Record().encode(), entry.version)
+            assert registry.write(path_of(MINE), GroupEntry().encode(), entry.version)
             server.listener.do(server.core.elected(slot_of(MINE, 2)))
             await until(lambda: server.core.state(MINE) == READY)
         finally:

@@ -18,7 +18,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.harness import Harness
 from barnabas.peers.consumer_rewrite.actions import BrokerAction
 from barnabas.peers.consumer_rewrite.client import Client
-from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.group_entry import decode, path_of
 from barnabas.peers.consumer_rewrite.server import Cluster
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.consumer_rewrite.strategies import Partition, by_range

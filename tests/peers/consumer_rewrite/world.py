@@ -24,7 +24,7 @@ from barnabas.peers.consumer_rewrite.actions import (
 )
 from barnabas.peers.consumer_rewrite.consumer import Consumer
 from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
-from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.group_entry import decode, path_of
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.consumer_rewrite.strategies import STRATEGIES, Partition, Strategy
 from barnabas.peers.consumer_rewrite.wire import request

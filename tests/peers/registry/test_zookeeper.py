@@ -15,7 +15,7 @@ from barnabas.peers.central_coordination import client as central_client
 from barnabas.peers.central_coordination.server import Cluster as CentralCluster
 from barnabas.peers.central_coordination.settings import ConsumerSettings as CentralConsumer
 from barnabas.peers.consumer_rewrite.client import Client
-from barnabas.peers.consumer_rewrite.record import decode, path_of
+from barnabas.peers.consumer_rewrite.group_entry import decode, path_of
 from barnabas.peers.consumer_rewrite.server import Cluster
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.registry import Entry

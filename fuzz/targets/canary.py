@@ -1,4 +1,4 @@
-"""A witness: what another client wrote before the cases must still be there, and the same."""
+"""A canary: what another client wrote before the cases must still be there, and the same."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from barnabas.specs import records
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
 from barnabas.specs.records.record import Record
 
-TOPIC: Final = "barnabas-witness"
+TOPIC: Final = "barnabas-canary"
 
 _PRODUCE: Final = 3
 _FETCH: Final = 4
 """The versions that are asked: the first of magic 2, which brokers from 0.11 on take."""
 
 
-class Witness:
+class Canary:
     """Writes a batch once, and reads it whenever it is asked."""
 
     def __init__(self, prober: Prober) -> None:
         self._prober = prober
         self._known: bytes | None = None
 
-    def swear(self, offered: Mapping[int, tuple[int, int]]) -> None:
-        """Write the batch; where the broker does not take it, the witness says nothing later."""
+    def write(self, offered: Mapping[int, tuple[int, int]]) -> None:
+        """Write the batch; where the broker does not take it, the canary says nothing later."""
         self._known = None
         for key, version in ((PRODUCE, _PRODUCE), (FETCH, _FETCH)):
             low, high = offered.get(key, (0, -1))
@@ -45,7 +45,7 @@ class Witness:
         except Unanswered:
             self._prober.close()
 
-    def testify(self) -> str:
+    def check(self) -> str:
         """What is wrong with what was written, in words; "" if nothing is. Raises Unanswered."""
         if self._known is None:
             return ""

@@ -6,15 +6,18 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from barnabas.captures.kafka.draft_conversations import DraftConversations, DraftExchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.experiments.experiment import Bench, Between
 from barnabas.peers.consumer_rewrite.client import Client
+from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
 from barnabas.peers.listener import Address
 from barnabas.specs.drafts import draft
 
+REWRITE: Final = "rewrite-0.8.2"
+CENTRAL: Final = "central-coordination"
 QUIET: Final = "version: 1\ndialect: {dialect}\nrules: []\n"
 PATIENCE: Final = 60.0
 """Seconds after which something is given up."""
@@ -76,6 +79,21 @@ async def polling(clients: Iterable[Client]) -> AsyncIterator[dict[str, asyncio.
         await asyncio.gather(*tasks, return_exceptions=True)
         for client in clients:
             await client.kill()
+
+
+def consumers(address: Address, group: str, names: Iterable[str], **settings: Any) -> list[Client]:
+    """Consumers of the rewrite that have begun to join a group, with its name and their own as client id."""
+    found = []
+    for name in names:
+        about = {"topics": ("t",), "client_id": f"{group}-{name}", "backoff_ms": 20, **settings}
+        found.append(Client(ConsumerSettings(group, (address,), **about)))
+        found[-1].start()
+    return found
+
+
+def generation(join: DraftExchange) -> int:
+    """The one that a JoinGroup of the rewrite was answered with."""
+    return -1 if join.response is None else int(join.response["group_generation_id"])
 
 
 def shared(clients: Iterable[Client], partitions: int) -> bool:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from barnabas.fuzz.targets.hunts import LOST, Hunts
+from barnabas.fuzz.targets.unattributed import LOST, Unattributed
 
 ENTRY = "[a] ERROR k.Log - of partition t-0\njava.lang.Error: x\n\tat kafka.log.Log.f(Log.scala:7)"
 SAME = ENTRY.replace("t-0", "t-1")
@@ -8,7 +8,7 @@ OTHER = ENTRY.replace("java.lang.Error", "java.lang.NullPointerException")
 
 
 def test_what_a_case_has_shown_alone_is_looked_for_no_more() -> None:
-    hunts = Hunts()
+    hunts = Unattributed()
     assert hunts.wanted(ENTRY)
     hunts.caught((ENTRY,))
     assert not hunts.wanted(SAME)
@@ -16,14 +16,14 @@ def test_what_a_case_has_shown_alone_is_looked_for_no_more() -> None:
 
 
 def test_it_is_looked_for_however_often_it_comes_in_one_batch() -> None:
-    hunts = Hunts()
+    hunts = Unattributed()
     assert all(hunts.wanted(ENTRY) for _ in range(1000))
     hunts.over((ENTRY,) * 1000)
     assert hunts.wanted(ENTRY)
 
 
 def test_what_nobody_shows_alone_is_left_after_a_few_batches() -> None:
-    hunts = Hunts()
+    hunts = Unattributed()
     for _ in range(LOST):
         assert hunts.wanted(SAME)
         hunts.over((ENTRY, OTHER))
@@ -31,7 +31,7 @@ def test_what_nobody_shows_alone_is_left_after_a_few_batches() -> None:
 
 
 def test_a_batch_in_which_the_case_was_found_was_not_in_vain() -> None:
-    hunts = Hunts()
+    hunts = Unattributed()
     hunts.caught((OTHER,))
     hunts.over((ENTRY, OTHER))
     assert hunts._lost.total() == 1

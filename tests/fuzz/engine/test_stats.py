@@ -1,4 +1,4 @@
-"""Tallies of parts add up to the tally of all, in whatever order."""
+"""Stats of parts add up to the stats of all, in whatever order."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import itertools
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.engine.running import judged
-from barnabas.fuzz.engine.shards import rows_of, tally_of
-from barnabas.fuzz.engine.tally import Aside, Judged, Tally
+from barnabas.fuzz.engine.shards import rows_of, stats_of
+from barnabas.fuzz.engine.stats import Aside, Judged, Stats
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 
-def part(first: int, end: int) -> Tally:
+def part(first: int, end: int) -> Stats:
     cases = [FakeMaker("s").case(number) for number in range(first, end)]
-    found = Tally()
+    found = Stats()
     for case in cases:
         found.run(case)
     for one in judged(FakeTarget(), cases, [RAISED]):
@@ -22,8 +22,8 @@ def part(first: int, end: int) -> Tally:
     return found
 
 
-def aside(*numbers: int) -> Tally:
-    found = Tally()
+def aside(*numbers: int) -> Stats:
+    found = Stats()
     for number in numbers:
         case = FakeMaker("s").case(number)
         recipe = Recipe(SEEDS[number % 2], case.recipe.changes[:0])
@@ -32,9 +32,9 @@ def aside(*numbers: int) -> Tally:
     return found
 
 
-def plain(tally: Tally) -> object:
-    found = {name: (one.case, one.count) for name, one in tally.findings.items()}
-    return tally.cases, tally.coverage, tally.features, found, tally.aside
+def plain(stats: Stats) -> object:
+    found = {name: (one.case, one.count) for name, one in stats.findings.items()}
+    return stats.cases, stats.coverage, stats.features, found, stats.aside
 
 
 def test_parts_add_up_to_the_whole_in_any_order() -> None:
@@ -42,7 +42,7 @@ def test_parts_add_up_to_the_whole_in_any_order() -> None:
     assert whole.findings
     assert whole.features
     for order in itertools.permutations([(0, 30), (30, 60), (60, 90)]):
-        added = Tally()
+        added = Stats()
         for first, end in order:
             added.merge(part(first, end))
         assert plain(added) == plain(whole)
@@ -54,18 +54,18 @@ def test_what_was_set_aside_is_counted_by_kind_with_the_first_of_each() -> None:
         ("Metadata", 1, ""): Aside(Recipe(SEEDS[1], ()), 3, 1),
     }
     one, other = aside(4, 2), aside(6, 3)
-    both = Tally()
+    both = Stats()
     both.merge(other)
     both.merge(one)
     assert both.aside == wanted
     assert both.features == {}  # nobody has answered
-    assert tally_of([*rows_of(one), *rows_of(other)]).aside == wanted
+    assert stats_of([*rows_of(one), *rows_of(other)]).aside == wanted
 
 
-def blamed(number: int, *others: int) -> Tally:
+def blamed(number: int, *others: int) -> Stats:
     case = FakeMaker("s").case(number)
     facts = (("together", [*others, number]),) if others else ()
-    found = Tally()
+    found = Stats()
     seen = Observation(case, raised="KeyError: x", facts=facts)
     found.add(Judged(seen, frozenset(), tuple(RAISED.judge(seen))))
     return found
@@ -74,6 +74,6 @@ def blamed(number: int, *others: int) -> Tally:
 def test_a_case_that_showed_it_alone_is_kept_before_one_of_several_in_any_order() -> None:
     parts = blamed(3, 1, 2), blamed(7), blamed(9), blamed(8, 6)
     for order in itertools.permutations(parts):
-        whole = tally_of(row for part in order for row in rows_of(part))
+        whole = stats_of(row for part in order for row in rows_of(part))
         (found,) = whole.findings.values()
         assert (found.case, found.count) == (7, 4)

@@ -22,7 +22,7 @@ CLOSED: Final = "the producer was closed"
 _NAMES: Final = {one.code: one.name for one in ERROR_CODES}
 
 
-class Fates:
+class DeliveryReports:
     """Says of each event what became of it. Times in seconds.
 
     error_of: the code that says why nothing can be sent to a place, 0 if nobody does. say: what hears of it.

@@ -1,4 +1,4 @@
-"""Brokers that have ended themselves, and what is still to be done about them."""
+"""Brokers that failed, and how they leave the election."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Coroutine
 from typing import Any
 
 
-class Endings:
-    """Why brokers of a cluster have ended themselves; their leaving goes on meanwhile."""
+class EndedBrokers:
+    """Why brokers of a cluster failed; they leave the election in tasks of their own."""
 
     def __init__(self) -> None:
         self.failures: dict[int, Exception | None] = {}

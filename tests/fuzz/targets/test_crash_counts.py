@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from barnabas.fuzz.cases.case import Case, Change
-from barnabas.fuzz.targets.killers import DEATHS, DEATHS_OF_API, Killers
+from barnabas.fuzz.targets.crash_counts import DEATHS, DEATHS_OF_API, CrashCounts
 from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import case, request
 
@@ -13,7 +13,7 @@ def of(mutator: str) -> Case:
 
 
 def test_a_kind_that_ended_the_process_often_is_sent_no_more() -> None:
-    killers = Killers()
+    killers = CrashCounts()
     for _ in range(DEATHS):
         assert not killers.enough(of("counts"))
         killers.killed(of("counts"))
@@ -23,7 +23,7 @@ def test_a_kind_that_ended_the_process_often_is_sent_no_more() -> None:
 
 
 def test_who_made_it_hang_is_likely_to_do_so_again_and_is_still_sent() -> None:
-    killers = Killers()
+    killers = CrashCounts()
     for _ in range(DEATHS):
         assert not killers.enough(of("counts"))
         killers.hung(of("counts"))
@@ -32,7 +32,7 @@ def test_who_made_it_hang_is_likely_to_do_so_again_and_is_still_sent() -> None:
 
 
 def test_so_is_an_api_whatever_the_mutator() -> None:
-    killers = Killers()
+    killers = CrashCounts()
     for number in range(DEATHS_OF_API):
         killers.killed(of(f"mutator {number}"))
     assert killers.enough(of("counts"))

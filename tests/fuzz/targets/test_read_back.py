@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from barnabas.fuzz.targets.following import compared
+from barnabas.fuzz.targets.read_back import compared
 from barnabas.specs.records import build
 from barnabas.specs.records.record import Record
 

@@ -1,4 +1,4 @@
-"""Entries of a log that do not say whose they are: for which of them the case is looked for, by template.
+"""Log entries that name no case: for which templates the case behind them is still searched.
 
 Once a case has shown one alone, others that say the same tell nothing new. Where none shows it alone (it
 takes two cases, or the moment), it is tried with a few batches more; then it is left.
@@ -16,8 +16,8 @@ LOST: Final = 3
 """Batches in which the case behind a template is looked for in vain."""
 
 
-class Hunts:
-    """Of one target."""
+class Unattributed:
+    """Those of one target."""
 
     def __init__(self) -> None:
         self._caught: set[str] = set()

@@ -1,5 +1,4 @@
-"""Cases that ended the process, counted by kind, or made it hang: who is likely to do so again, and who says
-nothing new."""
+"""Crashes and hangs by kind of case: which kinds are suspected first, and which are no longer sent."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ DEATHS_OF_API: Final = 30
 """The same for all of an API."""
 
 
-class Killers:
-    """Of one target."""
+class CrashCounts:
+    """Those of one target."""
 
     def __init__(self) -> None:
         self._kinds: Counter[tuple[int, int, str]] = Counter()

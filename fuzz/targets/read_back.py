@@ -1,4 +1,4 @@
-"""What a broker serves of the batches that it accepted: asked behind a case, by another client.
+"""Fetches the batches that a broker accepted, with another client, and compares.
 
 Differences in words without numbers, so that equal ones are one finding.
 """
@@ -34,7 +34,7 @@ PARTITIONS: Final = 4
 """Accepted batches of one case that are asked for."""
 
 
-class Following:
+class ReadBack:
     """Asks for what was accepted, behind the first cases of each kind."""
 
     def __init__(self, prober: Prober) -> None:

@@ -1,6 +1,6 @@
-"""What cases came to: coverage, features and findings. Tallies of parts add up, in whatever order.
+"""What cases came to: coverage, features and findings. Those of parts add up, in whatever order.
 
-A campaign adds one batch after the other to its database; on Spark each shard makes a tally of its own.
+A campaign adds one batch after the other to its database; on Spark each shard makes stats of its own.
 Both come to the same, because what is kept of several is the one with the lowest rank (`Found.rank`).
 """
 
@@ -86,7 +86,7 @@ class Aside:
 
 
 @dataclass(slots=True)
-class Tally:
+class Stats:
     """What some cases came to."""
 
     cases: int = 0
@@ -111,7 +111,7 @@ class Tally:
         for verdict in judged.verdicts:
             self._find(Found(verdict, judged.observation))
 
-    def merge(self, other: Tally) -> None:
+    def merge(self, other: Stats) -> None:
         """What other cases came to."""
         self.cases += other.cases
         self.coverage.update(other.coverage)

@@ -49,7 +49,7 @@ class Committed:
 
 
 @dataclass(frozen=True)
-class Record:
+class GroupEntry:
     """A group as it is written down."""
 
     generation: int = 0
@@ -72,15 +72,16 @@ class Record:
         return json.dumps(row).encode()
 
 
-def decode(data: bytes) -> Record:
+def decode(data: bytes) -> GroupEntry:
     """A group as it was written down. Raises ValueError.
 
-    >>> decode(Record(3, (Consumer("g-1", 6000, frozenset("t"), "range", (("t", 0),)),)).encode()).generation
+    >>> consumer = Consumer("g-1", 6000, frozenset("t"), "range", (("t", 0),))
+    >>> decode(GroupEntry(3, (consumer,)).encode()).generation
     3
     """
     try:
         row = json.loads(data)
-        return Record(
+        return GroupEntry(
             generation=row["generation"],
             consumers=tuple(
                 Consumer(

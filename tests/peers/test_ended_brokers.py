@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from barnabas.peers.endings import Endings
+from barnabas.peers.ended_brokers import EndedBrokers
 
 
 def test_why_is_known_at_once_and_the_broker_leaves() -> None:
     async def main() -> None:
-        endings, left = Endings(), asyncio.Event()
+        endings, left = EndedBrokers(), asyncio.Event()
         failure = OSError("its disk is full")
 
         async def leave() -> None:
@@ -26,7 +26,7 @@ def test_why_is_known_at_once_and_the_broker_leaves() -> None:
 
 def test_who_has_not_left_when_the_cluster_ends_is_not_waited_for() -> None:
     async def main() -> None:
-        endings, ended = Endings(), []
+        endings, ended = EndedBrokers(), []
 
         async def leave() -> None:
             try:

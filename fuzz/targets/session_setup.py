@@ -1,4 +1,4 @@
-"""A connection is led into a session: its steps as requests, and what it comes to know. No I/O."""
+"""Brings a connection into a session: encodes its valid requests, decodes the responses. No I/O."""
 
 from __future__ import annotations
 
