@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+import yaml
+
+from barnabas.cli.app import app
+from barnabas.cli.fuzz.campaigns import campaign_of
+from barnabas.proxy.scenario.file import loads
+from tests.docs import examples
+from tests.docs.documents import WRITTEN, Block, blocks, label
+
+documents = pytest.mark.parametrize("document", WRITTEN, ids=label)
+
+
+@documents
+def test_examples_print_what_the_document_says(document: Path, tmp_path: Path) -> None:
+    for block, now in examples.run(document, tmp_path):
+        said = "".join(f"$ {one.command}\n{one.output}" for one in now)
+        assert said == block.text, "run python -m tests.docs.examples"
+
+
+@documents
+def test_commands_and_options_are_there(document: Path) -> None:
+    root = typer.main.get_command(app)
+    for block in blocks(document, "sh", "console"):
+        for words in commands(block):
+            assert unknown(root, words) == [], " ".join(words)
+
+
+def commands(block: Block) -> Iterator[list[str]]:
+    """The words of each command of ours in a block, without its name."""
+    for line in block.text.replace("\\\n", " ").splitlines():
+        for part in re.split(r" && | \| |; ", line.removeprefix("$ ")):
+            found = re.match(r"(?:sudo |uvx --from \S+ )?barnabas (.+)", part)
+            if found:
+                yield shlex.split(found[1], comments=True)
+
+
+def unknown(command: Any, words: list[str]) -> list[str]:
+    """Commands and options that are not there."""
+    options = {"-h", "--help"}
+    for number, word in enumerate(words):
+        if word == "--":
+            break
+        if word.startswith("-") and not re.fullmatch(r"-|-\d.*", word):
+            options |= {each for one in command.params for each in (*one.opts, *one.secondary_opts)}
+            if word.partition("=")[0] not in options:
+                return [word]
+        elif hasattr(command, "commands"):
+            if word not in command.commands:
+                return [word] if number == 0 or not words[number - 1].startswith("-") else []
+            command = command.commands[word]
+    return []
+
+
+@documents
+def test_yaml_loads(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for block in blocks(document, "yaml"):
+        values = yaml.safe_load(block.text)
+        if "rules" in values:
+            loads(block.text)
+        elif "target" in values:
+            campaign_of(block.text, block.file or "campaign.yaml")
+
+
+@documents
+def test_python_runs(document: Path, tmp_path: Path) -> None:
+    """Blocks without a file, as one program; doctest's prompt is not used in them."""
+    parts = [block.text for block in blocks(document, "python") if not block.file]
+    if not parts:
+        return
+    examples.prepare(tmp_path)
+    for block in blocks(document, "python"):
+        if block.file:
+            examples.place(block, tmp_path)
+    (tmp_path / "program.py").write_text("\n".join(map(textwrap.dedent, parts)))
+    done = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(examples.ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
