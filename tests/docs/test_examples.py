@@ -28,6 +28,7 @@ def test_examples_print_what_the_document_says(document: Path, tmp_path: Path) -
     for block, now in examples.run(document, tmp_path):
         said = "".join(f"$ {one.command}\n{one.output}" for one in now)
         assert said == block.text, "run python -m tests.docs.examples"
+        assert [one.command for one in now if not one.output] == []
 
 
 @documents
