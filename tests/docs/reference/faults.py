@@ -19,7 +19,11 @@ def said(name: str) -> tuple[str, dict[str, str]]:
     text = inspect.cleandoc(importlib.import_module(f"barnabas.proxy.faults.{name}").__doc__ or "")
     first, _, rest = text.partition("\n\n")
     _, *parts = _SAYS.split(rest.partition("\n\n")[0])
-    return first.partition(": ")[2], dict(zip(parts[::2], parts[1::2], strict=True))
+    return _sentence(first.partition(": ")[2]), dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def faults() -> str:
@@ -32,7 +36,7 @@ def faults() -> str:
         rows.append(
             (
                 f"[`{name}`](#{name})",
-                *(prose(facts[key]) for key in ("acks=0", "Order", "In flight")),
+                *(prose(facts[key]).rstrip(".") for key in ("acks=0", "Order", "In flight")),
             )
         )
     return page(
