@@ -1,9 +1,9 @@
 """The documents and their blocks of code.
 
-A block of `console` has commands behind `$ `, each with what it prints: tests run them, with the samples of
-captures in `captures/samples`. A block whose first line is a comment with a file's name is that file, for the
-commands and blocks behind it. Commands of `barnabas` in blocks of `sh` are looked up: they need what a test has
-not. Blocks of `python` run, those of `yaml` load.
+A block of `console` has commands behind `$ `, each with what it prints: tests run them, with the sample
+captures in `captures/samples`. A block whose first line is a comment with a file's name is that file, for
+the commands below it. Of the commands of `barnabas` in blocks of `sh`, tests look up names and options only.
+Blocks of `python` run, those of `yaml` load.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WRITTEN: Final = (
     *sorted(
         path
         for path in DOCS.rglob("*.md")
-        if "reference" not in path.parts and not path.is_symlink()
+        if path.relative_to(DOCS).parts[0] not in ("reference", "results")
     ),
 )
 """Those that people write."""

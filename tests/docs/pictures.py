@@ -1,12 +1,13 @@
 """The pictures of docs/: `python -m tests.docs.pictures` makes them anew.
 
-log.svg is what `barnabas demo` prints on a terminal, shortened where it says `...`; report.png is the page that
-`barnabas analyze` makes of the demo's capture, as chromium shows it.
+log.svg is what `barnabas demo` prints on a terminal, shortened where it says `...`; report.png is the page
+that `barnabas analyze` makes of the demo's capture, as chromium shows it.
 """
 
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -85,9 +86,7 @@ def shortened(said: str) -> list[Text]:
 
 def log(folder: Path) -> str:
     """The picture of the log, and the demo's capture in the folder."""
-    console = Console(
-        width=_COLUMNS, record=True, file=Path(os.devnull).open("w"), force_terminal=True
-    )
+    console = Console(width=_COLUMNS, record=True, file=io.StringIO(), force_terminal=True)
     for line in shortened(on_a_terminal([_BARNABAS, "demo"], folder)):
         line.truncate(_COLUMNS)
         console.print(line, no_wrap=True, crop=True)

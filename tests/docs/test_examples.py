@@ -20,6 +20,7 @@ from barnabas.proxy.scenario.file import loads
 from tests.docs import examples
 from tests.docs.documents import WRITTEN, Block, blocks, label
 from tests.docs.documents import examples as examples_of
+from tests.places import ROOT
 
 documents = pytest.mark.parametrize("document", WRITTEN, ids=label)
 
@@ -93,7 +94,7 @@ def test_python_runs(document: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "program.py"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(examples.ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         timeout=100,

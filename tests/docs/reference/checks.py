@@ -13,12 +13,15 @@ def checks() -> str:
     """The page."""
     return page(
         "Checks",
-        "`barnabas check CAPTURE` runs them. `--only` and `--skip` choose, `--set CHECK.SETTING=VALUE` "
-        "changes a threshold, and `--checks` adds [checks of your own](../howto/own-checks.md). A check "
+        "`barnabas check CAPTURE` runs them. `--only` and `--skip` choose, `--set "
+        "CHECK.SETTING=VALUE` "
+        "changes a threshold, and `--checks` adds [checks of your "
+        "own](../howto/own-checks.md). A check "
         "judges nothing that began before the capture, and nothing across a gap.",
         _table(CHECKS),
         "## Checks of drafts",
-        "These run on captures of the [designs that never shipped](../findings.md), beside the others.",
+        "These run on captures of the [designs that never shipped](../findings.md), beside "
+        "the others.",
         _table(DRAFT_CHECKS),
     )
 

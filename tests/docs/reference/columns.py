@@ -23,11 +23,14 @@ def all_columns() -> str:
     log = ((code(name), prose(what)) for name, what in COLUMNS)
     return page(
         "Columns of the log and of tables",
-        "`--log json`, `barnabas decode --json` and `barnabas ctl exchanges --json` print a line for each "
+        "`--log json`, `barnabas decode --json` and `barnabas ctl exchanges --json` print a "
+        "line for each "
         "exchange with these columns. `--filter` is [JMESPath](https://jmespath.org) over them.",
         table(("column", "what it is"), log),
-        "Some lines have more: `payload` (hashes in place of what `--no-payload` took out), `inside` (messages "
-        "within bytes fields), `context` (what earlier messages of the session or group say) and `note`.",
+        "Some lines have more: `payload` (hashes in place of what `--no-payload` took out), "
+        "`inside` (messages "
+        "within bytes fields), `context` (what earlier messages of the session or group say) "
+        "and `note`.",
         "## Table exchanges",
         "A row for each exchange. `body` stands behind these columns: a VARIANT with `request` and "
         "`response`.",

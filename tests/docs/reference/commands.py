@@ -31,7 +31,8 @@ def commands() -> str:
     """The page."""
     root = typer.main.get_command(app)
     intro = (
-        "`barnabas COMMAND --help` prints the same. [Exit codes](exit-codes.md) are those of all commands. "
+        "`barnabas COMMAND --help` prints the same. [Exit codes](exit-codes.md) are those of "
+        "all commands. "
         "Options of `barnabas` itself stand before the command."
     )
     parts = [intro, _parameters(root)]
@@ -69,7 +70,7 @@ def _words(asked: Any) -> Iterator[str]:
     if isinstance(asked, str):  # of a Literal
         yield asked
     elif isinstance(asked, EnumMeta):
-        yield from (word.value for word in asked)
+        yield from map(str, asked.__members__)
     elif get_args(asked):
         yield from chain.from_iterable(map(_words, get_args(asked)))
     elif asked is not type(None):

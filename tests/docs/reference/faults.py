@@ -1,4 +1,4 @@
-"""The page of faults: what each does, its settings, and what becomes of acks=0, order and in-flight requests."""
+"""The page of faults: what each does, its settings; acks=0, order of responses, requests in flight."""
 
 from __future__ import annotations
 
@@ -41,9 +41,12 @@ def faults() -> str:
         )
     return page(
         "Faults",
-        "A rule's `do` names one fault or several: see [Rules](rules.md). A fault that can't be done to a "
-        "message leaves it as it came; the proxy counts that, says so on stderr and notes it in the capture.",
-        "The table says what each fault does to a Produce request with acks=0, which no broker answers, to "
+        "A rule's `do` names one fault or several: see [Rules](rules.md). A fault that can't "
+        "be done to a "
+        "message leaves it as it came; the proxy counts that, says so on stderr and notes it "
+        "in the capture.",
+        "The table says what each fault does to a Produce request with acks=0, which no "
+        "broker answers, to "
         "the order of responses, and from when on a request counts as in flight.",
         table(head, rows),
         *sections,

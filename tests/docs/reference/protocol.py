@@ -29,10 +29,14 @@ def protocol() -> str:
     codes = ((str(one.code), code(one.name), "yes" * one.retriable) for one in ERROR_CODES)
     return page(
         "Protocol: APIs and errors",
-        "Every API that a release of Kafka since 0.8 has had, with all its versions. *Flexible* versions have "
-        "compact strings and tagged fields (KIP-482). A broker offers an *unstable* version only with "
-        f"`unstable.api.versions.enable`. The column {newest} has what brokers of that release offer to clients. "
-        "`barnabas spec show API` prints every field with its history; so does [Protocol: fields](fields.md).",
+        "Every API that a release of Kafka since 0.8 has had, with all its versions. "
+        "*Flexible* versions have "
+        "compact strings and tagged fields (KIP-482). A broker offers an *unstable* version "
+        "only with "
+        f"`unstable.api.versions.enable`. The column {newest} has what brokers of that "
+        f"release offer to clients. "
+        "`barnabas spec show API` prints every field with its history; so does [Protocol: "
+        "fields](fields.md).",
         table(head, (_row(one, now.get(one.key)) for one in every())),
         "## Error codes",
         "*Retriable*: the Java client sends the request again.",
@@ -41,7 +45,7 @@ def protocol() -> str:
 
 
 def _row(one: Api, now: tuple[int, int] | None) -> tuple[str, ...]:
-    first, last = one.versions
+    last = one.versions[1]
     unstable = "" if one.stable == last else _range((one.stable + 1, last))
     source = inspect.getsource(importlib.import_module(module_of(one)))
     kips = sorted({int(number) for number in re.findall(r"KIP-(\d+)", source)})
@@ -70,7 +74,8 @@ def fields() -> str:
         parts += [f"## {one.name}", block(both, "text")]
     return page(
         "Protocol: fields",
-        "Every field of every API: its type, the versions that have it, and where it may be null (`null`), is in the "
+        "Every field of every API: its type, the versions that have it, and where it may be "
+        "null (`null`), is in the "
         "tagged section (`tag`) or has a default other than zero (`=`).",
         *parts,
     )
