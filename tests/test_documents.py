@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.docs.documents import WRITTEN, label
+from tests.docs.documents import DOCS, WRITTEN, label
 from tests.places import ROOT
 
 PARTS = (
@@ -84,6 +84,17 @@ def test_the_architecture_is_short() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_bytes()) <= 8 << 10
+
+
+def test_every_page_is_in_the_menu() -> None:
+    menu = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+    assert sorted(menu) == sorted(page for page in pages if not page.startswith("results/"))
+
+
+def test_pictures_are_small() -> None:
+    assert (DOCS / "pictures" / "log.svg").stat().st_size < 60_000
+    assert (DOCS / "pictures" / "report.png").stat().st_size < 150_000
 
 
 @pytest.mark.parametrize("document", [ROOT / "ARCHITECTURE.md", *WRITTEN], ids=label)
