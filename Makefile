@@ -2,13 +2,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help demo test test-more test-all lint bench compat compat-franz kafka-release rediscover fuzz-self clean
+.PHONY: help docs demo test test-more test-all lint bench compat compat-franz kafka-release rediscover fuzz-self clean
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
 	@echo "make test      all tests that Python wheels can run"
 	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka, Go)"
 	@echo "make lint      ruff, mypy, import contracts"
+	@echo "make docs      the documentation, into build/docs"
 	@echo "make bench     speed of proxy, codecs, fuzzer, reading captures, the pipeline and with real Kafka, as ratios of one run"
 	@echo "make fuzz-self the fuzzer against our own decoders and proxy: two minutes, nothing to find"
 	@echo "make rediscover  campaigns against releases with known bugs and those that mended them"
@@ -80,6 +81,12 @@ $(FUZZ_SELF): $(VENV)/.stamp-test
 
 rediscover: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.rediscover
+
+# the reference is written from the code first; a dead link fails
+docs: $(VENV)/.stamp-test $(VENV)/.stamp-docs
+	@$(BIN)/python -m tests.docs.reference
+	@$(BIN)/mkdocs build --quiet --strict
+	@echo "open build/docs/index.html"
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

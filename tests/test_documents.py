@@ -6,11 +6,11 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 
-from barnabas.captures.checks import CHECKS
+from tests.docs.documents import DOCS, WRITTEN, label
 from tests.places import ROOT
 
 PARTS = (
@@ -42,7 +42,7 @@ def absent(text: str, under: str = "") -> Iterator[str]:
     files = [f"/{name}" for name in FILES if name.startswith(under)]
     for name in dict.fromkeys(NAMED.findall(text)):
         ours = name.partition("/")[0] in PARTS
-        if "/" in name and not ours and not under:  # of a user, in the README
+        if "/" in name and not ours and not under:  # of a user
             continue
         known: Iterable[str] = (f"/{other}" for other in FILES) if ours else files
         found = f"/{name}"
@@ -50,9 +50,9 @@ def absent(text: str, under: str = "") -> Iterator[str]:
             yield name
 
 
-@pytest.mark.parametrize("document", ["ARCHITECTURE.md", "README.md"])
-def test_files_that_a_document_names_are_there(document: str) -> None:
-    assert list(absent((ROOT / document).read_text())) == []
+@pytest.mark.parametrize("document", [ROOT / "ARCHITECTURE.md", *WRITTEN], ids=label)
+def test_files_that_a_document_names_are_there(document: Path) -> None:
+    assert list(absent(document.read_text("utf-8"))) == []
 
 
 def docstrings(file: str) -> Iterator[str]:
@@ -78,10 +78,26 @@ def test_files_and_modules_that_docstrings_name_are_there(part: str) -> None:
     assert lacking == []
 
 
-def test_the_readme_has_every_check() -> None:
-    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "README.md").read_text(), re.M)
-    assert [check.name for check in CHECKS if check.name not in rows] == []
-
-
 def test_the_architecture_is_short() -> None:
     assert len((ROOT / "ARCHITECTURE.md").read_bytes()) <= 12 << 10
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_bytes()) <= 8 << 10
+
+
+def test_every_page_is_in_the_menu() -> None:
+    menu = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+    assert sorted(menu) == sorted(page for page in pages if not page.startswith("results/"))
+
+
+def test_pictures_are_small() -> None:
+    assert (DOCS / "pictures" / "log.svg").stat().st_size < 60_000
+    assert (DOCS / "pictures" / "report.png").stat().st_size < 150_000
+
+
+@pytest.mark.parametrize("document", [ROOT / "ARCHITECTURE.md", *WRITTEN], ids=label)
+def test_links_and_pictures_are_there(document: Path) -> None:
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", document.read_text("utf-8"))
+    assert [link for link in links if not (document.parent / link).exists()] == []

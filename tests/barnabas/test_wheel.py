@@ -21,7 +21,7 @@ from barnabas.specs import stubs
 from tests.barnabas import project
 from tests.places import ROOT
 
-README = (ROOT / "README.md").read_text()
+TUTORIAL = (ROOT / "docs" / "tutorials" / "pytest.md").read_text("utf-8")
 
 PARTS = ("captures", "experiments", "fuzz", "peers", "pipeline", "proxy", "specs")
 """Folders at the top of the repository; the package has links to them."""
@@ -86,7 +86,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The interpreter of a new environment: the wheel is in it, and of ours what `pip install` with the
-    extras that the README names would bring, and nothing else."""
+    extras that the tutorial names would bring, and nothing else."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, symlinks=True)
     found = folder / "bin" / "python"
@@ -94,7 +94,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site,) = folder.glob("lib/python*/site-packages")
     (ours,) = metadata.distributions(path=[str(site)], name="barnabas")
     (extras,) = re.findall(
-        r"^`pip install 'barnabas\[(.+?)\]'` brings a pytest plugin", README, re.M
+        r"^`pip install 'barnabas\[(.+?)\]'` brings a pytest plugin", TUTORIAL, re.M
     )
     for other in needed(ours, extras.split(",")).values():
         for top in {file.parts[0] for file in other.files or ()} - {"..", "__pycache__"}:
@@ -151,7 +151,9 @@ def test_it_has_the_types_of_all_messages(wheel: Path) -> None:
 def test_the_example_in_a_project_with_folders_of_our_names(
     python: Path, path: str | None, tmp_path: Path
 ) -> None:
-    (example,) = re.findall(r"^```python\n# tests/test_orders\.py\n(.+?)^```$", README, re.M | re.S)
+    (example,) = re.findall(
+        r"^```python\n# tests/test_orders\.py\n(.+?)^```$", TUTORIAL, re.M | re.S
+    )
     project.write(
         tmp_path,
         {

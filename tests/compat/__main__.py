@@ -20,7 +20,7 @@ examples:
   python -m tests.compat                                   all of it: about ten minutes
   python -m tests.compat --brokers 4.3.1 0.8.2.2 --clients confluent java
   python -m tests.compat --brokers embedded --json | jq .
-  python -m tests.compat --markdown                        as the README shows it
+  python -m tests.compat --markdown                        as the documentation shows it
 """
 
 

@@ -52,7 +52,7 @@ def rich_table(cells: Sequence[Cell]) -> Table:
 
 
 def markdown(cells: Sequence[Cell]) -> str:
-    """For the README: a line a broker, a column a client, and in it the jobs that are the same."""
+    """For docs/explanation/compatibility.md: a line a broker, a column a client, in it the same jobs."""
     clients = list(dict.fromkeys(cell.client for cell in cells))
     lines = [["broker", *(CLIENTS[client] for client in clients)], ["---"] * (1 + len(clients))]
     for broker in dict.fromkeys(cell.broker for cell in cells):

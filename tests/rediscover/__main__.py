@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def table(scores: Sequence[Score]) -> list[str]:
-    """The scores as the README shows them."""
+    """The scores as docs/explanation/rediscovery.md shows them."""
     lines = [
         "| pair | old → fixed | source | found at case | by the oracle | also fires on both |",
         "|---|---|---|---|---|---|",

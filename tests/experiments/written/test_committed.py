@@ -1,17 +1,16 @@
-"""The results in experiments/results/ are what their figures say, in the words of the present code."""
+"""The results in docs/results/ are what their figures say, in the words of the present code."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from barnabas import experiments
 from barnabas.cli.experiments.run import plots, written
 from barnabas.experiments.written.registry import experiment
+from tests.places import ROOT
 
-RESULTS = Path(experiments.__file__).parent / "results"
+RESULTS = ROOT / "docs" / "results"
 NAMES = sorted(path.stem for path in RESULTS.glob("*.json"))
 """Those of which results are kept; an experiment can be run without."""
 

@@ -12,7 +12,6 @@ from barnabas.proxy.matching.seeded_random import SeededRandom
 from barnabas.proxy.rules.wording import describe
 from tests.proxy.faults.examples import EXAMPLES
 from tests.proxy.faults.given import message
-from tests.proxy.faults.readme import README, table
 
 HEARTBEAT = message(group_id="g")
 
@@ -52,10 +51,6 @@ def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
         for effect in effects:
             assert isinstance(effect, get_args(Effect))
             assert describe(effect)
-
-
-def test_the_readme_has_every_fault_as_its_file_says() -> None:
-    assert table() in README.read_text(), "run python -m tests.proxy.faults.readme"
 
 
 def test_every_fault_has_its_name_once() -> None:

@@ -1,0 +1,125 @@
+"""The pictures of docs/: `python -m tests.docs.pictures` makes them anew.
+
+log.svg is what `barnabas demo` prints on a terminal, shortened where it says `...`; report.png is the page
+that `barnabas analyze` makes of the demo's capture, as chromium shows it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.terminal_theme import DIMMED_MONOKAI
+from rich.text import Text
+
+from tests.places import ROOT
+
+PICTURES: Final = ROOT / "docs" / "pictures"
+_BARNABAS: Final = str(Path(sys.executable).with_name("barnabas"))
+_COLUMNS: Final = 108
+_BEFORE: Final = 16
+"""Lines of the log up to the one that shows a rule at work; without ApiVersions, as `barnabas proxy`
+leaves them out on a terminal."""
+
+_SVG: Final = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">
+<title>barnabas demo</title>
+<style>
+.{unique_id}-matrix {{ font: {char_height}px Menlo, Consolas, "DejaVu Sans Mono", monospace;
+line-height: {line_height}px; font-variant-east-asian: full-width }}
+{styles}
+</style>
+<rect width="100%" height="100%" rx="8" fill="#191919"/>
+<defs>{lines}</defs>
+<g transform="translate({terminal_x}, {terminal_y})">{backgrounds}
+<g class="{unique_id}-matrix">{matrix}</g></g>
+</svg>
+"""
+"""Rich's picture of a terminal without its window and its fonts from elsewhere."""
+
+
+def on_a_terminal(command: list[str], folder: Path) -> str:
+    """What a command prints on a terminal, with its colours."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, _COLUMNS, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, cwd=folder, env=environment
+    )
+    os.close(theirs)
+    said = bytearray()
+    while True:
+        try:
+            said += os.read(ours, 1 << 16)
+        except OSError:  # nobody has the other end any more
+            break
+    os.close(ours)
+    if process.wait():
+        raise SystemExit(f"{command}: exit code {process.returncode}\n{said.decode()}")
+    return said.decode()
+
+
+def shortened(said: str) -> list[Text]:
+    """The part of the demo's output that fits a picture."""
+    lines = [Text.from_ansi(line) for line in said.replace("\r", "").split("\n")]
+    plain = [line.plain for line in lines]
+    at = next(n for n, line in enumerate(plain) if "⟵" in line and "commit" in line.lower())
+    exchanges = [line for line in lines[: at + 4] if re.match(r"\d\d:.*ms", line.plain)]
+    log = [line for line in exchanges if "ApiVersions" not in line.plain][-_BEFORE:]
+    apis = next(n for n, line in enumerate(plain) if line.startswith("API "))
+    rules = next(n for n, line in enumerate(plain) if line.startswith("rule "))
+    rest = [line for line in lines[rules:] if line.plain]
+    more = Text("...", style="dim")
+    return [*log, more, *lines[apis : apis + 5], more, *rest[:5], more, *rest[6:10], more]
+
+
+def log(folder: Path) -> str:
+    """The picture of the log, and the demo's capture in the folder."""
+    console = Console(width=_COLUMNS, record=True, file=io.StringIO(), force_terminal=True)
+    for line in shortened(on_a_terminal([_BARNABAS, "demo"], folder)):
+        line.truncate(_COLUMNS)
+        console.print(line, no_wrap=True, crop=True)
+    return console.export_svg(title="", theme=DIMMED_MONOKAI, code_format=_SVG, unique_id="log")
+
+
+def report(folder: Path, picture: Path) -> None:
+    """The picture of the report on the demo's capture."""
+    command = [_BARNABAS, "analyze", "demo.pcapng", "--out", "analysis"]
+    if subprocess.run(command, cwd=folder, check=False, timeout=300).returncode > 1:
+        raise SystemExit("barnabas analyze did not make the report")
+    subprocess.run(
+        [
+            "chromium",
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--hide-scrollbars",
+            "--virtual-time-budget=5000",
+            f"--user-data-dir={folder / 'profile'}",
+            f"--screenshot={picture}",
+            "--window-size=1000,775",
+            (folder / "analysis" / "report.html").as_uri(),
+        ],
+        check=True,
+        timeout=120,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+if __name__ == "__main__":
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        (PICTURES / "log.svg").write_text(log(Path(name)), encoding="utf-8")
+        report(Path(name), PICTURES / "report.png")

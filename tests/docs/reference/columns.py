@@ -1,0 +1,55 @@
+"""The page of columns: of the JSON log, and of the tables that `barnabas analyze` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from barnabas.captures.kafka.exchange import COLUMNS
+from barnabas.pipeline.reading.packet_rows import WRITTEN
+from barnabas.pipeline.reading.side_tables import CONNECTIONS, NOTES
+from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, PARTITION, Column
+from barnabas.pipeline.rows.frames import FRAMES
+from tests.docs.reference.markdown import code, page, prose, table
+
+
+def columns(found: Iterable[Column]) -> str:
+    """A table of columns."""
+    rows = ((code(one.name), one.type, prose(one.what)) for one in found)
+    return table(("column", "type", "what it is"), rows)
+
+
+def all_columns() -> str:
+    """The page."""
+    log = ((code(name), prose(what)) for name, what in COLUMNS)
+    return page(
+        "Columns of the log and of tables",
+        "`--log json`, `barnabas decode --json` and `barnabas ctl exchanges --json` print a "
+        "line for each "
+        "exchange with these columns. `--filter` is [JMESPath](https://jmespath.org) over them.",
+        table(("column", "what it is"), log),
+        "Some lines have more: `payload` (hashes in place of what `--no-payload` took out), "
+        "`inside` (messages "
+        "within bytes fields), `context` (what earlier messages of the session or group say) "
+        "and `note`.",
+        "## Table exchanges",
+        "A row for each exchange. `body` stands behind these columns: a VARIANT with `request` and "
+        "`response`.",
+        columns(EXCHANGES),
+        "### partitions",
+        "An element of `partitions` is a struct.",
+        columns(PARTITION),
+        "## Table errors",
+        "What could not be read.",
+        columns(ERRORS),
+        "## Table connections",
+        columns(CONNECTIONS),
+        "## Table notes",
+        "What captures say of themselves.",
+        columns(NOTES),
+        "## Table packets",
+        "With `--tables packets`.",
+        columns(WRITTEN),
+        "## Table frames",
+        "With `--tables frames`.",
+        columns(FRAMES),
+    )

@@ -1,0 +1,37 @@
+"""The page of exit codes."""
+
+from __future__ import annotations
+
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, MISUSE
+from tests.docs.reference.markdown import page, table
+
+_INTERRUPTED = 130
+
+
+def exit_codes() -> str:
+    """The page."""
+    rows = (
+        (FINE, "fine"),
+        (FINDINGS, "there are findings: see below"),
+        (
+            MISUSE,
+            "misuse: a wrong option or scenario, a port in use, a file that is no capture or "
+            "is damaged",
+        ),
+        (COULD_NOT_RUN, "the command could not run: no Java, no broker, no space"),
+        (_INTERRUPTED, "interrupted by Ctrl-C"),
+    )
+    return page(
+        "Exit codes",
+        "Errors are one line on stderr that says what to do. All commands use these codes:",
+        table(("code", "meaning"), ((str(code), what) for code, what in rows)),
+        "Findings (1) are: a claim of `demo` that did not hold; a frame that `decode` can't "
+        "read; a decision that "
+        "`rehearse --check` finds different; what `check`, `analyze`, `explore` or `fuzz "
+        "run` finds wrong; a finding "
+        "that fires again in `fuzz replay`; captures that differ in `diff`; an answer that "
+        "differs in `replay`; "
+        "a request that `serve` has no answer to; a rule that does nothing with `scenario "
+        "check --strict`. "
+        "Notes of `check` and `analyze` are no findings.",
+    )

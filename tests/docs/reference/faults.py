@@ -1,0 +1,53 @@
+"""The page of faults: what each does, its settings; acks=0, order of responses, requests in flight."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from typing import Final
+
+from barnabas.proxy.faults import FAULTS
+from tests.docs.reference.markdown import page, prose, settings, table
+
+_SAYS: Final = re.compile(r"^(acks=0|Order|In flight): ", re.M)
+"""How the sentences begin that every fault's file has below its first paragraph."""
+
+
+def said(name: str) -> tuple[str, dict[str, str]]:
+    """What a fault does in its file's first sentences, and what it says of acks=0, order and in flight."""
+    text = inspect.cleandoc(importlib.import_module(f"barnabas.proxy.faults.{name}").__doc__ or "")
+    first, _, rest = text.partition("\n\n")
+    _, *parts = _SAYS.split(rest.partition("\n\n")[0])
+    return _sentence(first.partition(": ")[2]), dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def faults() -> str:
+    """The page."""
+    head = ("fault", "acks=0", "order of responses", "in flight")
+    rows, sections = [], []
+    for name, model, *_ in FAULTS:
+        does, facts = said(name)
+        sections += [f"## {name}", prose(does), settings(model.model_json_schema())]
+        rows.append(
+            (
+                f"[`{name}`](#{name})",
+                *(prose(facts[key]).rstrip(".") for key in ("acks=0", "Order", "In flight")),
+            )
+        )
+    return page(
+        "Faults",
+        "A rule's `do` names one fault or several: see [Rules](rules.md). A fault that can't "
+        "be done to a "
+        "message leaves it as it came; the proxy counts that, says so on stderr and notes it "
+        "in the capture.",
+        "The table says what each fault does to a Produce request with acks=0, which no "
+        "broker answers, to "
+        "the order of responses, and from when on a request counts as in flight.",
+        table(head, rows),
+        *sections,
+    )

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+import yaml
+
+from barnabas.cli.app import app
+from barnabas.cli.fuzz.campaigns import campaign_of
+from barnabas.proxy.scenario.file import loads
+from tests.docs import examples
+from tests.docs.documents import WRITTEN, Block, blocks, label
+from tests.docs.documents import examples as examples_of
+from tests.places import ROOT
+
+documents = pytest.mark.parametrize("document", WRITTEN, ids=label)
+
+
+@documents
+def test_examples_print_what_the_document_says(document: Path, tmp_path: Path) -> None:
+    for block, now in examples.run(document, tmp_path):
+        said = "".join(f"$ {one.command}\n{one.output}" for one in now)
+        assert said == block.text, "run python -m tests.docs.examples"
+        assert [one.command for one in now if not one.output] == []
+
+
+@documents
+def test_commands_and_options_are_there(document: Path) -> None:
+    root = typer.main.get_command(app)
+    for block in blocks(document, "sh", "console"):
+        for words in commands(block):
+            assert unknown(root, words) == [], " ".join(words)
+
+
+def commands(block: Block) -> Iterator[list[str]]:
+    """The words of each command of ours in a block, without its name."""
+    text = "".join(f"{one.command}\n" for one in examples_of(block.text)) or block.text
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.shlex(line, posix=True, punctuation_chars="|&;()")
+        words.whitespace_split = True
+        for first, part in groupby(words, key=lambda word: set(word) <= set("|&;()")):
+            found = list(part)
+            if not first and "barnabas" in found[:4]:
+                yield found[found.index("barnabas") + 1 :]
+
+
+def unknown(command: Any, words: list[str]) -> list[str]:
+    """Commands and options that are not there."""
+    options = {"-h", "--help"}
+    for number, word in enumerate(words):
+        if word == "--":
+            break
+        if word.startswith("-") and word != "-":
+            options |= {each for one in command.params for each in (*one.opts, *one.secondary_opts)}
+            if word.partition("=")[0] not in options:
+                return [word]
+        elif hasattr(command, "commands"):
+            if word not in command.commands:
+                return [word] if number == 0 or not words[number - 1].startswith("-") else []
+            command = command.commands[word]
+    return []
+
+
+@documents
+def test_yaml_loads(document: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for block in blocks(document, "yaml"):
+        values = yaml.safe_load(block.text)
+        if "rules" in values and "--faults" not in document.read_text("utf-8"):
+            loads(block.text)
+        elif "target" in values:
+            campaign_of(block.text, block.file or "campaign.yaml")
+
+
+@documents
+def test_python_runs(document: Path, tmp_path: Path) -> None:
+    """Blocks without a file, as one program; doctest's prompt is not used in them."""
+    parts = [block.text for block in blocks(document, "python") if not block.file]
+    if not parts:
+        return
+    examples.prepare(tmp_path)
+    for block in blocks(document, "python"):
+        if block.file:
+            examples.place(block, tmp_path)
+    (tmp_path / "program.py").write_text("\n".join(map(textwrap.dedent, parts)))
+    done = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
