@@ -82,18 +82,18 @@ class Connection:
         self.actions = ActionBuffer(self.state)
         self.dispatch = Dispatch(self.state, self.actions)
         self.egress = Egress(self.state, self.actions, self.dispatch)
-        self.requests: Requests | DraftHandler
+        requests: Requests | DraftHandler
         self.responses: Responses | DraftHandler
         parts = self.state, self.actions, self.dispatch
         if plan.dialect is None:
-            self.requests = Requests(*parts)
-            self.responses = Responses(*parts, self.requests)
+            requests = Requests(*parts)
+            self.responses = Responses(*parts)
         else:
             talk = DraftPairing(plan.dialect)
-            self.requests = DraftHandler(*parts, "request", talk)
+            requests = DraftHandler(*parts, "request", talk)
             self.responses = DraftHandler(*parts, "response", talk)
         self.framing = Framing(
-            self.state, self.actions, {"request": self.requests, "response": self.responses}
+            self.state, self.actions, {"request": requests, "response": self.responses}
         )
         self.wake: int | None = None
         self._walk: dict[Direction, Walk | None] = dict.fromkeys(DIRECTIONS)
@@ -117,7 +117,7 @@ class Connection:
         if start:
             self.actions.send_piece(direction, data, 0, start)
         self._feed(direction, data, start, now)
-        return self._settle(now)
+        return self._end_call(now)
 
     def receive_eof(self, direction: Direction, now: int) -> Actions:
         """The sender of this direction will send no more; a frame cut off is sent on as it is."""
@@ -130,7 +130,7 @@ class Connection:
         if rest and not queue.lost:
             queue.append(OutgoingFrame(rest, ingress.frames, now))
         queue.end(now)
-        return self._settle(now)
+        return self._end_call(now)
 
     def tick(self, now: int) -> Actions:
         """Time has passed, or a message that a frame waited for has passed somewhere else."""
@@ -142,7 +142,7 @@ class Connection:
             state.until = None
             self.actions.abort("a black hole closed at last")
         state.stalled = {way: until for way, until in state.stalled.items() if until > now}
-        return self._settle(now)
+        return self._end_call(now)
 
     def replace(self, plan: Plan, now: int) -> Actions:
         """Go on under the rules of another plan; what rules that are gone held back leaves.
@@ -164,7 +164,7 @@ class Connection:
                 if held.aside.until is not None:
                     state.shared.wait(state.number, held)
         self.dispatch.order.keep(kept)
-        return self._settle(now)
+        return self._end_call(now)
 
     def release(self, rule: str, now: int) -> Actions:
         """What a rule holds leaves, whatever it waits for."""
@@ -175,7 +175,7 @@ class Connection:
         state.shared.windows.release(rule)
         for queue in state.queues.values():
             queue.release(rule, now)
-        return self._settle(now)
+        return self._end_call(now)
 
     def closed(self, now: int) -> Actions:
         """Both sides are closed: account for what was under way."""
@@ -200,7 +200,7 @@ class Connection:
             return True
         if state.queues[direction].bytes > limits.queued:
             return True
-        most = min(SEVERAL, limits.waiting) if self.requests.several else limits.waiting
+        most = min(SEVERAL, limits.waiting) if state.several else limits.waiting
         return direction == "request" and (
             len(state.pairing.waiting) >= most
             or state.kept > limits.queued
@@ -239,18 +239,23 @@ class Connection:
             take = framing.go_on if ingress.missing else framing.begin
             at = take(direction, data, at, now)
             if not (ingress.missing or ingress.buffer):  # `between`, without the call
-                self.egress.pump(direction, now)
+                self._leave(direction, now)
         self._unread = end - at
 
-    def _settle(self, now: int) -> Actions:
-        """At the end of every call: send what is due, see when to wake up and what may be skimmed."""
+    def _leave(self, direction: Direction, now: int) -> None:
+        """Let what is due in a direction leave: replies of the proxy's own, and what waits."""
+        if direction == "response":
+            self.responses.own_replies(now)
+        self.egress.pump(direction, now)
+
+    def _end_call(self, now: int) -> Actions:
+        """Let what is due leave, see when to wake up, and which directions may be skimmed."""
         state = self.state
-        self.egress.pump("request", now)
-        self.responses.own_replies(now)
-        self.egress.pump("response", now)
+        for direction in DIRECTIONS:
+            self._leave(direction, now)
         state.shared.windows.advance()
-        if self.requests.not_offered and self.idle and not state.over:
-            self.actions.give_up(f"{self.requests.not_offered} is not offered")
+        if state.not_offered and self.idle and not state.over:
+            self.actions.give_up(f"{state.not_offered} is not offered")
         times = [
             queue.wake()
             for direction, queue in state.queues.items()
@@ -263,7 +268,7 @@ class Connection:
         self.wake = None if state.over else due
         order = self.dispatch.order
         order.reordering &= bool(order.expected)
-        free = self.requests.met and not (
+        free = state.met and not (
             state.observed
             or state.over
             or state.silent
@@ -271,9 +276,9 @@ class Connection:
             or order.expected
             or state.unasked
             or state.reply_lost_by
-            or self.requests.replies
-            or self.requests.raw_tokens
-            or self.requests.not_offered
+            or state.own_replies
+            or state.raw_tokens
+            or state.not_offered
         )
         for direction in DIRECTIONS:
             queue, ingress = state.queues[direction], state.ingress[direction]

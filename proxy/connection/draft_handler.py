@@ -24,13 +24,6 @@ from barnabas.specs.malformed import Malformed
 class DraftHandler:
     """What a connection does with the frames of one direction; both share one talk."""
 
-    met = False
-    """What the careful path of a connection asks of requests: here nothing is skimmed, ..."""
-    several = False
-    raw_tokens = False
-    not_offered = ""
-    """... every version is offered, ..."""
-
     def __init__(
         self,
         state: State,
@@ -44,8 +37,6 @@ class DraftHandler:
         self.dispatch = dispatch
         self.direction = direction
         self.talk = talk
-        self.replies: dict[Pending, bytes] = {}
-        """... and nothing is answered by the proxy."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a frame: it must be whole before it leaves."""

@@ -9,13 +9,12 @@ from barnabas.captures.kafka.pairing.conversation import PASSED_OVER, UNASKED
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.decisions import decide, message_of
-from barnabas.proxy.connection.dispatch import Dispatch
+from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
-from barnabas.proxy.connection.requests import ADDRESSES, ANSWERED, UNREAD, Requests
+from barnabas.proxy.connection.requests import ADDRESSES, UNREAD
 from barnabas.proxy.connection.sasl import answered
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import edit_response, needs_body
-from barnabas.proxy.effects import HangUp
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
 from barnabas.proxy.fastpath.prefix_cache import unasked
 from barnabas.proxy.matching.kinds import known
@@ -35,13 +34,10 @@ _RESPONSE = struct.Struct(">ii")
 class Responses:
     """What one connection does with responses."""
 
-    def __init__(
-        self, state: State, actions: ActionBuffer, dispatch: Dispatch, requests: Requests
-    ) -> None:
+    def __init__(self, state: State, actions: ActionBuffer, dispatch: Dispatch) -> None:
         self.state = state
         self.actions = actions
         self.dispatch = dispatch
-        self.requests = requests
         self.ingress = state.ingress["response"]
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
@@ -98,7 +94,7 @@ class Responses:
         rules = state.candidates.of("response", *kind, pending.client_id)
         if any(ingress.size in rule.sizes for rule in rules):
             return True
-        if skimmable(*kind) and not self.requests.several:
+        if skimmable(*kind) and not state.several:
             state.quiet[code(*kind)] = unasked(rules, ingress.size, state.limits.frame)
         return False
 
@@ -115,7 +111,6 @@ class Responses:
         body = None if frame is None else frame[4 + _body(frame, pending)[0] :]
         self.actions.done(pending, self.ingress.size, body, came=now, left=now)
         self.dispatch.turn(pending, now)
-        self.own_replies(now)
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A response that was collected."""
@@ -128,11 +123,10 @@ class Responses:
         else:
             self.state.pairing.came(pending, now)
             self._deliver(frame, pending, ordinal, now, at)
-            self.own_replies(now)
 
     def own_replies(self, now: int) -> None:
         """Requests that the proxy answers itself get their reply when their turn has come."""
-        waiting, replies = self.state.pairing.waiting, self.requests.replies
+        waiting, replies = self.state.pairing.waiting, self.state.own_replies
         while waiting and waiting[0] in replies and not self.state.queues["response"].ending:
             pending = waiting.popleft()
             pending.note = ANSWERED
@@ -179,10 +173,6 @@ class Responses:
             if message.changed:
                 outgoing.data, outgoing.response_body = message.frame, message.body
                 outgoing.changed += message.changed
-            loser = state.reply_lost_by.pop(pending, None)
-            if loser is not None:
-                outgoing.rules = (*outgoing.rules, loser)
-                decisions = [*decisions, Decision(loser, (HangUp(),), ("the reply is lost",))]
         self.dispatch.response(outgoing, decisions, now, at)
 
     def _edit(

@@ -75,6 +75,17 @@ class State:
     out."""
     reply_lost_by: dict[Pending, str] = field(default_factory=dict)
     """Requests whose response is lost, and the rule that loses it."""
+    own_replies: dict[Pending, bytes] = field(default_factory=dict)
+    """Requests that the proxy answers itself, and the bodies of its answers."""
+    met: bool = False
+    """Whether a request's header has been read, so that the client id is known."""
+    several: bool = False
+    """Whether several client ids have been seen, as no client of Kafka's does."""
+    raw_tokens: bool = False
+    """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens, and
+    GSSAPI of 0.9 begins with one."""
+    not_offered: str = ""
+    """The first request of a version that is not offered: nothing behind it is read."""
     kept: int = 0
     """Bytes of bodies of requests that wait for their responses, and of the proxy's own answers."""
     ingress: dict[Direction, Ingress] = field(

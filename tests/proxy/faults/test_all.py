@@ -97,7 +97,7 @@ def settled(actor: Actor) -> None:
     assert not connection.state.unasked
     assert not connection.state.reply_lost_by
     assert not connection.dispatch.order.bytes
-    assert not connection.requests.replies
+    assert not connection.state.own_replies
 
 
 def told_once(actor: Actor, expected: Fate) -> None:
