@@ -101,7 +101,7 @@ class Control:
 
     async def connections(self, _: Request) -> Response:
         """Those that are open."""
-        return _json([views.connection(relay) for relay in self.proxy.relays])
+        return _json([views.connection(relay) for relay in self.proxy.relays.values()])
 
     async def pause(self, request: Request) -> Response:
         """Read from neither side."""
@@ -141,8 +141,8 @@ class Control:
 
     def _relay(self, request: Request) -> Relay:
         number = request.path_params["number"]
-        for relay in self.proxy.relays:
-            if str(relay.connection.state.number) == number:
+        for known, relay in self.proxy.relays.items():
+            if str(known) == number:
                 return relay
         shown = shorten(number, 20)
         raise HTTPException(404, f"no connection {shown} is open: GET /connections lists them")
@@ -195,7 +195,7 @@ class Control:
         if text is None:
             return lambda _: True
         try:
-            return exchange_filter(text, self.proxy.topics)
+            return exchange_filter(text, self.proxy.shared.topics)
         except ValueError as problem:
             raise HTTPException(400, f"filter: {problem}") from None
 

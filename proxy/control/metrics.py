@@ -113,7 +113,7 @@ def _sum(buckets: dict[int, int]) -> float:
 
 
 def _connections(proxy: Proxy) -> Iterator[Metric]:
-    totals, relays = proxy.totals, proxy.relays
+    totals, relays = proxy.totals, proxy.relays.values()
     yield _counter("connections", "Connections accepted.", (), [((), totals.connections)])
     yield _counter(
         "refused_connections",
@@ -158,14 +158,11 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
 
 
 def _rules(proxy: Proxy) -> Iterator[Metric]:
-    struck = Counter(proxy.past)
-    for rule in proxy.rules.rules:
-        struck.update({fault.name: rule.fired for fault in rule.faults})
     yield _counter(
         "faults",
         "Messages that a fault was done to: delay, hold, reorder, drop, close.",
         ("fault",),
-        (((fault,), count) for fault, count in struck.items()),
+        (((fault,), count) for fault, count in proxy.rules.struck.items()),
     )
     for name, text in (("matched", "matched"), ("fired", "fired on")):
         yield _counter(

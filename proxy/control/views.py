@@ -19,7 +19,7 @@ from barnabas.proxy.rules.rules import Rules
 
 def status(proxy: Proxy, history: History) -> dict[str, Any]:
     """The proxy as a whole."""
-    capture = None
+    capture, questions = None, proxy.shared.questions
     if proxy.capture is not None:
         capture = {"path": str(proxy.capture.path), **asdict(proxy.capture.stats)}
     return {
@@ -36,7 +36,7 @@ def status(proxy: Proxy, history: History) -> dict[str, Any]:
         ],
         "draining": proxy.draining,
         "connections": {
-            "open": proxy.connections,
+            "open": len(proxy.relays),
             "accepted": proxy.totals.connections,
             "refused": proxy.totals.refused,
         },
@@ -62,7 +62,7 @@ def status(proxy: Proxy, history: History) -> dict[str, Any]:
             for each in proxy.rules.rules
             if each.unclear
         ],
-        "topic_names": {"wanted": len(proxy.questions), "trouble": proxy.questions.trouble},
+        "topic_names": {"wanted": len(questions), "trouble": questions.trouble},
         "capture": capture,
     }
 

@@ -181,7 +181,7 @@ def test_errors_undecodable_frames_waiting_requests_and_the_capture(tmp_path: Pa
     async def main() -> None:
         capture = tmp_path / "c.pcapng"
         async with desk("", broker, capture, observed=True) as it:
-            relays = it.it.proxy.relays
+            relays = it.it.proxy.relays.values()
             async with it.client() as (reader, writer):
                 writer.write(request("Heartbeat", 1, group_id="g"))
                 for _ in range(2):

@@ -286,7 +286,7 @@ def test_a_capture_of_a_refused_request_reads_back_as_it_was_shown(tmp_path: Pat
             assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x01"
             assert await asyncio.wait_for(reader.read(), SOON) == b""
             writer.close()
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
             live.extend((x.api, x.correlation_id, x.note) for x in it.done)
 
     run(main())

@@ -93,8 +93,10 @@ def test_the_room_ends_where_the_shared_buffer_does() -> None:
 
 
 async def paused(it: Running) -> Relay:
-    await it.until(lambda: it.proxy.relays and all(relay.client.open for relay in it.proxy.relays))
-    (relay,) = it.proxy.relays
+    await it.until(
+        lambda: it.proxy.relays and all(relay.client.open for relay in it.proxy.relays.values())
+    )
+    (relay,) = it.proxy.relays.values()
     relay.pause()
     return relay
 
@@ -156,7 +158,7 @@ def test_a_connection_may_be_paused_before_it_is_there() -> None:
             host, port = it.proxy.address
             with socket.create_connection((host, port)) as sock:
                 await it.until(lambda: it.proxy.relays)
-                (relay,) = it.proxy.relays
+                (relay,) = it.proxy.relays.values()
                 relay.pause()  # while it waits for the client's part of the handshake
                 reader, writer = await asyncio.open_connection(
                     sock=sock.dup(), ssl=trusting, server_hostname="localhost"
@@ -242,7 +244,7 @@ def test_what_a_rule_delays_leaves_though_its_connection_is_paused_meanwhile() -
             await it.until(lambda: it.proxy.relays)
             writer.write(request("Metadata", 1))
             await it.until(lambda: it.proxy.rules.rules[0].fired)
-            (relay,) = it.proxy.relays
+            (relay,) = it.proxy.relays.values()
             relay.pause()
             await it.until(lambda: relay.connection.state.pairing.waiting)
             writer.close()
