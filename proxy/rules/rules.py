@@ -17,6 +17,7 @@ from barnabas.proxy.matching.when import Point, When
 from barnabas.proxy.rules.rule import Counts, Rule, compiled, note
 from barnabas.proxy.rules.wording import describe
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
+from barnabas.proxy.scenario.planned import raised
 from barnabas.specs.frames import Direction
 
 REMEMBERED: Final = 4096
@@ -177,10 +178,9 @@ class Rules:
                     why = f"it returned {type(wanted).__name__}, not a tuple of effects"
             except Unable as problem:
                 why = str(problem) if message.quotes else problem.place
-            except Exception as problem:  # noqa: BLE001 - a user's fault costs its rule, not the proxy
-                why = f"it raised {type(problem).__name__}"
-                if message.quotes:
-                    why += f": {' '.join(str(problem).split())}"
+            except (Exception, SystemExit) as problem:  # noqa: BLE001 - a user's fault costs its rule, not the proxy
+                why = raised(problem) if message.quotes else type(problem).__name__
+                why = f"it raised {why}"
             if why:
                 rule.unable += 1
                 note(rule.troubles, f"{fault.name}: {why}")

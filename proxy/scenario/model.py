@@ -24,7 +24,7 @@ from barnabas.proxy.matching.when import When
 from barnabas.proxy.matching.where import check
 from barnabas.proxy.scenario.contradictions import clashes
 from barnabas.proxy.scenario.errors import unknown
-from barnabas.proxy.scenario.planned import Planned, plan
+from barnabas.proxy.scenario.planned import Planned, plan, raised
 from barnabas.specs.drafts import Draft, draft
 
 DIALECTS: Final = ("central-coordination", "rewrite-0.8.2")
@@ -75,6 +75,14 @@ class RuleConfig(Settings):
             for problem in (check(expression(path), match.any_version) if match is not None else ())
         ]
         if match is not None:
+            for fault in planned:
+                applies = getattr(fault.config, "applies_to", None)
+                try:
+                    if applies is not None:
+                        any(applies(*kind) for kind in match.kinds())
+                except (Exception, SystemExit) as problem:  # noqa: BLE001 - the user's own
+                    text = f"{fault.name}: its applies_to raised {raised(problem)}"
+                    problems.append(said((), text))
             faults = [(fault.name, fault.config) for fault in planned]
             problems += [said((), problem) for problem in clashes(faults, match.direction)]
         if problems:

@@ -18,7 +18,7 @@ from barnabas.cli.console.options import (
     QuietFetches,
     TlsKeys,
 )
-from barnabas.cli.proxy.command import read_scenario
+from barnabas.cli.scenarios.reading import read_scenario
 from barnabas.trouble import Trouble
 
 capture_app = typer.Typer()
