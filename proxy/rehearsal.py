@@ -105,7 +105,7 @@ class Rehearsal:
                 self._reload(event)
                 continue
             if isinstance(event, Note):
-                self._heed(event)
+                self._apply(event)
                 continue
             ts = event.ts_ns
             if self.rules.began is None:
@@ -122,7 +122,7 @@ class Rehearsal:
                 case Chunk(flow="arrived") if event.connection in self._connections:
                     connection = self._connections[event.connection]
                     data = memoryview(event.data)
-                    self._note(connection, connection.receive(event.direction, data, ts))
+                    self._record(connection, connection.receive(event.direction, data, ts))
                     self._wake_others(ts)
             yield event
 
@@ -157,7 +157,7 @@ class Rehearsal:
                 return
             first = min(due, key=lambda connection: connection.wake or 0)
             now = first.wake or 0
-            self._note(first, first.tick(now))
+            self._record(first, first.tick(now))
             self._wake_others(now)
 
     def _wake_others(self, now: int) -> None:
@@ -165,7 +165,7 @@ class Rehearsal:
         while self._shared.ready:
             connection = self._connections.get(self._shared.ready.pop())
             if connection is not None:
-                self._note(connection, connection.tick(now))
+                self._record(connection, connection.tick(now))
 
     def _reload(self, reload: Reload) -> None:
         self._pass_time(reload.ts)
@@ -173,9 +173,9 @@ class Rehearsal:
         self.rules.began = reload.ts
         self._plan = Plan(self.rules)
         for connection in self._connections.values():
-            self._note(connection, connection.replace(self._plan, reload.ts))
+            self._record(connection, connection.replace(self._plan, reload.ts))
 
-    def _heed(self, note: Note) -> None:
+    def _apply(self, note: Note) -> None:
         """What the capture says of the whole proxy."""
         match note.comment:
             case {"barnabas": "listener", "host": str(host), "port": int(port), **node}:
@@ -188,10 +188,10 @@ class Rehearsal:
             case {"barnabas": "release", "rule": str(rule)}:
                 self._pass_time(note.ts_ns)
                 for connection in self._connections.values():
-                    self._note(connection, connection.release(rule, note.ts_ns))
+                    self._record(connection, connection.release(rule, note.ts_ns))
                 self._wake_others(note.ts_ns)
 
-    def _note(self, connection: Connection, actions: Actions) -> None:
+    def _record(self, connection: Connection, actions: Actions) -> None:
         for action in actions:
             if isinstance(action, Cut):
                 decision = _decision(action.comment)

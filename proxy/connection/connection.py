@@ -89,9 +89,9 @@ class Connection:
             requests = Requests(*parts)
             self.responses = Responses(*parts)
         else:
-            talk = DraftPairing(plan.dialect)
-            requests = DraftHandler(*parts, "request", talk)
-            self.responses = DraftHandler(*parts, "response", talk)
+            pairing = DraftPairing(plan.dialect)
+            requests = DraftHandler(*parts, "request", pairing)
+            self.responses = DraftHandler(*parts, "response", pairing)
         self.framing = Framing(
             self.state, self.actions, {"request": requests, "response": self.responses}
         )
@@ -155,9 +155,9 @@ class Connection:
         self.actions.begin()
         kept = plan.rules.shared(old)
         state.plan = plan
-        state.look_again()
-        state.shared.forget(state.number)  # and wait again for those that stay aside
-        state.shared.join(state.number)
+        state.reset_caches()
+        state.shared.remove(state.number)  # and wait again for those that stay aside
+        state.shared.add(state.number)
         for direction, queue in state.queues.items():
             queue.keep(kept, direction)
             for held in queue.aside:
@@ -186,7 +186,7 @@ class Connection:
         self._walk = dict.fromkeys(DIRECTIONS)
         self.framing.cut_off("response")
         stuck = self.egress.abandon()
-        state.shared.forget(state.number)
+        state.shared.remove(state.number)
         if stuck:
             self.actions.say(f"closed with {plural(stuck, 'frame')} not sent on")
         for pending in state.pairing.unanswered():
@@ -268,13 +268,13 @@ class Connection:
         self.wake = None if state.over else due
         order = self.dispatch.order
         order.reordering &= bool(order.expected)
-        free = state.met and not (
+        free = state.identified and not (
             state.observed
             or state.over
             or state.silent
             or state.shared.partitions
             or order.expected
-            or state.unasked
+            or state.unwanted
             or state.reply_lost_by
             or state.own_replies
             or state.raw_tokens

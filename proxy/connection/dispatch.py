@@ -166,7 +166,7 @@ class Dispatch:
         self.actions.append(Left(direction, frame.data, comment, *frame.kind))
         if direction == "request" and frame.pending is not None and frame.answered:
             copy = replace(frame.pending, sent=now)
-            self.state.unasked.add(copy)
+            self.state.unwanted.add(copy)
             self.state.pairing.sent(copy)
 
     def lost(self, direction: Direction, frame: OutgoingFrame, note: str) -> None:
@@ -226,12 +226,12 @@ class Dispatch:
                 queue.gather(found.by, Window(chosen.order, now + chosen.at_most), frame)
             case Shuffle() as chosen:
                 held = Held(frame, Aside(chosen.at_most), found.by, now + chosen.at_most)
-                queue.stand(held)
+                queue.set_aside(held)
                 shared.windows.gather(direction, chosen, self.state.number, held, now)
             case Aside() as chosen:
                 until = now + chosen.at_most
                 held = Held(frame, chosen, found.by, until, chosen.passing or 0)
-                queue.stand(held)
+                queue.set_aside(held)
                 if chosen.until is not None:
                     shared.wait(self.state.number, held)
             case _ if found.gather is not None:
@@ -249,7 +249,7 @@ class Dispatch:
             )
             if head.acks == 0:
                 frame.answered = False
-            self.state.unasked.add(frame.pending)
+            self.state.unwanted.add(frame.pending)
         self.state.queues[insert.direction].append(frame)
 
 

@@ -1,4 +1,4 @@
-"""Frames whose time has come leave: bytes out, and the account of what left."""
+"""Sends frames whose time has come, and accounts for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNANSWERED: Final = "no response (acks=0)"
 
 
 class Egress:
-    """The ways out of one connection."""
+    """Both directions of one connection, outwards."""
 
     def __init__(self, state: State, actions: ActionBuffer, dispatch: Dispatch) -> None:
         self.state = state
@@ -90,16 +90,16 @@ class Egress:
         """A request has left: its response is waited for, or there is none."""
         state, order = self.state, self.dispatch.order
         if frame.answered and not frame.awaited:
-            state.unasked.add(pending)
+            state.unwanted.add(pending)
             state.reply_lost_by.pop(pending, None)
             self.actions.done(pending, note=UNANSWERED)
         pending.sent = now
         if frame.answered:
             state.pairing.sent(pending)
-            if pending not in order.expected and pending not in state.unasked:
+            if pending not in order.expected and pending not in state.unwanted:
                 order.expect(pending)
-        elif pending in state.unasked:
-            state.unasked.remove(pending)
+        elif pending in state.unwanted:
+            state.unwanted.remove(pending)
         else:
             self.actions.done(pending, note=UNANSWERED)
 

@@ -11,11 +11,16 @@ from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
-from barnabas.proxy.connection.sasl import heard
+from barnabas.proxy.connection.sasl import note_request
 from barnabas.proxy.connection.state import State
-from barnabas.proxy.edits.edits import refusal
+from barnabas.proxy.edits.edits import unsupported_version
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
-from barnabas.proxy.fastpath.prefix_cache import LONG, familiar, glance, unasked
+from barnabas.proxy.fastpath.prefix_cache import (
+    LONG,
+    deciding_prefix,
+    known_prefix,
+    unmatched_sizes,
+)
 from barnabas.proxy.matching.kinds import known
 from barnabas.specs import NAMES
 from barnabas.specs.addresses import leaks
@@ -62,7 +67,7 @@ class Requests:
         if head is None:
             raise Malformed("header", have - 4, "the header is cut off")
         ingress.head = head
-        self._meet(head)
+        self._identify(head)
         if not known(head.key, head.version):
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is not known here"
@@ -124,7 +129,7 @@ class Requests:
         pending = self._pending(head, now)
         body = frame[4 + head.body :]
         state.keep(pending, body)
-        if state.plan.offer.refuses(head.key, head.version) and not state.queues["request"].lost:
+        if state.plan.offer.excludes(head.key, head.version) and not state.queues["request"].lost:
             state.not_offered = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
             state.queues["request"].lost = True
             self.actions.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
@@ -134,7 +139,7 @@ class Requests:
             self._sasl(pending, body, ordinal, at)
         if state.plan.answers(head.key, head.version) and not state.queues["request"].lost:
             outgoing = OutgoingFrame(frame, ordinal, now, pending)
-            self.dispatch.answer(outgoing, refusal(state.plan.offer), [], now, at)
+            self.dispatch.answer(outgoing, unsupported_version(state.plan.offer), [], now, at)
             return
         rules = state.plan.rules
         if rules.needs_group:
@@ -169,22 +174,22 @@ class Requests:
 
     def _sasl(self, pending: Pending, body: bytes, ordinal: int, at: int) -> None:
         """A request of an authentication: the capture says who it is, since it can't show the token."""
-        heard(self.state.sasl, pending, body)
+        note_request(self.state.sasl, pending, body)
         if pending.sasl:
             self.actions.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
 
-    def _meet(self, head: RequestHead) -> None:
+    def _identify(self, head: RequestHead) -> None:
         state = self.state
-        if not state.met or state.client_id != head.client_id:
-            state.meet(head.client_id)
-            state.several |= state.met
-            state.met = True
+        if not state.identified or state.client_id != head.client_id:
+            state.identify(head.client_id)
+            state.several |= state.identified
+            state.identified = True
         state.raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
 
     def _needs_all(self, head: RequestHead, view: memoryview | bytes, have: int) -> bool:
         """Whether a request must be whole before it leaves; if not, those like it are familiar."""
         state, size, kind = self.state, self.ingress.size, (head.key, head.version)
-        seen = state.familiar.get(code(*kind))
+        seen = state.known_prefixes.get(code(*kind))
         if seen is not None and seen.resembles(view, size):
             return False
         if state.plan.whole("request", *kind):
@@ -197,16 +202,18 @@ class Requests:
         named = state.plan.rules
         looks = bool(named.candidates("request", *kind) or named.candidates("response", *kind))
         looks |= head.key == PRODUCE
-        end = glance(asked, head, view, have) if looks else None
+        end = deciding_prefix(asked, head, view, have) if looks else None
         if (end is not None or not looks) and (end or 0) <= LONG:
             others = [rule for rule in rules if rule not in asked]
-            sizes = unasked(others, size, state.limits.frame)
-            state.familiar[code(*kind)] = familiar(head, view, end, sizes)
+            sizes = unmatched_sizes(others, size, state.limits.frame)
+            state.known_prefixes[code(*kind)] = known_prefix(head, view, end, sizes)
         return bool(asked) and end is None
 
     def _pending(self, head: RequestHead, now: int) -> Pending:
         size = self.ingress.size
-        client_id = self.state.client_id  # the one in the header, see `_meet`: kept once for all
+        client_id = (
+            self.state.client_id
+        )  # the one in the header, see `_identify`: kept once for all
         return Pending(head.correlation_id, head.key, head.version, client_id, size, now, now)
 
     def _enter(self, pending: Pending) -> None:

@@ -1,4 +1,4 @@
-"""Responses: paired with their requests, edited where an address stands, put to the rules."""
+"""Responses: paired with their requests, rid of brokers' addresses, put to the rules."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.requests import ADDRESSES, UNREAD
-from barnabas.proxy.connection.sasl import answered
+from barnabas.proxy.connection.sasl import note_response
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import edit_response, needs_body
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
-from barnabas.proxy.fastpath.prefix_cache import unasked
+from barnabas.proxy.fastpath.prefix_cache import unmatched_sizes
 from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import Decision
 from barnabas.proxy.topic_names.names import teaches
@@ -65,7 +65,7 @@ class Responses:
         if pending is not None and (
             leaks(pending.key, pending.version) or pending.note == ADDRESSES
         ):
-            reason = f"addresses in the answer to {_told(pending)} can't be replaced"
+            reason = f"addresses in the answer to {_described(pending)} can't be replaced"
             self.actions.unread("response", ingress.frames, at, reason)
             self.actions.withhold(pending, ingress.frames, at, ingress.size, reason, now)
             return True
@@ -83,7 +83,7 @@ class Responses:
             reason = f"correlation id {correlation_id} came out of turn"
             self.actions.flag("response", ingress.frames, at, reason)
         hidden = state.hide("response", pending.key, pending.version)
-        taken_out = pending in state.unasked or pending in state.reply_lost_by
+        taken_out = pending in state.unwanted or pending in state.reply_lost_by
         if hidden or busy or taken_out or self.dispatch.order.must_wait(pending):
             return True
         if pending.opaque:
@@ -95,7 +95,9 @@ class Responses:
         if any(ingress.size in rule.sizes for rule in rules):
             return True
         if skimmable(*kind) and not state.several:
-            state.quiet[code(*kind)] = unasked(rules, ingress.size, state.limits.frame)
+            state.passing_sizes[code(*kind)] = unmatched_sizes(
+                rules, ingress.size, state.limits.frame
+            )
         return False
 
     def unreadable(self, view: memoryview | bytes, now: int) -> bool:
@@ -117,8 +119,8 @@ class Responses:
         pending, ordinal = self.ingress.pending, self.ingress.frames - 1
         if pending is None:  # it can't be read, but keeps its place
             self.dispatch.frame("response", OutgoingFrame(frame, ordinal, now), [], now, at)
-        elif pending in self.state.unasked:
-            self.state.unasked.remove(pending)
+        elif pending in self.state.unwanted:
+            self.state.unwanted.remove(pending)
             self.actions.cut("response", at, {"frame": ordinal, "left": "never", "note": UNASKED})
         else:
             self.state.pairing.came(pending, now)
@@ -145,7 +147,7 @@ class Responses:
         start, unread = _body(frame, pending)
         offset = 4 + start
         if pending.key in SASL or pending.key == SASL_TOKEN:
-            outcome = answered(state.sasl, pending, frame[offset:])
+            outcome = note_response(state.sasl, pending, frame[offset:])
             if outcome:
                 self.actions.cut("response", at, {"frame": ordinal, "sasl": outcome})
         if not pending.opaque:
@@ -157,7 +159,9 @@ class Responses:
                 if state.over:
                     return
             if teaches(pending.key, pending.version):
-                state.shared.topics.hear(pending.key, pending.version, outgoing.response_body)
+                state.shared.topics.add_response(
+                    pending.key, pending.version, outgoing.response_body
+                )
             message = message_of(
                 state,
                 "response",
@@ -216,7 +220,7 @@ class Responses:
         )
 
 
-def _told(pending: Pending) -> str:
+def _described(pending: Pending) -> str:
     """A request whose answer may not pass, and why that can't be read."""
     if pending.opaque:
         return f"a request of which {UNREAD}"

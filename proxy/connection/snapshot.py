@@ -1,4 +1,4 @@
-"""What is under way on a connection, for a capture that goes on in another segment."""
+"""What is under way on a connection, for the beginning of a capture's next segment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the control port says, in lines for a person: of the JSON that `proxy.control.views` makes."""
+"""The JSON of `proxy.control.views` as lines for a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Prometheus sees: made of counts that exist anyway, when it asks. Nothing is counted for it.
+"""Metrics for Prometheus, made of counts that exist anyway when it asks.
 
 Times are in seconds, sizes in bytes. https://prometheus.io/docs/practices/naming/
 """
@@ -119,7 +119,7 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
         "refused_connections",
         "Connections closed because the broker could not be reached.",
         (),
-        [((), totals.refused)],
+        [((), totals.unreachable)],
     )
     yield _gauge("open_connections", "Connections that are open.", (), [((), len(relays))])
     received = Counter(dict(zip(("request", "response"), proxy.received, strict=True)))

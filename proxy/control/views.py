@@ -1,4 +1,4 @@
-"""What the control port says of a proxy, in JSON form. Sizes in bytes, durations in ms."""
+"""The state of a proxy as JSON. Sizes in bytes, durations in ms."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def status(proxy: Proxy, history: History) -> dict[str, Any]:
         "connections": {
             "open": len(proxy.relays),
             "accepted": proxy.totals.connections,
-            "refused": proxy.totals.refused,
+            "refused": proxy.totals.unreachable,
         },
         "undecodable_frames": proxy.totals.undecoded,
         "exchanges": {

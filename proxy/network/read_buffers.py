@@ -1,4 +1,4 @@
-"""Where chunks are read into: one buffer for all connections, or room for one frame while paused."""
+"""Buffers that chunks are read into: one for all connections, or room for one frame while paused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds connections whose client has gone and whose broker stands still: nothing would end them.
+"""Closes connections whose client has gone and whose broker stands still.
 
 The end of a client's stream is passed on, and the broker closes in turn. One that is stopped, or
 whose host has vanished, does not; and if it takes no more, the client is not read from, so its end
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Reaper:
-    """Looks at connections again and again; patience in seconds."""
+    """Remembers how far brokers were; patience in seconds."""
 
     def __init__(self, patience: float) -> None:
         self.patience = patience

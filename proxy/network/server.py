@@ -207,7 +207,7 @@ class Proxy:
             try:
                 broker, host = await self._upstream.dial(node)
             except OSError as problem:
-                self.totals.refused += 1
+                self.totals.unreachable += 1
                 self._say(
                     f"{name}: {node.name} at {node.place} can't be reached: "
                     f"{reason_of(problem)}; closed"

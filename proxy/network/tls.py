@@ -79,11 +79,11 @@ def fixed(certificate: Path, key: Path | None, client_ca: Path | None = None) ->
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
-    demand(context, client_ca)
+    require_certificate(context, client_ca)
     return lambda _names: context
 
 
-def demand(context: ssl.SSLContext, client_ca: Path | None) -> None:
+def require_certificate(context: ssl.SSLContext, client_ca: Path | None) -> None:
     """Ask clients for a certificate by this CA (PEM), if one is given."""
     if client_ca is not None:
         context.load_verify_locations(client_ca)

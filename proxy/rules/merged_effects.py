@@ -1,4 +1,4 @@
-"""What the rules' decisions about one frame come to, taken together."""
+"""The effects of all rules on one frame, taken together."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from barnabas.proxy.rules.rules import Decision
 
 @dataclass(slots=True)
 class MergedEffects:
-    """What is to be done with a frame. Of several ways to step aside the first counts; a loss always."""
+    """What is to be done with a frame. Of several ways to wait aside the first counts; a loss always does."""
 
     times: list[Wait | Schedule] = field(default_factory=list)
     """What delays it, in order."""

@@ -1,4 +1,4 @@
-"""Rules at work: which of them a message meets, and what they decide about it."""
+"""The rules of a scenario: which of them a message meets, and what they decide."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from barnabas.proxy.faults import (
     CONNECTIONS,
 )
 from barnabas.proxy.matching.match import Match
-from barnabas.proxy.matching.settings import Settings, refuse, said
+from barnabas.proxy.matching.settings import Settings, raise_all, said
 from barnabas.proxy.matching.when import When
 from barnabas.proxy.matching.where import check
 from barnabas.proxy.scenario.contradictions import clashes
@@ -67,7 +67,7 @@ class RuleConfig(Settings):
         if any(alone) and (len(alone) > 1 or (match is not None and not match.only_broker)):
             name = next(fault.name for fault in planned if isinstance(fault.config, CONNECTIONS))
             text = f"{name} is about connections: a rule of its own, whose match names brokers only"
-            refuse([said((), text)])
+            raise_all([said((), text)])
         problems = [
             said((), f"{fault.name}: {problem}")
             for fault in planned
@@ -86,7 +86,7 @@ class RuleConfig(Settings):
             faults = [(fault.name, fault.config) for fault in planned]
             problems += [said((), problem) for problem in clashes(faults, match.direction)]
         if problems:
-            refuse(problems)
+            raise_all(problems)
         return planned
 
     @field_validator("where")
@@ -98,7 +98,7 @@ class RuleConfig(Settings):
         if "match" in info.data:
             problems = check(condition, info.data["match"].any_version)
             if problems:
-                refuse(said((), f"where: {problem}") for problem in problems)
+                raise_all(said((), f"where: {problem}") for problem in problems)
         return text
 
 
@@ -140,7 +140,7 @@ class Scenario(Settings):
     @model_validator(mode="after")
     def _can(self) -> Self:
         if self.dialect is not None:
-            refuse_all = [
+            problems = [
                 said(
                     ("rules", place, "do"),
                     f"{fault.name} is for Kafka's own protocol: {self.dialect} is spoken here",
@@ -149,8 +149,8 @@ class Scenario(Settings):
                 for fault in rule.do
                 if getattr(fault.config, "only_kafka", False)
             ]
-            if refuse_all:
-                refuse(refuse_all)
+            if problems:
+                raise_all(problems)
         return self
 
     @model_validator(mode="after")
@@ -168,7 +168,7 @@ class Scenario(Settings):
             and point.rule not in names
         ]
         if problems:
-            refuse(problems)
+            raise_all(problems)
         return self
 
     _source: str = PrivateAttr("")

@@ -1,4 +1,4 @@
-"""The faults of a rule as `do` has them: names with settings, read into what is done to messages."""
+"""Reads the faults of a rule's `do`: names with settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.proxy.effects import Effects
 from barnabas.proxy.faults import FAULTS, Fault, PerConnection, PerRule
-from barnabas.proxy.matching.settings import Loc, again, refuse, said
+from barnabas.proxy.matching.settings import Loc, again, raise_all, said
 from barnabas.proxy.scenario.errors import unknown
 
 HOOKS: Final = ("across", "caution", "counts", "no_op", "only_kafka", "paths", "same")
@@ -71,7 +71,7 @@ def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - settings of the user's own
             problems.append(said(loc, f"{name}: its settings raised {raised(problem)}"))
     if problems:
-        refuse(problems)
+        raise_all(problems)
     return tuple(planned)
 
 

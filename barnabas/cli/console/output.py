@@ -137,8 +137,8 @@ class Output:
             self.err.show_table(tables.rules_table(rows))
         totals = proxy.totals
         said = [plural(totals.connections, "connection")]
-        if totals.refused:
-            said.append(f"{totals.refused} closed because the broker could not be reached")
+        if totals.unreachable:
+            said.append(f"{totals.unreachable} closed because the broker could not be reached")
         undecoded = totals.undecoded + self.undecoded
         if undecoded:
             said.append(f"{plural(undecoded, 'frame')} passed on undecoded")

@@ -12,7 +12,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
-from barnabas.proxy.edits.edits import explain, narrow, refusal
+from barnabas.proxy.edits.edits import explain, narrow, unsupported_version
 from barnabas.proxy.edits.version_ranges import Offer, parse_newest
 from barnabas.specs import NAMES, api
 from barnabas.specs.keys import API_VERSIONS
@@ -198,7 +198,7 @@ def test_api_versions_above_the_maximum_is_answered_with_the_narrowed_range(chun
     actor.ask(request("ApiVersions", 7, version=4), chunks)
     assert actor.sent["request"] == b""
     (frame,) = actor.frames("response")
-    assert frame[8:] == refusal(Offer("2.8"))
+    assert frame[8:] == unsupported_version(Offer("2.8"))
     values = heard(frame[8:], 0)
     assert values["error_code"] == UNSUPPORTED_VERSION
     assert ranges(values) == {API_VERSIONS: (0, 3)}

@@ -94,7 +94,7 @@ def settled(actor: Actor) -> None:
     connection = actor.connection
     assert not connection.state.pairing.waiting
     assert not connection.dispatch.order.expected
-    assert not connection.state.unasked
+    assert not connection.state.unwanted
     assert not connection.state.reply_lost_by
     assert not connection.dispatch.order.bytes
     assert not connection.state.own_replies

@@ -34,7 +34,7 @@ def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
                 assert await asyncio.wait_for(reader.read(), SOON) == b""
                 writer.close()
             assert sum("can't be reached" in line for line in it.said) == 2
-            assert it.proxy.totals.refused == 2
+            assert it.proxy.totals.unreachable == 2
 
     run(main())
 
