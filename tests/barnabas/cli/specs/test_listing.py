@@ -209,14 +209,16 @@ def test_drafts_are_listed_and_shown_with_their_reconstructions() -> None:
 
 
 def test_what_no_release_has_made_final_is_called_unstable() -> None:
-    unstable = [each for key, _, _ in REGISTRY if (each := api(key)).stable < each.versions[1]]
+    every = [api(key) for key, _, _ in REGISTRY]
+    unstable = [each for each in every if each.stable < each.versions[1]]
     assert unstable
     for each in unstable:
         first = each.stable + 1
         assert f" (unstable from {first} on), flexible" in run("show", each.name)
         assert f"(Version: {first}, unstable)" in run("show", each.name, "-v", str(first))
         assert "nstable" not in run("show", each.name, "-v", str(each.stable)).partition("then")[2]
-    assert "unstable" not in run("show", "Heartbeat")
+    final = next(each for each in every if each.stable == each.versions[1])
+    assert "unstable" not in run("show", final.name)
 
 
 @pytest.mark.parametrize(
