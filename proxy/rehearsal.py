@@ -19,6 +19,7 @@ from barnabas.captures.tcp.events import Chunk, Closed, Event, Note, Opened
 from barnabas.proxy.connection.actions import Actions, Cut
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
+from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address, Node, Topology
 from barnabas.proxy.fastpath.plan import Plan
@@ -129,8 +130,8 @@ class Rehearsal:
     def _open(self, event: Opened) -> Connection:
         broker = event.comment.get("broker")
         reached_at = event.server.rpartition(":")[0].strip("[]")
-        return Connection(
-            event.connection,
+        state = State(
+            number=event.connection,
             client=str(event.comment.get("client", event.client)),
             broker=broker if isinstance(broker, int) else None,
             plan=self._plan,
@@ -141,6 +142,7 @@ class Rehearsal:
             find=self._topology.finder(reached_at),
             rehearses=True,  # requests that a capture does not have may be answered in it
         )
+        return Connection(state)
 
     def _listen(self, node: Node) -> Address:
         return self._listeners.get((node.kind, node.id), node.upstream)

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.captures.kafka.pairing.draft_pairing import DraftPairing
-from barnabas.captures.summary.api_stats import Tally
 from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions
@@ -28,12 +27,8 @@ from barnabas.proxy.connection.ingress import Mode
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.requests import Requests
 from barnabas.proxy.connection.responses import Responses
-from barnabas.proxy.connection.shared_state import SharedState
-from barnabas.proxy.connection.state import Limits, State
-from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.topology import Find
+from barnabas.proxy.connection.state import State
 from barnabas.proxy.fastpath.plan import Plan
-from barnabas.specs.addresses import Resolve
 from barnabas.specs.frames import Direction
 
 SEVERAL: Final = 1000
@@ -49,51 +44,23 @@ _WALK: Final[dict[Direction, Walk]] = {"request": walk_requests, "response": wal
 class Connection:
     """The protocol logic between one client and one broker."""
 
-    def __init__(
-        self,
-        number: int,
-        *,
-        client: str,
-        broker: int | None,
-        plan: Plan,
-        shared: SharedState,
-        tally: Tally,
-        totals: Totals,
-        resolve: Resolve,
-        find: Find,
-        observed: bool = False,
-        rehearses: bool = False,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
-    ) -> None:
-        self.state = State(
-            number=number,
-            client=client,
-            broker=broker,
-            plan=plan,
-            shared=shared,
-            tally=tally,
-            totals=totals,
-            resolve=resolve,
-            find=find,
-            observed=observed,
-            rehearses=rehearses,
-            limits=limits,
-        )
-        self.actions = ActionBuffer(self.state)
-        self.dispatch = Dispatch(self.state, self.actions)
-        self.egress = Egress(self.state, self.actions, self.dispatch)
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.actions = ActionBuffer(state)
+        self.dispatch = Dispatch(state, self.actions)
+        self.egress = Egress(state, self.actions, self.dispatch)
         requests: Requests | DraftHandler
         self.responses: Responses | DraftHandler
-        parts = self.state, self.actions, self.dispatch
-        if plan.dialect is None:
+        parts = state, self.actions, self.dispatch
+        if state.plan.dialect is None:
             requests = Requests(*parts)
             self.responses = Responses(*parts)
         else:
-            pairing = DraftPairing(plan.dialect)
+            pairing = DraftPairing(state.plan.dialect)
             requests = DraftHandler(*parts, "request", pairing)
             self.responses = DraftHandler(*parts, "response", pairing)
         self.framing = Framing(
-            self.state, self.actions, {"request": requests, "response": self.responses}
+            state, self.actions, {"request": requests, "response": self.responses}
         )
         self.wake: int | None = None
         self._walk: dict[Direction, Walk | None] = dict.fromkeys(DIRECTIONS)
@@ -207,10 +174,6 @@ class Connection:
             # the response that these wait for must still be read, but no more is to be asked
             or self.dispatch.order.bytes > limits.queued
         )
-
-    def missing(self, direction: Direction) -> int:
-        """Bytes up to the end of the frame under way, as far as is known: 4 between frames."""
-        return self.state.ingress[direction].to_end
 
     def undecided(self, direction: Direction) -> int:
         """Bytes that came of a frame of which it is not known yet what it is, or that is to be

@@ -52,11 +52,11 @@ class State:
     totals: Totals
     resolve: Resolve
     find: Find
-    observed: bool
+    observed: bool = False
     """Whether every exchange is reported."""
-    rehearses: bool
+    rehearses: bool = False
     """Whether this has passed already, and no client hears of it: see `barnabas.proxy.rehearsal`."""
-    limits: Limits
+    limits: Limits = Limits()
     client_id: str | None = None
     ordinal: int = 0
     """Of the connection among that client's to that broker."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final
 
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -83,20 +84,14 @@ def application(
     )
 
 
+@dataclass(frozen=True, slots=True)
 class Control:
     """The endpoints."""
 
-    def __init__(
-        self,
-        proxy: Proxy,
-        history: History,
-        drain: Callable[[], None],
-        unlogged: Callable[[], int],
-    ) -> None:
-        self.proxy = proxy
-        self.history = history
-        self._drain = drain
-        self._unlogged = unlogged
+    proxy: Proxy
+    history: History
+    stop: Callable[[], None]
+    unlogged: Callable[[], int]
 
     async def status(self, _: Request) -> Response:
         """The proxy as a whole."""
@@ -193,7 +188,7 @@ class Control:
             wanted = selection(get("api"), get("error"), get("filter"))
         except ValueError as problem:
             raise HTTPException(400, str(problem)) from None
-        return json_response({"over": self.history.count, "lost": self._unlogged(), **wanted})
+        return json_response({"over": self.history.count, "lost": self.unlogged(), **wanted})
 
     def _filter(self, request: Request) -> Filter:
         text = request.query_params.get("filter")
@@ -272,7 +267,7 @@ class Control:
 
     async def drain(self, _: Request) -> Response:
         """Take no more connections, let what is under way finish, stop."""
-        self._drain()
+        self.stop()
         return json_response({"draining": True}, 202)
 
     async def metrics(self, _: Request) -> Response:

@@ -165,23 +165,21 @@ class Relay:
 
     def tick(self) -> None:
         """It is time, or a frame here has been waiting for one that passed elsewhere."""
-        if self._closed:
-            return
+        if not self._closed:
+            self._call(self.connection.tick)
+
+    def _call(self, method: Callable[[int], Actions]) -> None:
         now = clock()
-        self.perform(self.connection.tick(now), now)
+        self.perform(method(now), now)
         self.update_reading()
 
     def replace(self, plan: Plan) -> None:
         """Go on under other rules."""
-        now = clock()
-        self.perform(self.connection.replace(plan, now), now)
-        self.update_reading()
+        self._call(partial(self.connection.replace, plan))
 
     def release(self, rule: str) -> None:
         """What a rule holds leaves."""
-        now = clock()
-        self.perform(self.connection.release(rule, now), now)
-        self.update_reading()
+        self._call(partial(self.connection.release, rule))
 
     def pause(self) -> None:
         """Read from neither endpoint. What has been read goes its way, when a rule lets it."""
@@ -191,7 +189,7 @@ class Relay:
     def step(self, direction: Direction) -> None:
         """While paused: read the next frame that goes in this direction, and no more."""
         endpoint = self.client if direction == "request" else self.broker
-        endpoint.buffers = OneFrame(self.buffers, self.connection, direction)
+        endpoint.buffers = OneFrame(self.buffers, self.connection.state.ingress[direction])
         self.update_reading()
 
     def resume(self) -> None:

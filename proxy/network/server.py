@@ -16,6 +16,7 @@ from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.plural import plural
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
+from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address, Node, Topology
 from barnabas.proxy.fastpath.plan import Plan
@@ -231,8 +232,8 @@ class Proxy:
     ) -> Relay:
         """The two sockets of a connection, and the protocol logic between them."""
         here = address_of(client.getsockname())
-        connection = Connection(
-            number,
+        state = State(
+            number=number,
             client=endpoint_text(peer),
             broker=node.id,
             plan=self._plan,
@@ -251,7 +252,7 @@ class Proxy:
             flow = MaskedFlow(arrived, self.options.masking)
             flow.upstream(address_of(broker.getsockname()), address_of(broker.getpeername()))
         relay = Relay(
-            connection,
+            Connection(state),
             loop=self._loop,
             buffers=self._buffers,
             flow=flow,

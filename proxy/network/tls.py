@@ -103,11 +103,8 @@ def reason(problem: ssl.SSLError | OSError) -> str:
     if isinstance(problem, ssl.SSLError):
         text = str(problem.args[-1] if problem.args else problem)
         text = text.removeprefix("[").partition("] ")[2] or text
-        return (
-            text.partition(" (_ssl.c")[0].lower()
-            if text.isupper()
-            else text.partition(" (_ssl.c")[0]
-        )
+        said = text.partition(" (_ssl.c")[0]
+        return said.lower() if text.isupper() else said
     return problem.strerror or str(problem) or type(problem).__name__
 
 

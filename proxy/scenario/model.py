@@ -15,9 +15,7 @@ from pydantic import (
 from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.captures.kafka.expression import expression
-from barnabas.proxy.faults import (
-    CONNECTIONS,
-)
+from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.settings import Settings, raise_all, said
 from barnabas.proxy.matching.when import When

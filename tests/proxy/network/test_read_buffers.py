@@ -45,7 +45,7 @@ def test_a_step_ends_with_the_frame_wherever_it_begins(
     actor = Stage(scenario, observed=observed).actor()
     actor.ask(HEARTBEAT)  # the first is never skimmed
     actor.ask(HEARTBEAT[:begun])
-    step = OneFrame(ReadBuffers(), actor.connection, "request")
+    step = OneFrame(ReadBuffers(), actor.connection.state.ingress["request"])
     assert [step.done] == [False]
     left = read(actor, "request", step, HEARTBEAT[begun:] + HEARTBEAT + b"behind")
     assert step.done
@@ -61,7 +61,7 @@ def test_responses_too(begun: int) -> None:
     for _ in range(3):
         actor.ask(HEARTBEAT)
     actor.answer(BEAT + BEAT[:begun])
-    step = OneFrame(ReadBuffers(), actor.connection, "response")
+    step = OneFrame(ReadBuffers(), actor.connection.state.ingress["response"])
     assert read(actor, "response", step, BEAT[begun:] + BEAT) == BEAT
     assert step.done
 
@@ -69,7 +69,7 @@ def test_responses_too(begun: int) -> None:
 @pytest.mark.parametrize("frame", [raw(b""), raw(b"x"), raw(b"\0\x0c\0\1"), raw(bytes(9))])
 def test_a_frame_that_nobody_can_read_is_one_too(frame: bytes) -> None:
     actor = Stage().actor()
-    step = OneFrame(ReadBuffers(), actor.connection, "request")
+    step = OneFrame(ReadBuffers(), actor.connection.state.ingress["request"])
     assert read(actor, "request", step, frame + HEARTBEAT) == HEARTBEAT
     assert step.done
     assert actor.sent["request"] == frame
@@ -79,7 +79,7 @@ def test_the_room_ends_where_the_shared_buffer_does() -> None:
     actor = Stage().actor()
     shared = ReadBuffers()
     large = raw(HEARTBEAT[4:] + bytes(2 * len(shared.current)))
-    step = OneFrame(shared, actor.connection, "request")
+    step = OneFrame(shared, actor.connection.state.ingress["request"])
     actor.ask(large[:4])
     assert len(step.current) == len(shared.current)
     kept = step.keep()
