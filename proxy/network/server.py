@@ -265,8 +265,7 @@ class Proxy:
         return relay
 
     def _finished(self, exchange: Exchange) -> None:
-        error = exchange.error
-        if error is not None:
+        if (error := exchange.error) is not None:
             self.tally.error(exchange.key, error)
         self._done(self.options.masking.exchange(exchange))
 
