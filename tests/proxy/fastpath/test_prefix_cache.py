@@ -171,4 +171,4 @@ def test_what_a_very_long_request_begins_with_is_not_remembered() -> None:
         actor = Stage(scenario, observed=False).actor()
         for number in range(2):
             actor.ask(request("Heartbeat", number, client=client, group_id="g"))
-        assert len(actor.connection.state.familiar) == remembered
+        assert len(actor.connection.state.known_prefixes) == remembered
