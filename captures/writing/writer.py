@@ -10,7 +10,6 @@ is, and where in its bytes and frames the segment begins (`goes_on`).
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,6 +25,7 @@ from barnabas.captures.writing.pcapng import comment_option, interface, packet, 
 from barnabas.captures.writing.rotation import Rotation, Segments
 from barnabas.captures.writing.sink import Blocks, Sink, Stats
 from barnabas.specs.frames import Direction
+from barnabas.version import version
 
 FORMAT: Final = 1
 """Version of the comments' layout; the section header's comment says it."""
@@ -315,16 +315,9 @@ def _packets(
 
 
 def _head(meta: Comment) -> bytes:
-    head = section(_encode({"barnabas": FORMAT, **meta}), f"barnabas {_version()}")
+    head = section(_encode({"barnabas": FORMAT, **meta}), f"barnabas {version()}")
     return head + interface(LINKTYPE_RAW)
 
 
 def _link(connection: int, flow: Literal["arrived", "left"]) -> Comment:
     return {"barnabas": "flow", "connection": connection, "flow": flow}
-
-
-def _version() -> str:
-    try:
-        return importlib.metadata.version("barnabas")
-    except importlib.metadata.PackageNotFoundError:  # a source tree that was never installed
-        return "0+unknown"
