@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help docs demo test test-more test-all lint bench compat compat-franz kafka-release rediscover fuzz-self clean
+.PHONY: help docs demo test test-more test-all lint bench compat compat-franz kafka-release rediscover fuzz-self wheel clean
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
@@ -15,6 +15,7 @@ help:
 	@echo "make rediscover  campaigns against releases with known bugs and those that mended them"
 	@echo "make compat    brokers and clients of many versions, directly and through the proxy"
 	@echo "make kafka-release VERSION=4.4.0  what that release has otherwise than we declare it; tests/golden anew"
+	@echo "make wheel     wheel and sdist into dist/, checked, each installed and tried in fresh environments"
 	@echo "make compat-franz  franz-go's own test suite (Go, 4.3.1), directly and through the proxy"
 
 # each target makes .venv if need be and installs what it needs, once (a stamp for each extra)
@@ -87,6 +88,13 @@ docs: $(VENV)/.stamp-test $(VENV)/.stamp-docs
 	@$(BIN)/python -m tests.docs.reference
 	@$(BIN)/mkdocs build --quiet --strict
 	@echo "open build/docs/index.html"
+
+# another Python: python3.14 tests/package/trials.py --all dist/*.whl
+wheel: $(VENV)/.stamp-wheel
+	@rm -rf dist && $(BIN)/python -m build --outdir dist . >/dev/null
+	@$(BIN)/twine check --strict dist/*
+	@$(BIN)/check-wheel-contents dist/*.whl
+	@$(BIN)/python tests/package/trials.py dist/*.whl dist/*.tar.gz
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info
