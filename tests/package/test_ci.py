@@ -82,7 +82,7 @@ def test_the_extras_that_it_installs_exist() -> None:
 
 
 def test_the_test_in_python_parses_and_uses_the_image_s_ports() -> None:
-    (text,) = blocks("python")
+    text, _fixture = blocks("python")
     ast.parse(text)
     assert "range(19092, 19103)" in text
     assert "EXPOSE 19092-19102\n" in (ROOT / "Containerfile").read_text()
