@@ -1,4 +1,6 @@
 PYTHON ?= python3
+# compiled once, not by each of the processes that tests start
+unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
@@ -36,12 +38,12 @@ demo: $(VENV)/.stamp-demo
 test: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 5 \
 	  --dist loadfile --no-loadscope-reorder \
-	  -m "not needs_tshark and not needs_chromium and not needs_apache and not needs_go"
+	  -m "not slow"
 
 # two at a time, on however many cores: brokers are JVMs, and their clients have deadlines; then what needs the machine
 test-more: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
-	  -m "(needs_tshark or needs_chromium or needs_apache or needs_go) and not alone" tests && two=0 || two=$$?; \
+	  -m "slow and not alone" tests && two=0 || two=$$?; \
 	$(BIN)/python -m pytest -m alone tests/compat && exit $$two
 
 test-all: test test-more
