@@ -8,8 +8,9 @@ BIN    := $(VENV)/bin
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
-	@echo "make test      all tests that Python wheels can run"
-	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka, Go)"
+	@echo "make test      unit tests, playbooks and properties: under four minutes on two cores"
+	@echo "make test-more what those leave: Spark, real Kafka, Go, tshark, chromium, and what is slow for other reasons"
+	@echo "make test-all  both"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make bench     speed of proxy, codecs, fuzzer, reading captures, the pipeline and with real Kafka, as ratios of one run"
 	@echo "make fuzz-self the fuzzer against our own decoders and proxy: two minutes, nothing to find"
@@ -37,10 +38,10 @@ demo: $(VENV)/.stamp-demo
 # wait for others. The order is that of tests/conftest.py: the longest first
 test: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 5 \
-	  --dist loadfile --no-loadscope-reorder \
-	  -m "not slow"
+	  --dist loadfile --no-loadscope-reorder -m "not slow"
 
-# two at a time, on however many cores: brokers are JVMs, and their clients have deadlines; then what needs the machine
+# two at a time, on however many cores: Spark and brokers are JVMs, whose clients have deadlines; then what needs
+# the machine
 test-more: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
 	  -m "slow and not alone" tests && two=0 || two=$$?; \
