@@ -14,7 +14,8 @@ import pytest
 
 from barnabas.captures.reader import CaptureReader
 from barnabas.peers.embedded import EmbeddedCluster
-from tests.barnabas.cli.test_app import run, started
+from tests.barnabas.cli.command import run
+from tests.barnabas.cli.test_app import started
 from tests.captures.traffic import exchanges, gist, tshark
 
 
