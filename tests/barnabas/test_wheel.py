@@ -21,6 +21,8 @@ from barnabas.specs import stubs
 from tests.barnabas import project
 from tests.places import ROOT
 
+pytestmark = pytest.mark.slow("wheels are built and installed")
+
 README = (ROOT / "README.md").read_text()
 
 PARTS = ("captures", "experiments", "fuzz", "peers", "pipeline", "proxy", "specs")
@@ -31,8 +33,6 @@ NOT_OURS = "raise RuntimeError('a package of the project was imported in place o
 IMPORT_ALL = """
 import pkgutil, sys
 import barnabas
-
-pytestmark = pytest.mark.slow("wheels are built and installed")
 for one in pkgutil.walk_packages(barnabas.__path__, "barnabas.", onerror=lambda name: sys.exit(name)):
     # a program on its own, for environments that lack what we need
     if "__main__" not in one.name and ".clients.programs." not in one.name:

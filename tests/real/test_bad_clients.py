@@ -262,6 +262,7 @@ def warm(proxy: ProxyProcess, at_rest: int) -> None:
     until(lambda: proxy.descriptors == at_rest, "descriptors are given back")
 
 
+@pytest.mark.slow("ten thousand connections")
 @pytest.mark.parametrize("sent", [b"", METADATA[:11]], ids=["nothing", "half a frame"])
 @pytest.mark.parametrize("end", WAYS.values(), ids=WAYS)
 def test_ten_thousand_connections_leave_nothing(
