@@ -1,4 +1,6 @@
 PYTHON ?= python3
+# compiled once, not by each of the processes that tests start
+unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
@@ -6,8 +8,9 @@ BIN    := $(VENV)/bin
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
-	@echo "make test      all tests that Python wheels can run"
-	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka, Go)"
+	@echo "make test      unit tests, playbooks and properties: under four minutes on two cores"
+	@echo "make test-more what those leave: Spark, real Kafka, Go, tshark, chromium, and what is slow for other reasons"
+	@echo "make test-all  both"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make docs      the documentation, into build/docs"
 	@echo "make bench     speed of proxy, codecs, fuzzer, reading captures, the pipeline and with real Kafka, as ratios of one run"
@@ -37,13 +40,13 @@ demo: $(VENV)/.stamp-demo
 # wait for others. The order is that of tests/conftest.py: the longest first
 test: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 5 \
-	  --dist loadfile --no-loadscope-reorder \
-	  -m "not needs_tshark and not needs_chromium and not needs_apache and not needs_go"
+	  --dist loadfile --no-loadscope-reorder -m "not slow"
 
-# two at a time, on however many cores: brokers are JVMs, and their clients have deadlines; then what needs the machine
+# two at a time, on however many cores: Spark and brokers are JVMs, whose clients have deadlines; then what needs
+# the machine
 test-more: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
-	  -m "(needs_tshark or needs_chromium or needs_apache or needs_go) and not alone" tests && two=0 || two=$$?; \
+	  -m "slow and not alone" tests && two=0 || two=$$?; \
 	$(BIN)/python -m pytest -m alone tests/compat && exit $$two
 
 test-all: test test-more

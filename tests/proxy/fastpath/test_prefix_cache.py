@@ -124,6 +124,7 @@ def test_what_the_beginning_does_not_decide_is_decided_on_the_whole(where: str) 
     assert rule.matched + rule.unclear == (0 if "topic_data" in where else 2)
 
 
+@pytest.mark.slow("a long property")
 @settings(max_examples=60)
 @given(
     st.lists(
