@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.barnabas.cli.test_app import BARNABAS, SAMPLE, run
+from tests.barnabas.cli.command import run
+from tests.barnabas.cli.test_app import BARNABAS, SAMPLE
 
 OWN = """
 from barnabas.proxy.effects import Wait
