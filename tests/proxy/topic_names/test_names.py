@@ -29,7 +29,7 @@ def test_what_was_heard_is_read_when_somebody_looks(monkeypatch: pytest.MonkeyPa
         read.append(key)
         return ids_with_names_in(key, *message)
 
-    monkeypatch.setattr(module, "pairs_in", noted)
+    monkeypatch.setattr(module, "ids_with_names_in", noted)
     names = TopicNames()
     for _ in range(3):  # as clients ask one after the other
         names.add_response(METADATA, 12, metadata(orders=1))
