@@ -14,6 +14,8 @@ from tests.compat import processes
 from tests.compat.cells import Side
 from tests.compat.clients import connections
 
+pytestmark = pytest.mark.slow("processes of their own")
+
 
 @pytest.mark.parametrize(
     ("text", "side"),

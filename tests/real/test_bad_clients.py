@@ -17,6 +17,8 @@ from barnabas.peers.embedded import EmbeddedCluster
 from tests.proxy.playbook import raw, request
 from tests.real.process import SOON, ProxyProcess, until
 
+pytestmark = pytest.mark.slow("real sockets by the hundred")
+
 MIB: Final = 1 << 20
 
 ROOM: Final = 24 * MIB
@@ -198,7 +200,6 @@ def test_slow_clients_are_served_and_hold_up_nobody(proxy: ProxyProcess, at_rest
             assert receive(client, 8)[4:] == METADATA[8:12]
 
 
-@pytest.mark.slow("thousands of connections")
 @pytest.mark.parametrize("sent", [b"", METADATA[:2], METADATA[:9], METADATA[:-1]])
 def test_clients_that_only_connect_cost_little(
     proxy: ProxyProcess, at_rest: int, sent: bytes
@@ -263,7 +264,6 @@ def warm(proxy: ProxyProcess, at_rest: int) -> None:
     until(lambda: proxy.descriptors == at_rest, "descriptors are given back")
 
 
-@pytest.mark.slow("ten thousand connections")
 @pytest.mark.parametrize("sent", [b"", METADATA[:11]], ids=["nothing", "half a frame"])
 @pytest.mark.parametrize("end", WAYS.values(), ids=WAYS)
 def test_ten_thousand_connections_leave_nothing(

@@ -16,6 +16,8 @@ from tests.bench import machine
 from tests.proxy.playbook import raw, request
 from tests.real.process import SOON, ProxyProcess, until
 
+pytestmark = pytest.mark.slow("waits for what never answers")
+
 METADATA = request("Metadata", 7)
 
 UNKNOWN = raw(struct.pack(">hhih", 999, 0, 7, -1))
@@ -90,7 +92,6 @@ def flooding() -> Iterator[str]:
         worker.join()
 
 
-@pytest.mark.slow("a proxy in a process of its own")
 @pytest.mark.parametrize("broker", [silent, vanished, flooding])
 def test_it_stops_in_time_whatever_brokers_and_clients_do(broker: Broker) -> None:
     """Requests wait for answers that never come, for brokers, or answers for clients that read."""

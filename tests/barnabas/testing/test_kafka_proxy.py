@@ -28,6 +28,8 @@ from barnabas.testing.process import Process
 from tests.barnabas.testing.made import row
 from tests.barnabas.testing.test_process import until
 
+pytestmark = pytest.mark.slow("real clients and an embedded cluster")
+
 SLOW = {"name": "slow", "match": {"api": "Produce", "direction": "request"}, "do": {"delay": "1ms"}}
 LOSE = {
     "version": 1,

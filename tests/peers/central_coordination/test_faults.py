@@ -17,7 +17,7 @@ from barnabas.peers.central_coordination.settings import BrokerSettings, Consume
 from barnabas.peers.listener import Address
 from tests.peers.faults import Case, between, fired, scenario, until, with_all_faults
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.slow("sockets, and sessions that must end"), pytest.mark.timeout(90)]
 
 DIALECT = "central-coordination"
 SESSION = 600

@@ -18,7 +18,7 @@ from barnabas.peers.listener import Address
 from barnabas.peers.registry import Registry
 from tests.peers.faults import Case, between, fired, scenario, until, with_all_faults
 
-pytestmark = pytest.mark.timeout(90)
+pytestmark = [pytest.mark.slow("sockets, and sessions that must end"), pytest.mark.timeout(90)]
 
 DIALECT = "rewrite-0.8.2"
 SESSION = 600

@@ -20,6 +20,8 @@ from barnabas.harness import Harness
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.proxy.playbook import request
 
+pytestmark = pytest.mark.slow("brokers in a process of their own, and clients")
+
 Read = list[tuple[int, int, bytes | None]]
 
 

@@ -25,6 +25,8 @@ from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import BARNABAS, started
 
+pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
+
 DEADLINE = 15.0
 SCENARIO = "version: 1\nrules: [{name: first, match: {api: Fetch}, do: {delay: 1ms}}]\n"
 

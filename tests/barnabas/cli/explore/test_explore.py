@@ -26,6 +26,8 @@ from barnabas.proxy.scenario.file import load
 from barnabas.trouble import Trouble
 from tests.places import ROOT
 
+pytestmark = pytest.mark.slow("each runs a program many times")
+
 PROGRAM = str(Path(__file__).with_name("explored.py"))
 BEFORE, BROKER, AFTER = "before the request", "after the broker has it", "after the reply"
 
@@ -249,7 +251,6 @@ def test_transactions_of_a_real_broker_survive_every_cut() -> None:
     assert "12 runs, 0 with findings" in err
 
 
-@pytest.mark.slow("an exploration in a process of its own")
 def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> None:
     """The third run waits until a file is gone: it is interrupted meanwhile."""
     code = (

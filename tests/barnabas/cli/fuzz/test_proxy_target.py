@@ -11,6 +11,8 @@ from barnabas.fuzz.engine.running import judge
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.targets.broker import BrokerTarget
 
+pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
+
 FRAME = bytes.fromhex("0003 0001 00000007 0001 61 ffffffff")
 
 

@@ -19,6 +19,8 @@ from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.test_app import started
 from tests.proxy.playbook import request
 
+pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
+
 PATIENCE = 20.0
 
 
