@@ -110,7 +110,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ),
         (("analyze", "folder", "-o", "new", "--once"), "--once says when --follow ends"),
         (("decode", "missing.pcapng"), "can't read the capture missing.pcapng"),
-        (("decode", "text.pcapng"), "text.pcapng is no capture"),
+        (("decode", "text.pcapng"), "text.pcapng is not a capture"),
         (("decode", "text.pcapng", "--filter", "apo == 'Fetch'"), "did you mean 'api'?"),
         (("decode", "text.pcapng", "--frames", "--filter", "api"), "without --frames"),
         (("decode", "--request", "00", "--filter", "api"), "--filter is for a capture file"),
@@ -246,7 +246,7 @@ def test_a_capture_into_a_pipe_that_nobody_reads_is_refused(tmp_path: Path) -> N
     os.mkfifo(tmp_path / "pipe")
     found = run(*PROXY, "--capture", str(tmp_path / "pipe"))
     assert (found.returncode, found.stdout) == (2, "")
-    assert "nobody reads that pipe, start its reader first" in found.stderr
+    assert "the pipe has no reader; start its reader first" in found.stderr
 
 
 @contextmanager

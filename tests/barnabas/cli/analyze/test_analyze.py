@@ -34,7 +34,11 @@ def trouble(wanted: Wanted) -> Trouble:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(None, "No such file"), (b"", "is no capture"), (b"not a capture at all\n", "is no capture")],
+    [
+        (None, "No such file"),
+        (b"", "is not a capture"),
+        (b"not a capture at all\n", "is not a capture"),
+    ],
 )
 def test_what_is_no_capture_is_misuse(tmp_path: Path, content: bytes | None, said: str) -> None:
     file = tmp_path / "x.pcap"
@@ -108,4 +112,4 @@ def test_a_folder_of_captures_is_looked_at_file_by_file(tmp_path: Path) -> None:
     captures.mkdir()
     shutil.copy(CAPTURE, captures)
     (captures / "broken.pcap").write_bytes(b"broken")
-    assert "broken.pcap is no capture" in str(trouble(Wanted([captures], tmp_path / "out")))
+    assert "broken.pcap is not a capture" in str(trouble(Wanted([captures], tmp_path / "out")))

@@ -65,7 +65,7 @@ def check(*arguments: str | Path) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-WHAT = "correlation id 0 was used again while Metadata waited"
+WHAT = "correlation id 0 was reused while Metadata was in flight with it"
 
 
 def test_text(wrong: Path) -> None:
@@ -74,7 +74,7 @@ def test_text(wrong: Path) -> None:
     lines = out.splitlines()
     assert lines[0].endswith(f"error   correlation_ids: {WHAT}")
     assert "frames 5, 6, 7, 8: Metadata v1 #0 of me, connection 1;" in lines[1]
-    assert lines[2].strip().startswith("Count correlation ids up")
+    assert lines[2].strip().startswith("Increment the correlation id")
     assert "note    commits: group g�: a commit of generation 1 was refused" in lines[3]
     assert err == "3 exchanges: 1 error, 1 note\n"
 

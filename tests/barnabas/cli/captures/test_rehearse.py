@@ -253,5 +253,5 @@ def test_what_is_no_tuple_of_faults_is_said(
 def test_what_is_no_capture_is_said(capture: Path, tmp_path: Path) -> None:
     assert rehearse(tmp_path / "none")[0] == 2
     (tmp_path / "text").write_text("hello")
-    assert "is no capture" in rehearse(tmp_path / "text")[2]
+    assert "is not a capture" in rehearse(tmp_path / "text")[2]
     assert "takes a scenario and a capture" in rehearse("a", "b", "c")[2]
