@@ -75,7 +75,7 @@ def test_text(wrong: Path) -> None:
     assert lines[0].endswith(f"error   correlation_ids: {WHAT}")
     assert "frames 5, 6, 7, 8: Metadata v1 #0 of me, connection 1;" in lines[1]
     assert lines[2].strip().startswith("Increment the correlation id")
-    assert "note    commits: group g�: a commit of generation 1 was refused" in lines[3]
+    assert "note    commits: group g�: a commit of generation 1 was rejected" in lines[3]
     assert err == "3 exchanges: 1 error, 1 note\n"
 
 
