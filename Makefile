@@ -1,13 +1,16 @@
 PYTHON ?= python3
+# compiled once, not by each of the processes that tests start
+unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help docs demo test test-more test-all lint bench compat compat-franz kafka-release rediscover fuzz-self clean
+.PHONY: help docs demo test test-more test-all lint bench compat compat-franz kafka-release rediscover fuzz-self wheel clean
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
-	@echo "make test      all tests that Python wheels can run"
-	@echo "make test-all  those, and the ones that need more (tshark, chromium, real Kafka, Go)"
+	@echo "make test      unit tests, playbooks and properties: under four minutes on two cores"
+	@echo "make test-more what those leave: Spark, real Kafka, Go, tshark, chromium, and what is slow for other reasons"
+	@echo "make test-all  both"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make docs      the documentation, into build/docs"
 	@echo "make bench     speed of proxy, codecs, fuzzer, reading captures, the pipeline and with real Kafka, as ratios of one run"
@@ -15,6 +18,7 @@ help:
 	@echo "make rediscover  campaigns against releases with known bugs and those that mended them"
 	@echo "make compat    brokers and clients of many versions, directly and through the proxy"
 	@echo "make kafka-release VERSION=4.4.0  what that release has otherwise than we declare it; tests/golden anew"
+	@echo "make wheel     wheel and sdist into dist/, checked, each installed and tried in fresh environments"
 	@echo "make compat-franz  franz-go's own test suite (Go, 4.3.1), directly and through the proxy"
 
 # each target makes .venv if need be and installs what it needs, once (a stamp for each extra)
@@ -36,13 +40,13 @@ demo: $(VENV)/.stamp-demo
 # wait for others. The order is that of tests/conftest.py: the longest first
 test: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 5 \
-	  --dist loadfile --no-loadscope-reorder \
-	  -m "not needs_tshark and not needs_chromium and not needs_apache and not needs_go"
+	  --dist loadfile --no-loadscope-reorder -m "not slow"
 
-# two at a time, on however many cores: brokers are JVMs, and their clients have deadlines; then what needs the machine
+# two at a time, on however many cores: Spark and brokers are JVMs, whose clients have deadlines; then what needs
+# the machine
 test-more: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
-	  -m "(needs_tshark or needs_chromium or needs_apache or needs_go) and not alone" tests && two=0 || two=$$?; \
+	  -m "slow and not alone" tests && two=0 || two=$$?; \
 	$(BIN)/python -m pytest -m alone tests/compat && exit $$two
 
 test-all: test test-more
@@ -87,6 +91,13 @@ docs: $(VENV)/.stamp-test $(VENV)/.stamp-docs
 	@$(BIN)/python -m tests.docs.reference
 	@$(BIN)/mkdocs build --quiet --strict
 	@echo "open build/docs/index.html"
+
+# another Python: python3.14 tests/package/trials.py --all dist/*.whl
+wheel: $(VENV)/.stamp-wheel
+	@rm -rf dist && $(BIN)/python -m build --outdir dist . >/dev/null
+	@$(BIN)/twine check --strict dist/*
+	@$(BIN)/check-wheel-contents dist/*.whl
+	@$(BIN)/python tests/package/trials.py dist/*.whl dist/*.tar.gz
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info

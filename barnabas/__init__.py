@@ -5,9 +5,6 @@ def __getattr__(name: str) -> str:
     """`__version__`, read when it is asked for: what reads it is slow to load, and all begins here."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib.metadata import PackageNotFoundError, version
+    from barnabas.version import version
 
-    try:
-        return version("barnabas")
-    except PackageNotFoundError:  # run from a source tree that was never installed
-        return "0+unknown"
+    return version()

@@ -1,4 +1,4 @@
-"""What a fault may ask for. The connection (`proxy.connection.connection`) knows how to do each of these.
+"""What a fault may ask for; `proxy.connection.dispatch` does it.
 
 A fault is a frozen configuration and one pure function that returns one of these; it never touches a
 socket, a clock or a queue. Times are in ns.
@@ -20,10 +20,7 @@ class Wait(NamedTuple):
 
 
 class Aside(NamedTuple):
-    """The message steps aside and what is behind it passes, until one of these comes about.
-
-    With none of them it only waits for its time.
-    """
+    """The message waits for one of these, or only for its time; what is behind it passes."""
 
     at_most: int
     """It leaves after this time at the latest."""
@@ -46,9 +43,9 @@ class Aside(NamedTuple):
 
 
 class Shuffle(NamedTuple):
-    """Messages are gathered until the window is full (or the time is up) and leave in this order.
+    """Messages gather until the window is full, or the time is up, and leave in this order.
 
-    The one that opens the window fixes its order: a permutation of range(size of the window).
+    The first message of a window fixes it: a permutation of range(size of the window).
     """
 
     order: tuple[int, ...]
@@ -59,16 +56,16 @@ class Shuffle(NamedTuple):
 
 
 class Gather(NamedTuple):
-    """The message, and all behind it, wait until so many have gathered (or the time is up); then they
-    leave at once, in their order."""
+    """The message and all behind it wait until so many have gathered, or the time is up, and then leave
+    at once."""
 
     size: int
     at_most: int
 
 
 class Lose(NamedTuple):
-    """The message never leaves. As TCP can't lose one message out of a stream, nothing behind it in
-    its direction leaves either, until somebody closes; `selective` takes out just this exchange."""
+    """The message never leaves, nor does anything behind it in its direction: TCP can't lose one message
+    out of a stream. `selective` takes out this exchange alone."""
 
     selective: bool = False
 
@@ -82,8 +79,7 @@ class HangUp(NamedTuple):
 
 
 class Break(NamedTuple):
-    """Only the first bytes of the message leave (its size stands in front); then both sides are
-    closed."""
+    """Only the first bytes of the message leave; then both sides are closed."""
 
     keep: int
     """Bytes of the frame, the 4 of its size among them."""
@@ -95,7 +91,7 @@ class HalfClose(NamedTuple):
 
 
 class Become(NamedTuple):
-    """The message is another one from here on, for the faults and rules that follow too."""
+    """The message is changed, for the faults and rules that follow too."""
 
     body: bytes
     what: str
@@ -177,8 +173,8 @@ class Reject(NamedTuple):
 
 
 class Silence(NamedTuple):
-    """From here on no byte passes in either direction, and no end of the connection is told, until
-    the time is up; then both sides are closed."""
+    """From here on nothing passes in either direction, not even a FIN; when the time is up, both sides
+    are closed."""
 
     at_most: int
 

@@ -1,4 +1,4 @@
-"""The response that refuses a request: an entry for all that it names, each with the error code.
+"""An error response: the same error code for all that a request names.
 
 Kafka's own classes do this by hand for each API (AbstractRequest.getErrorResponse), and many put the
 code on the top level only. Here it follows from the two layouts and stands on every level: an array of
@@ -79,12 +79,12 @@ class Twin(NamedTuple):
     element: Node
 
 
-def refusal(key: int, version: int, request: dict[str, Any], code: int) -> dict[str, Any]:
+def error_response(key: int, version: int, request: dict[str, Any], code: int) -> dict[str, Any]:
     """The values of a response in which every error code is this one.
 
     Messages beside it are null: clients have words of their own for the code.
 
-    >>> refusal(12, 0, {"group_id": "g", "generation_id": 1, "member_id": "m"}, 27)
+    >>> error_response(12, 0, {"group_id": "g", "generation_id": 1, "member_id": "m"}, 27)
     {'error_code': 27}
     """
     found = api(key)
@@ -99,7 +99,7 @@ def refusal(key: int, version: int, request: dict[str, Any], code: int) -> dict[
 
 
 class _Filling(NamedTuple):
-    """What all levels of a response have in common."""
+    """The response that is made: what all its levels have in common."""
 
     code: int
     unknown: dict[str, Any]

@@ -19,6 +19,7 @@ from barnabas.captures.tcp.events import Chunk, Closed, Event, Note, Opened
 from barnabas.proxy.connection.actions import Actions, Cut
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
+from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address, Node, Topology
 from barnabas.proxy.fastpath.plan import Plan
@@ -105,7 +106,7 @@ class Rehearsal:
                 self._reload(event)
                 continue
             if isinstance(event, Note):
-                self._heed(event)
+                self._apply(event)
                 continue
             ts = event.ts_ns
             if self.rules.began is None:
@@ -122,15 +123,15 @@ class Rehearsal:
                 case Chunk(flow="arrived") if event.connection in self._connections:
                     connection = self._connections[event.connection]
                     data = memoryview(event.data)
-                    self._note(connection, connection.receive(event.direction, data, ts))
+                    self._record(connection, connection.receive(event.direction, data, ts))
                     self._wake_others(ts)
             yield event
 
     def _open(self, event: Opened) -> Connection:
         broker = event.comment.get("broker")
         reached_at = event.server.rpartition(":")[0].strip("[]")
-        return Connection(
-            event.connection,
+        state = State(
+            number=event.connection,
             client=str(event.comment.get("client", event.client)),
             broker=broker if isinstance(broker, int) else None,
             plan=self._plan,
@@ -141,6 +142,7 @@ class Rehearsal:
             find=self._topology.finder(reached_at),
             rehearses=True,  # requests that a capture does not have may be answered in it
         )
+        return Connection(state)
 
     def _listen(self, node: Node) -> Address:
         return self._listeners.get((node.kind, node.id), node.upstream)
@@ -157,7 +159,7 @@ class Rehearsal:
                 return
             first = min(due, key=lambda connection: connection.wake or 0)
             now = first.wake or 0
-            self._note(first, first.tick(now))
+            self._record(first, first.tick(now))
             self._wake_others(now)
 
     def _wake_others(self, now: int) -> None:
@@ -165,7 +167,7 @@ class Rehearsal:
         while self._shared.ready:
             connection = self._connections.get(self._shared.ready.pop())
             if connection is not None:
-                self._note(connection, connection.tick(now))
+                self._record(connection, connection.tick(now))
 
     def _reload(self, reload: Reload) -> None:
         self._pass_time(reload.ts)
@@ -173,9 +175,9 @@ class Rehearsal:
         self.rules.began = reload.ts
         self._plan = Plan(self.rules)
         for connection in self._connections.values():
-            self._note(connection, connection.replace(self._plan, reload.ts))
+            self._record(connection, connection.replace(self._plan, reload.ts))
 
-    def _heed(self, note: Note) -> None:
+    def _apply(self, note: Note) -> None:
         """What the capture says of the whole proxy."""
         match note.comment:
             case {"barnabas": "listener", "host": str(host), "port": int(port), **node}:
@@ -188,10 +190,10 @@ class Rehearsal:
             case {"barnabas": "release", "rule": str(rule)}:
                 self._pass_time(note.ts_ns)
                 for connection in self._connections.values():
-                    self._note(connection, connection.release(rule, note.ts_ns))
+                    self._record(connection, connection.release(rule, note.ts_ns))
                 self._wake_others(note.ts_ns)
 
-    def _note(self, connection: Connection, actions: Actions) -> None:
+    def _record(self, connection: Connection, actions: Actions) -> None:
         for action in actions:
             if isinstance(action, Cut):
                 decision = _decision(action.comment)

@@ -242,11 +242,15 @@ def frame_body(data: bytes, frame: Frame) -> bytes:
 
 
 def encode_frame(frame: Frame, *, release: str | None = None) -> bytes:
-    """The bytes of a frame with its size in front. Raises barnabas.specs.codec.Unfit."""
+    """The bytes of a frame with its size in front; a request's header has the frame's key and version
+    unless it says others. Raises barnabas.specs.codec.Unfit."""
     if frame.direction == "request":
-        header = REQUEST_HEADER.codec(request_header_version(frame.key, frame.version))
+        codec = REQUEST_HEADER.codec(request_header_version(frame.key, frame.version))
+        asked = {"request_api_key": frame.key, "request_api_version": frame.version}
+        header = codec.encode(asked | frame.header)
     else:
-        header = RESPONSE_HEADER.codec(response_header_version(frame.key, frame.version))
+        codec = RESPONSE_HEADER.codec(response_header_version(frame.key, frame.version))
+        header = codec.encode(frame.header)
     message = api(frame.key).message(frame.direction)
-    data = header.encode(frame.header) + message.codec(frame.version, release).encode(frame.body)
+    data = header + message.codec(frame.version, release).encode(frame.body)
     return struct.pack(">i", len(data)) + data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Generator, Iterator
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 SPARK = 600
 """Seconds for a test with Spark, which may have to wait for the start of a JVM, on whatever machine."""
+
+MORE = ("needs_spark", "needs_apache", "needs_go", "needs_tshark", "needs_chromium")
+"""Marks of tests that are slow by what they need."""
 
 SHRINKING = 480
 """Seconds for a property: what it finds it shrinks for up to 300 (Hypothesis's own limit), and then is to
@@ -67,17 +71,23 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses by the markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that need tshark or chromium are skipped where it is missing, saying so; some get more time.
+    """Tests that need more than Python wheels are slow; some get more time.
 
-    Where workers share the files (pytest-xdist), those whose tests may take longest are begun first: or one
-    worker has them at the end, and the others wait.
+    Without tshark or chromium, those that need it are skipped, saying so. Where workers share the files
+    (pytest-xdist), those whose tests may take longest are begun first: or one worker has them at the end,
+    and the others wait.
     """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.timeout(SPARK))
+            item.add_marker("needs_spark")
         elif is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.timeout(SHRINKING))
+        if item.get_closest_marker("needs_spark") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SPARK))
+        for name in filter(item.get_closest_marker, MORE):
+            item.add_marker(pytest.mark.slow(name))
     if hasattr(config, "workerinput"):
         longest: dict[Path, float] = {}
         for item in items:
@@ -94,28 +104,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(skip)
 
 
-@pytest.fixture(autouse=True)
-def _kafka_at_hand(request: pytest.FixtureRequest) -> None:
-    """Tests marked `needs_apache("3.9.1")` are skipped where Java or that version can't be had."""
-    marker = request.node.get_closest_marker("needs_apache")
-    if marker is None:
-        return
-    try:
-        java()
-        for version in marker.args:
-            class_path(release(version).coordinates)
-    except UnavailableError as problem:
-        pytest.skip(str(problem))
+def pytest_collection_finish() -> None:
+    """Tests stay to the end: who collects garbage needn't look through all of them, again and again."""
+    gc.collect()
+    gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def _go_at_hand(request: pytest.FixtureRequest) -> None:
-    """Tests marked `needs_go("sarama@1.46.2")` are skipped where that can't be built."""
-    marker = request.node.get_closest_marker("needs_go")
-    if marker is None:
-        return
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests marked `needs_apache("3.9.1")` or `needs_go("sarama@1.46.2")` are skipped where that is missing.
+
+    A fixture that all tests use costs those thousands that need neither.
+    """
     try:
-        for name in marker.args:
-            find(name).prepare()
-    except CannotRun as problem:
+        if kafka := item.get_closest_marker("needs_apache"):
+            java()
+            for version in kafka.args:
+                class_path(release(version).coordinates)
+        if go := item.get_closest_marker("needs_go"):
+            for name in go.args:
+                find(name).prepare()
+    except (UnavailableError, CannotRun) as problem:
         pytest.skip(str(problem))

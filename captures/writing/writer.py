@@ -10,7 +10,6 @@ is, and where in its bytes and frames the segment begins (`goes_on`).
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +22,7 @@ from barnabas.captures.writing.flow_writer import Comment, FlowWriter, encode
 from barnabas.captures.writing.pcapng import interface, section, statistics
 from barnabas.captures.writing.rotation import Rotation, Segments
 from barnabas.captures.writing.sink import Sink
+from barnabas.version import version
 
 FORMAT: Final = 1
 """Version of the comments' layout; the section header's comment says it."""
@@ -134,12 +134,5 @@ class CaptureWriter:
 
 
 def _head(meta: Comment) -> bytes:
-    head = section(encode({"barnabas": FORMAT, **meta}), f"barnabas {_version()}")
+    head = section(encode({"barnabas": FORMAT, **meta}), f"barnabas {version()}")
     return head + interface(LINKTYPE_RAW)
-
-
-def _version() -> str:
-    try:
-        return importlib.metadata.version("barnabas")
-    except importlib.metadata.PackageNotFoundError:  # a source tree that was never installed
-        return "0+unknown"

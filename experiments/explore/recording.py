@@ -15,7 +15,8 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange
-from barnabas.proxy.connection.requests import ANSWERED, REFUSED
+from barnabas.proxy.connection.dispatch import ANSWERED
+from barnabas.proxy.connection.requests import REFUSED
 from barnabas.proxy.matching.settings import Settings
 
 

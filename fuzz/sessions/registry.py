@@ -82,11 +82,6 @@ def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
 
 
 def _seed(key: int, version: int, body: Mapping[str, Any], origin: str) -> Seed:
-    header = {
-        "request_api_key": key,
-        "request_api_version": version,
-        "correlation_id": 1,
-        "client_id": CLIENT_ID,
-    }
+    header = {"correlation_id": 1, "client_id": CLIENT_ID}
     frame = encode_frame(Frame("request", key, version, header, dict(body)))[4:]
     return Seed(key, version, "request", frame, origin)

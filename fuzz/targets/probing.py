@@ -75,12 +75,7 @@ class Prober:
     def ask(self, key: int, version: int, body: Mapping[str, Any]) -> dict[str, Any]:
         """The body of the response to a well-formed request. Raises Unanswered."""
         self._correlation_id = (self._correlation_id + 1) % (1 << 31)
-        header = {
-            "request_api_key": key,
-            "request_api_version": version,
-            "correlation_id": self._correlation_id,
-            "client_id": CLIENT_ID,
-        }
+        header = {"correlation_id": self._correlation_id, "client_id": CLIENT_ID}
         data = encode_frame(Frame("request", key, version, header, dict(body)))
         try:
             if self._socket is None:

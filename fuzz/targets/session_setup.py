@@ -41,12 +41,7 @@ def step(lane: Lane, answer: Mapping[str, Any] | None, correlation_id: int) -> b
         raise Failed(str(problem)) from None
     lane.asked = ask
     lane.correlation_id = correlation_id
-    header = {
-        "request_api_key": ask.key,
-        "request_api_version": ask.version,
-        "correlation_id": lane.correlation_id,
-        "client_id": CLIENT_ID,
-    }
+    header = {"correlation_id": lane.correlation_id, "client_id": CLIENT_ID}
     try:
         return encode_frame(Frame("request", ask.key, ask.version, header, dict(ask.body)))
     except Unfit as problem:

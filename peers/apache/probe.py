@@ -25,12 +25,7 @@ def ask(port: int, key: int, version: int, body: dict[str, Any], timeout: float)
 
     Raises OSError if nobody answers in `timeout` seconds, Malformed if the answer is none.
     """
-    header = {
-        "request_api_key": key,
-        "request_api_version": version,
-        "correlation_id": 1,
-        "client_id": "barnabas",
-    }
+    header = {"correlation_id": 1, "client_id": "barnabas"}
     with socket.create_connection((HOST, port), timeout) as connection:
         connection.settimeout(timeout)
         connection.sendall(encode_frame(Frame("request", key, version, header, body)))

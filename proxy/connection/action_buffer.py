@@ -1,4 +1,4 @@
-"""The actions of the present call, in order, and the account of exchanges that some of them report."""
+"""The actions of one call of a connection, in order; ends of exchanges are counted on the way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from barnabas.specs.frames import Direction
 
 
 class ActionBuffer:
-    """What one connection asks for until its call returns."""
+    """The actions of the present call."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -23,7 +23,7 @@ class ActionBuffer:
         """The last piece of the chunk that is sent: its index here, its start, its end."""
 
     def begin(self) -> None:
-        """Forget those of the last call."""
+        """Begin a call: forget the actions of the last one."""
         self.actions = []
         self.append = self.actions.append
         self._piece = None

@@ -1,4 +1,4 @@
-"""What a connection asks of whoever moves its bytes. Carried out in order, but for Finish: last."""
+"""What a connection asks of the relay: carried out in order, Finish last."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class Cut(NamedTuple):
 
 
 class Hide(NamedTuple):
-    """For the capture: a whole frame behind whose end something is that must not be in it."""
+    """For the capture: where a whole frame stood that must be masked."""
 
     direction: Direction
     frame: Hidden
 
 
 class Left(NamedTuple):
-    """For the capture: bytes that left otherwise than they arrived (changed, late, or invented).
+    """For the capture: a frame that left otherwise than it arrived (changed, late, or made here).
 
     `key` and `version` say what they are, see `barnabas.captures.writing.masking`.
     """

@@ -1,4 +1,4 @@
-"""What the capture says of a frame that rules decided about, or that left otherwise than it came."""
+"""Comments in the capture on frames that rules decided about, or that left otherwise than they came."""
 
 from __future__ import annotations
 

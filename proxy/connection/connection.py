@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.captures.kafka.pairing.draft_pairing import DraftPairing
-from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions
@@ -28,12 +27,8 @@ from barnabas.proxy.connection.ingress import Mode
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.requests import Requests
 from barnabas.proxy.connection.responses import Responses
-from barnabas.proxy.connection.shared_state import SharedState
-from barnabas.proxy.connection.state import Limits, State
-from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.topology import Find
+from barnabas.proxy.connection.state import State
 from barnabas.proxy.fastpath.plan import Plan
-from barnabas.specs.broker_addresses import Resolve
 from barnabas.specs.frames import Direction
 
 SEVERAL: Final = 1000
@@ -49,51 +44,23 @@ _WALK: Final[dict[Direction, Walk]] = {"request": walk_requests, "response": wal
 class Connection:
     """The protocol logic between one client and one broker."""
 
-    def __init__(
-        self,
-        number: int,
-        *,
-        client: str,
-        broker: int | None,
-        plan: Plan,
-        shared: SharedState,
-        tally: ApiStats,
-        totals: Totals,
-        resolve: Resolve,
-        find: Find,
-        observed: bool = False,
-        rehearses: bool = False,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
-    ) -> None:
-        self.state = State(
-            number=number,
-            client=client,
-            broker=broker,
-            plan=plan,
-            shared=shared,
-            tally=tally,
-            totals=totals,
-            resolve=resolve,
-            find=find,
-            observed=observed,
-            rehearses=rehearses,
-            limits=limits,
-        )
-        self.actions = ActionBuffer(self.state)
-        self.dispatch = Dispatch(self.state, self.actions)
-        self.egress = Egress(self.state, self.actions, self.dispatch)
-        self.requests: Requests | DraftHandler
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.actions = ActionBuffer(state)
+        self.dispatch = Dispatch(state, self.actions)
+        self.egress = Egress(state, self.actions, self.dispatch)
+        requests: Requests | DraftHandler
         self.responses: Responses | DraftHandler
-        parts = self.state, self.actions, self.dispatch
-        if plan.dialect is None:
-            self.requests = Requests(*parts)
-            self.responses = Responses(*parts, self.requests)
+        parts = state, self.actions, self.dispatch
+        if state.plan.dialect is None:
+            requests = Requests(*parts)
+            self.responses = Responses(*parts)
         else:
-            talk = DraftPairing(plan.dialect)
-            self.requests = DraftHandler(*parts, "request", talk)
-            self.responses = DraftHandler(*parts, "response", talk)
+            pairing = DraftPairing(state.plan.dialect)
+            requests = DraftHandler(*parts, "request", pairing)
+            self.responses = DraftHandler(*parts, "response", pairing)
         self.framing = Framing(
-            self.state, self.actions, {"request": self.requests, "response": self.responses}
+            state, self.actions, {"request": requests, "response": self.responses}
         )
         self.wake: int | None = None
         self._walk: dict[Direction, Walk | None] = dict.fromkeys(DIRECTIONS)
@@ -117,7 +84,7 @@ class Connection:
         if start:
             self.actions.send_piece(direction, data, 0, start)
         self._feed(direction, data, start, now)
-        return self._settle(now)
+        return self._end_call(now)
 
     def receive_eof(self, direction: Direction, now: int) -> Actions:
         """The sender of this direction will send no more; a frame cut off is sent on as it is."""
@@ -130,7 +97,7 @@ class Connection:
         if rest and not queue.lost:
             queue.append(OutgoingFrame(rest, ingress.frames, now))
         queue.end(now)
-        return self._settle(now)
+        return self._end_call(now)
 
     def tick(self, now: int) -> Actions:
         """Time has passed, or a message that a frame waited for has passed somewhere else."""
@@ -142,7 +109,7 @@ class Connection:
             state.until = None
             self.actions.abort("a black hole closed at last")
         state.stalled = {way: until for way, until in state.stalled.items() if until > now}
-        return self._settle(now)
+        return self._end_call(now)
 
     def replace(self, plan: Plan, now: int) -> Actions:
         """Go on under the rules of another plan; what rules that are gone held back leaves.
@@ -155,16 +122,16 @@ class Connection:
         self.actions.begin()
         kept = plan.rules.shared(old)
         state.plan = plan
-        state.look_again()
-        state.shared.forget(state.number)  # and wait again for those that stay aside
-        state.shared.join(state.number)
+        state.reset_caches()
+        state.shared.remove(state.number)  # and wait again for those that stay aside
+        state.shared.add(state.number)
         for direction, queue in state.queues.items():
             queue.keep(kept, direction)
             for held in queue.aside:
                 if held.aside.until is not None:
                     state.shared.wait(state.number, held)
         self.dispatch.order.keep(kept)
-        return self._settle(now)
+        return self._end_call(now)
 
     def release(self, rule: str, now: int) -> Actions:
         """What a rule holds leaves, whatever it waits for."""
@@ -175,7 +142,7 @@ class Connection:
         state.shared.windows.release(rule)
         for queue in state.queues.values():
             queue.release(rule, now)
-        return self._settle(now)
+        return self._end_call(now)
 
     def closed(self, now: int) -> Actions:
         """Both sides are closed: account for what was under way."""
@@ -186,7 +153,7 @@ class Connection:
         self._walk = dict.fromkeys(DIRECTIONS)
         self.framing.cut_off("response")
         stuck = self.egress.abandon()
-        state.shared.forget(state.number)
+        state.shared.remove(state.number)
         if stuck:
             self.actions.say(f"closed with {plural(stuck, 'frame')} not sent on")
         for pending in state.pairing.unanswered():
@@ -200,17 +167,13 @@ class Connection:
             return True
         if state.queues[direction].bytes > limits.queued:
             return True
-        most = min(SEVERAL, limits.waiting) if self.requests.several else limits.waiting
+        most = min(SEVERAL, limits.waiting) if state.several else limits.waiting
         return direction == "request" and (
             len(state.pairing.waiting) >= most
             or state.kept > limits.queued
             # the response that these wait for must still be read, but no more is to be asked
             or self.dispatch.order.bytes > limits.queued
         )
-
-    def missing(self, direction: Direction) -> int:
-        """Bytes up to the end of the frame under way, as far as is known: 4 between frames."""
-        return self.state.ingress[direction].to_end
 
     def undecided(self, direction: Direction) -> int:
         """Bytes that came of a frame of which it is not known yet what it is, or that is to be
@@ -239,18 +202,23 @@ class Connection:
             take = framing.go_on if ingress.missing else framing.begin
             at = take(direction, data, at, now)
             if not (ingress.missing or ingress.buffer):  # `between`, without the call
-                self.egress.pump(direction, now)
+                self._leave(direction, now)
         self._unread = end - at
 
-    def _settle(self, now: int) -> Actions:
-        """At the end of every call: send what is due, see when to wake up and what may be skimmed."""
+    def _leave(self, direction: Direction, now: int) -> None:
+        """Let what is due in a direction leave: replies of the proxy's own, and what waits."""
+        if direction == "response":
+            self.responses.own_replies(now)
+        self.egress.pump(direction, now)
+
+    def _end_call(self, now: int) -> Actions:
+        """Let what is due leave, see when to wake up, and which directions may be skimmed."""
         state = self.state
-        self.egress.pump("request", now)
-        self.responses.own_replies(now)
-        self.egress.pump("response", now)
+        for direction in DIRECTIONS:
+            self._leave(direction, now)
         state.shared.windows.advance()
-        if self.requests.not_offered and self.idle and not state.over:
-            self.actions.give_up(f"{self.requests.not_offered} is not offered")
+        if state.not_offered and self.idle and not state.over:
+            self.actions.give_up(f"{state.not_offered} is not offered")
         times = [
             queue.wake()
             for direction, queue in state.queues.items()
@@ -263,17 +231,17 @@ class Connection:
         self.wake = None if state.over else due
         order = self.dispatch.order
         order.reordering &= bool(order.expected)
-        free = self.requests.met and not (
+        free = state.identified and not (
             state.observed
             or state.over
             or state.silent
             or state.shared.partitions
             or order.expected
-            or state.unasked
+            or state.unwanted
             or state.reply_lost_by
-            or self.requests.replies
-            or self.requests.raw_tokens
-            or self.requests.not_offered
+            or state.own_replies
+            or state.raw_tokens
+            or state.not_offered
         )
         for direction in DIRECTIONS:
             queue, ingress = state.queues[direction], state.ingress[direction]

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
-from barnabas.proxy.connection.capture_comments import described
-from barnabas.proxy.connection.outgoing_frame import OutgoingFrame, Reply
+from barnabas.proxy.connection.actions import Left
+from barnabas.proxy.connection.capture_comments import decided, described
+from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.response_order import ResponseOrder
 from barnabas.proxy.connection.send_queue import Held, Window
 from barnabas.proxy.connection.state import State
-from barnabas.proxy.effects import Aside, Effect, HangUp, Insert, Lose, Shuffle, Wait
+from barnabas.proxy.effects import Answer, Aside, Effect, HangUp, Insert, Lose, Shuffle, Wait
 from barnabas.proxy.rules.merged_effects import MergedEffects, merge
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction, request_head
+
+ANSWERED: Final = "answered by the proxy"
 
 _NOTHING: Final = MergedEffects()
 
@@ -29,34 +33,53 @@ class Dispatch:
         self.actions = actions
         self.order = ResponseOrder()
 
-    def request(
-        self,
-        frame: OutgoingFrame,
-        pending: Pending,
-        decisions: list[Decision],
-        now: int,
-        at: int | None,
-        *,
-        answered: bool,
+    def request(self, frame: OutgoingFrame, decisions: list[Decision], now: int, at: int) -> None:
+        """A request goes its way, or the proxy answers it."""
+        answer = next((each for each in _effects(decisions) if isinstance(each, Answer)), None)
+        if answer is None:
+            self._request(frame, decisions, now, at)
+        else:
+            self.answer(frame, answer.body, decisions, now, at)
+
+    def answer(
+        self, frame: OutgoingFrame, body: bytes, decisions: list[Decision], now: int, at: int
+    ) -> None:
+        """The proxy answers a request when it is its turn; nothing of it leaves."""
+        comment: dict[str, Any] = {"frame": frame.ordinal, "left": "never", "note": ANSWERED}
+        self.actions.cut("request", at, comment | decided(decisions))
+        assert frame.pending is not None  # noqa: S101 - a request
+        frame.data, frame.answered = b"", frame.awaited
+        if frame.awaited:
+            self.state.own_replies[frame.pending] = body
+            self.state.kept += len(body)
+        else:
+            frame.pending.note = "taken out by a rule"
+        self._request(frame, decisions, now, None)
+
+    def _request(
+        self, frame: OutgoingFrame, decisions: list[Decision], now: int, at: int | None
     ) -> None:
         """A request goes its way; its response, if there will be one, has its place in the order."""
-        asides = [each for each in effects(decisions) if isinstance(each, Aside | Shuffle)]
+        asides = [each for each in _effects(decisions) if isinstance(each, Aside | Shuffle)]
         if all(effect.restore for effect in asides):
             if asides and not self.order.reordering:
                 self.order.begin(self._under_way())
-            if answered:
-                self.order.expect(pending)
+            if frame.pending and frame.awaited and frame.answered and not is_lost(decisions):
+                self.order.expect(frame.pending)
         self.frame("request", frame, decisions, now, at)
 
     def _under_way(self) -> Iterator[Pending]:
         yield from self.state.pairing.waiting
         for frame in self.state.queues["request"].in_order:
-            if frame.pending is not None and frame.reply is not Reply.NONE:
+            if frame.pending is not None and frame.answered:
                 yield frame.pending
 
     def response(self, frame: OutgoingFrame, decisions: list[Decision], now: int, at: int) -> None:
         """A response goes its way, now or when it is its turn; those behind it follow."""
         pending = frame.pending
+        if pending is not None and (rule := self.state.reply_lost_by.pop(pending, "")):
+            frame.rules = (*frame.rules, rule)
+            decisions = [*decisions, Decision(rule, (HangUp(),), ("the reply is lost",))]
         if pending is not None and self.order.must_wait(pending):
             self.order.hold_back(pending, frame, decisions)
             if frame.ordinal >= 0:
@@ -123,6 +146,29 @@ class Dispatch:
         for insert in found.inserts:
             self._insert(insert, frame, now)
 
+    def behind(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
+        """A frame has left: repeat it, end its direction or the connection, as rules want."""
+        delivery, queue = frame.delivery, self.state.queues[direction]
+        if frame.data:
+            for _ in range(delivery.copies):
+                self._repeat(direction, frame, now)
+        if delivery.half_close:
+            for other in queue.abandon():
+                self.lost(direction, other, f"{direction} lost behind a half-close")
+            queue.ending = True
+        if delivery.hang_up is not None:
+            self.actions.abort(CUT_OFF, reset=delivery.hang_up.reset)
+
+    def _repeat(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
+        """Let a message leave once more; what a broker answers to that is taken out."""
+        comment = {"frame": frame.ordinal, "what": ["repeated"]}
+        self.actions.send(direction, frame.data)
+        self.actions.append(Left(direction, frame.data, comment, *frame.kind))
+        if direction == "request" and frame.pending is not None and frame.answered:
+            copy = replace(frame.pending, sent=now)
+            self.state.unwanted.add(copy)
+            self.state.pairing.sent(copy)
+
     def lost(self, direction: Direction, frame: OutgoingFrame, note: str) -> None:
         """Account for an exchange whose request or response will never leave."""
         if frame.pending is None:
@@ -180,12 +226,12 @@ class Dispatch:
                 queue.gather(found.by, Window(chosen.order, now + chosen.at_most), frame)
             case Shuffle() as chosen:
                 held = Held(frame, Aside(chosen.at_most), found.by, now + chosen.at_most)
-                queue.stand(held)
+                queue.set_aside(held)
                 shared.windows.gather(direction, chosen, self.state.number, held, now)
             case Aside() as chosen:
                 until = now + chosen.at_most
                 held = Held(frame, chosen, found.by, until, chosen.passing or 0)
-                queue.stand(held)
+                queue.set_aside(held)
                 if chosen.until is not None:
                     shared.wait(self.state.number, held)
             case _ if found.gather is not None:
@@ -202,12 +248,12 @@ class Dispatch:
                 head.correlation_id, head.key, head.version, head.client_id, 0, now, now
             )
             if head.acks == 0:
-                frame.reply = Reply.NONE
-            self.state.unasked.add(frame.pending)
+                frame.answered = False
+            self.state.unwanted.add(frame.pending)
         self.state.queues[insert.direction].append(frame)
 
 
-def effects(decisions: Sequence[Decision]) -> Iterator[Effect]:
+def _effects(decisions: Sequence[Decision]) -> Iterator[Effect]:
     """What all rules want done, in order."""
     return (effect for decision in decisions for effect in decision.effects)
 
@@ -216,5 +262,5 @@ def is_lost(decisions: Sequence[Decision]) -> bool:
     """Whether a frame does not get to the other side."""
     return any(
         isinstance(effect, Lose) or (isinstance(effect, HangUp) and not effect.forward)
-        for effect in effects(decisions)
+        for effect in _effects(decisions)
     )

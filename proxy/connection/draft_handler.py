@@ -1,9 +1,7 @@
-"""Connections on which a draft is spoken: every frame is collected, told what it is, put to the rules.
+"""Frames of a draft protocol: each is collected, paired, and put to the rules.
 
-It takes the place of `barnabas.proxy.connection.requests` and `barnabas.proxy.connection.responses` on such a
-connection. A way is a direction of bytes; whether a frame in it is a request or an answer,
-`barnabas.captures.kafka.pairing.draft_pairing` says: in central coordination what the client has connected to
-asks, too, and rules see that as a request.
+This takes the place of `requests` and `responses` on such a connection. Whether a frame is a request or an
+answer, `barnabas.captures.kafka.pairing.draft_pairing` says: in central coordination both sides ask.
 """
 
 from __future__ import annotations
@@ -22,14 +20,7 @@ from barnabas.specs.malformed import Malformed
 
 
 class DraftHandler:
-    """What a connection does with the frames of one direction; both share one talk."""
-
-    met = False
-    """What the careful path of a connection asks of requests: here nothing is skimmed, ..."""
-    several = False
-    raw_tokens = False
-    not_offered = ""
-    """... every version is offered, ..."""
+    """What a connection does with the frames of one direction; both share one pairing."""
 
     def __init__(
         self,
@@ -37,15 +28,13 @@ class DraftHandler:
         actions: ActionBuffer,
         dispatch: Dispatch,
         direction: Direction,
-        talk: DraftPairing,
+        pairing: DraftPairing,
     ) -> None:
         self.state = state
         self.actions = actions
         self.dispatch = dispatch
         self.direction = direction
-        self.talk = talk
-        self.replies: dict[Pending, bytes] = {}
-        """... and nothing is answered by the proxy."""
+        self.pairing = pairing
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a frame: it must be whole before it leaves."""
@@ -66,13 +55,13 @@ class DraftHandler:
         """A frame is complete. What can't be read passes as it came."""
         ordinal = self.state.ingress[self.direction].frames - 1
         try:
-            found = self.talk.frame(self.direction, frame[4:])
+            found = self.pairing.frame(self.direction, frame[4:])
         except (Malformed, LookupError) as problem:
             self.actions.flag(self.direction, ordinal, at, self.state.why(problem))
             self.dispatch.frame(self.direction, OutgoingFrame(frame, ordinal, now), [], now, at)
             return
-        if self.state.client_id != self.talk.client:
-            self.state.meet(self.talk.client)
+        if self.state.client_id != self.pairing.client:
+            self.state.identify(self.pairing.client)
         if isinstance(found, Asked):
             self._asked(found, frame, ordinal, now, at)
         else:
@@ -95,7 +84,7 @@ class DraftHandler:
         pending.rules = tuple(decision.rule for decision in decisions)
         self.dispatch.frame(self.direction, outgoing, decisions, now, at)
         if is_lost(decisions):
-            self.talk.forget(asked)
+            self.pairing.forget(asked)
             self.actions.done(pending, note="request not sent on: by a rule")
         elif not self.state.over:
             self.state.pairing.sent(pending)

@@ -1,17 +1,15 @@
-"""Frames whose time has come leave: bytes out, and the account of what left."""
+"""Sends frames whose time has come, and accounts for them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
-from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Finish, Left
 from barnabas.proxy.connection.capture_comments import described
 from barnabas.proxy.connection.dispatch import Dispatch
-from barnabas.proxy.connection.outgoing_frame import OutgoingFrame, Reply
+from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.effects import Pieces
 from barnabas.specs.frames import Direction
@@ -20,7 +18,7 @@ UNANSWERED: Final = "no response (acks=0)"
 
 
 class Egress:
-    """The ways out of one connection."""
+    """Both directions of one connection, outwards."""
 
     def __init__(self, state: State, actions: ActionBuffer, dispatch: Dispatch) -> None:
         self.state = state
@@ -44,8 +42,9 @@ class Egress:
             if frame is None:
                 break
             self._leave(direction, frame, now)
-        if queue.ending and queue.idle and not state.over:
-            self._finish(direction)
+        if queue.ending and queue.idle and not (state.over or direction in self._finished):
+            self._finished.add(direction)
+            self.actions.append(Finish(direction))
 
     def abandon(self) -> int:
         """The connection is over: account for what never left; how many frames."""
@@ -85,28 +84,22 @@ class Egress:
             and state.plan.watched(message.direction, message.key, message.version)
         ):
             state.shared.passed(message)
-        if delivery.copies and frame.data:
-            self._repeat(direction, frame, now)
-        if delivery.half_close:
-            state.queues[direction].lose()
-            self._finish(direction)
-        if delivery.hang_up is not None:
-            actions.abort(CUT_OFF, reset=delivery.hang_up.reset)
+        self.dispatch.behind(direction, frame, now)
 
     def _asked(self, frame: OutgoingFrame, pending: Pending, now: int) -> None:
         """A request has left: its response is waited for, or there is none."""
         state, order = self.state, self.dispatch.order
-        if frame.reply is Reply.UNWANTED:
-            state.unasked.add(pending)
+        if frame.answered and not frame.awaited:
+            state.unwanted.add(pending)
             state.reply_lost_by.pop(pending, None)
             self.actions.done(pending, note=UNANSWERED)
         pending.sent = now
-        if frame.reply is not Reply.NONE:
+        if frame.answered:
             state.pairing.sent(pending)
-            if pending not in order.expected and pending not in state.unasked:
+            if pending not in order.expected and pending not in state.unwanted:
                 order.expect(pending)
-        elif pending in state.unasked:
-            state.unasked.remove(pending)
+        elif pending in state.unwanted:
+            state.unwanted.remove(pending)
         else:
             self.actions.done(pending, note=UNANSWERED)
 
@@ -119,20 +112,3 @@ class Egress:
         delivery.gone += pieces.size
         delivery.not_before = now + pieces.every
         self.state.queues[direction].put_back(frame)
-
-    def _repeat(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
-        """Let a message leave once more; what a broker answers to that is taken out."""
-        comment = {"frame": frame.ordinal, "what": ["repeated"]}
-        for _ in range(frame.delivery.copies):
-            self.actions.send(direction, frame.data)
-            self.actions.append(Left(direction, frame.data, comment, *frame.kind))
-            wanted = frame.reply is not Reply.NONE
-            if direction == "request" and frame.pending is not None and wanted:
-                copy = replace(frame.pending, sent=now)
-                self.state.unasked.add(copy)
-                self.state.pairing.sent(copy)
-
-    def _finish(self, direction: Direction) -> None:
-        if direction not in self._finished:
-            self._finished.add(direction)
-            self.actions.append(Finish(direction))

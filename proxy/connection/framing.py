@@ -1,4 +1,4 @@
-"""Takes the bytes of a direction apart into frames, and lets each pass as it comes or collects it whole."""
+"""Splits bytes into frames; each passes as it comes, or is collected whole."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SIZE = struct.Struct(">i")
 
 
 class Handler(Protocol):
-    """What becomes of the frames of a direction."""
+    """What takes the frames of a direction."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a frame: whether it must be whole before it leaves.

@@ -1,9 +1,9 @@
-"""The hot path: over the frames of a chunk that pass unread, by arithmetic on their sizes.
+"""The hot path: skips the frames of a chunk that pass unread, by their sizes.
 
-Each function returns how far into the chunk everything may pass as it is; what stands behind that
-(a frame that somebody wants whole, a head cut in two, anything odd) is left to the careful path in
-`barnabas.proxy.connection.connection`. Nothing is copied, no object is made but the entry of a request that
-waits.
+Each function returns up to which offset of the chunk everything passes as it is. The rest (a frame that
+somebody wants whole, a header cut in two, anything odd) takes the careful path in
+`barnabas.proxy.connection.connection`. No bytes are copied; the one object that is made is the entry of a
+request that waits.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ def walk_requests(state: State, data: memoryview, now: int) -> int:
         ingress.missing = at - end
         return end
     ingress.missing = 0
-    find = state.familiar.get
+    find = state.known_prefixes.get
     waiting = state.pairing.waiting
     room = state.limits.waiting - len(waiting)
     while at + 12 <= end:
         size, kind, correlation_id = _REQUEST(data, at)
-        familiar = find(kind)
-        if familiar is None or room <= 0:
+        known = find(kind)
+        if known is None or room <= 0:
             return at
-        key, version, head, behind, sizes, answered = familiar
+        key, version, head, behind, sizes, answered = known
         if size not in sizes or (head and data[at + 12 : at + behind] != head):
             return at
         if answered:
@@ -60,7 +60,7 @@ def walk_responses(state: State, data: memoryview, now: int) -> int:
         ingress.missing = at - end
         return end
     ingress.missing = 0
-    find = state.quiet.get
+    find = state.passing_sizes.get
     waiting = state.pairing.waiting
     key = arrived = count = 0  # requests of one chunk have waited equally long: counted at once
     while at + 8 <= end:

@@ -1,4 +1,4 @@
-"""One direction's way in: where in the stream of frames the bytes received so far end."""
+"""The frame that is being received in one direction, and how much of it is here."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Final
 
 from barnabas.captures.kafka.pairing.in_flight import Pending
@@ -13,16 +12,6 @@ from barnabas.proxy.matching.message import Message
 
 OVERHEAD: Final = 1 << 10
 """What a frame that waits costs beside its bytes: a small one is mostly its entry here."""
-
-
-class Reply(Enum):
-    """What comes back for a request."""
-
-    WANTED = "wanted"
-    NONE = "none"
-    """Nothing: it leaves as a Produce with acks=0."""
-    UNWANTED = "unwanted"
-    """A response that the client does not wait for: the request came with acks=0 and leaves otherwise."""
 
 
 @dataclass(slots=True)
@@ -53,7 +42,10 @@ class OutgoingFrame:
     """The frame's number among those that arrived in its direction; -1 if the proxy made it."""
     arrived: int
     pending: Pending | None = None
-    reply: Reply = Reply.WANTED
+    awaited: bool = True
+    """Whether the client waits for a response: not if the request came as a Produce with acks=0."""
+    answered: bool = True
+    """Whether a response comes: not if the request leaves as a Produce with acks=0."""
     message: Message | None = None
     response_body: bytes | None = None
     changed: tuple[str, ...] = ()

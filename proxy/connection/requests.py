@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from barnabas.captures.kafka.context.naming import group_of
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, UNREADABLE
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
-from barnabas.proxy.connection.capture_comments import decided
 from barnabas.proxy.connection.decisions import decide, message_of
-from barnabas.proxy.connection.dispatch import Dispatch, effects, is_lost
-from barnabas.proxy.connection.outgoing_frame import OutgoingFrame, Reply
-from barnabas.proxy.connection.sasl import heard
+from barnabas.proxy.connection.dispatch import Dispatch
+from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
+from barnabas.proxy.connection.sasl import note_request
 from barnabas.proxy.connection.state import State
-from barnabas.proxy.edits.edits import refusal
-from barnabas.proxy.effects import Answer
+from barnabas.proxy.edits.edits import unsupported_version
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
-from barnabas.proxy.fastpath.prefix_cache import LONG, familiar, glance, unasked
+from barnabas.proxy.fastpath.prefix_cache import (
+    LONG,
+    deciding_prefix,
+    known_prefix,
+    unmatched_sizes,
+)
 from barnabas.proxy.matching.kinds import known
-from barnabas.proxy.rules.rules import Decision
 from barnabas.specs import NAMES
 from barnabas.specs.broker_addresses import leaks
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.keys import PRODUCE, SASL_HANDSHAKE
 from barnabas.specs.malformed import Malformed
 
-ANSWERED: Final = "answered by the proxy"
 REFUSED: Final = "request not sent on: its version is not offered"
 UNREAD: Final = "the header can't be read"
 ADDRESSES: Final = "the header can't be read; the answer may hold addresses"
@@ -41,17 +42,6 @@ class Requests:
         self.actions = actions
         self.dispatch = dispatch
         self.ingress = state.ingress["request"]
-        self.met = False
-        """Whether a request has been seen, so that the client id is known."""
-        self.several = False
-        """Whether several client ids have been seen, as no client of Kafka's does."""
-        self.raw_tokens = False
-        """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens, and
-        GSSAPI of 0.9 begins with one."""
-        self.replies: dict[Pending, bytes] = {}
-        """Requests that the proxy answers itself, and the bodies of its answers."""
-        self.not_offered = ""
-        """The first request of a version that is not offered: nothing behind it is read."""
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
         """The first bytes of a request: whether it must be whole before it leaves.
@@ -61,7 +51,7 @@ class Requests:
         state, ingress = self.state, self.ingress
         ingress.pending = None
         if ingress.frames == 0 and have > 4 and view[4] == GSSAPI_START:
-            self.raw_tokens = True
+            state.raw_tokens = True
         try:
             head = request_head(view, 4, have)
         except Short:
@@ -69,15 +59,15 @@ class Requests:
                 raise
             head = None
         except Malformed:
-            if not self.raw_tokens:
+            if not state.raw_tokens:
                 raise
             head = None
-        if self.raw_tokens and (head is None or not known(head.key, head.version)):
+        if state.raw_tokens and (head is None or not known(head.key, head.version)):
             return self.headless(now, SASL_TOKEN)
         if head is None:
             raise Malformed("header", have - 4, "the header is cut off")
         ingress.head = head
-        self._meet(head)
+        self._identify(head)
         if not known(head.key, head.version):
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is not known here"
@@ -139,8 +129,8 @@ class Requests:
         pending = self._pending(head, now)
         body = frame[4 + head.body :]
         state.keep(pending, body)
-        if state.plan.offer.refuses(head.key, head.version) and not state.queues["request"].lost:
-            self.not_offered = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
+        if state.plan.offer.excludes(head.key, head.version) and not state.queues["request"].lost:
+            state.not_offered = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
             state.queues["request"].lost = True
             self.actions.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
             self.actions.done(pending, note=REFUSED)
@@ -148,8 +138,8 @@ class Requests:
         if head.key in SASL:
             self._sasl(pending, body, ordinal, at)
         if state.plan.answers(head.key, head.version) and not state.queues["request"].lost:
-            outgoing = OutgoingFrame(b"", ordinal, now, pending)
-            self._answer(outgoing, pending, refusal(state.plan.offer), [], now, at)
+            outgoing = OutgoingFrame(frame, ordinal, now, pending)
+            self.dispatch.answer(outgoing, unsupported_version(state.plan.offer), [], now, at)
             return
         rules = state.plan.rules
         if rules.needs_group:
@@ -167,21 +157,10 @@ class Requests:
         decisions = decide(state, self.actions, message)
         pending.rules = tuple(decision.rule for decision in decisions)
         outgoing = OutgoingFrame(frame, ordinal, now, pending, message=message)
-        answer = next((each for each in effects(decisions) if isinstance(each, Answer)), None)
-        if answer is not None:
-            outgoing.data = b""
-            if head.acks == 0:
-                outgoing.reply = Reply.NONE
-            self._answer(outgoing, pending, answer.body, decisions, now, at)
-            return
+        outgoing.awaited, outgoing.answered = head.acks != 0, message.acks != 0
         if message.changed:
             outgoing.data, outgoing.changed = message.frame, message.changed
-        if message.acks == 0:
-            outgoing.reply = Reply.NONE
-        elif head.acks == 0:
-            outgoing.reply = Reply.UNWANTED
-        answered = not (head.acks == 0 or message.acks == 0 or is_lost(decisions))
-        self.dispatch.request(outgoing, pending, decisions, now, at, answered=answered)
+        self.dispatch.request(outgoing, decisions, now, at)
 
     def _whole_headless(
         self, frame: bytes, pending: Pending, ordinal: int, now: int, at: int
@@ -193,45 +172,24 @@ class Requests:
         outgoing = OutgoingFrame(frame, ordinal, now, pending)
         self.dispatch.frame("request", outgoing, [], now, at)
 
-    def _answer(
-        self,
-        frame: OutgoingFrame,
-        pending: Pending,
-        body: bytes,
-        decisions: list[Decision],
-        now: int,
-        at: int,
-    ) -> None:
-        """The request has its turn among the others, whatever it waits for, but nothing of it leaves:
-        we answer it then."""
-        comment: dict[str, Any] = {"frame": frame.ordinal, "left": "never", "note": ANSWERED}
-        self.actions.cut("request", at, comment | decided(decisions))
-        wanted = frame.reply is Reply.WANTED
-        if not wanted:
-            pending.note = "taken out by a rule"
-        else:
-            self.replies[pending] = body
-            self.state.kept += len(body)
-        self.dispatch.request(frame, pending, decisions, now, None, answered=wanted)
-
     def _sasl(self, pending: Pending, body: bytes, ordinal: int, at: int) -> None:
         """A request of an authentication: the capture says who it is, since it can't show the token."""
-        heard(self.state.sasl, pending, body)
+        note_request(self.state.sasl, pending, body)
         if pending.sasl:
             self.actions.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
 
-    def _meet(self, head: RequestHead) -> None:
+    def _identify(self, head: RequestHead) -> None:
         state = self.state
-        if not self.met or state.client_id != head.client_id:
-            state.meet(head.client_id)
-            self.several |= self.met
-            self.met = True
-        self.raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
+        if not state.identified or state.client_id != head.client_id:
+            state.identify(head.client_id)
+            state.several |= state.identified
+            state.identified = True
+        state.raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
 
     def _needs_all(self, head: RequestHead, view: memoryview | bytes, have: int) -> bool:
         """Whether a request must be whole before it leaves; if not, those like it are familiar."""
         state, size, kind = self.state, self.ingress.size, (head.key, head.version)
-        seen = state.familiar.get(code(*kind))
+        seen = state.known_prefixes.get(code(*kind))
         if seen is not None and seen.resembles(view, size):
             return False
         if state.plan.whole("request", *kind):
@@ -244,16 +202,18 @@ class Requests:
         named = state.plan.rules
         looks = bool(named.candidates("request", *kind) or named.candidates("response", *kind))
         looks |= head.key == PRODUCE
-        end = glance(asked, head, view, have) if looks else None
+        end = deciding_prefix(asked, head, view, have) if looks else None
         if (end is not None or not looks) and (end or 0) <= LONG:
             others = [rule for rule in rules if rule not in asked]
-            sizes = unasked(others, size, state.limits.frame)
-            state.familiar[code(*kind)] = familiar(head, view, end, sizes)
+            sizes = unmatched_sizes(others, size, state.limits.frame)
+            state.known_prefixes[code(*kind)] = known_prefix(head, view, end, sizes)
         return bool(asked) and end is None
 
     def _pending(self, head: RequestHead, now: int) -> Pending:
         size = self.ingress.size
-        client_id = self.state.client_id  # the one in the header, see `_meet`: kept once for all
+        client_id = (
+            self.state.client_id
+        )  # the one in the header, see `_identify`: kept once for all
         return Pending(head.correlation_id, head.key, head.version, client_id, size, now, now)
 
     def _enter(self, pending: Pending) -> None:

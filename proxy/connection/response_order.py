@@ -1,7 +1,7 @@
-"""Keeps responses in the order in which the client sent its requests, if a rule changed it on the way.
+"""Puts responses into the order of the client's requests.
 
-A broker answers in the order in which it got the requests. If a rule changed that order, responses
-that come early wait here until it is their turn.
+A broker answers requests in the order in which it got them. Where a rule changed that order, early responses
+wait here for their turn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from barnabas.proxy.rules.rules import Decision
 
 
 class ResponseOrder:
-    """The requests of one connection whose responses must come in order, and the responses that wait."""
+    """The responses of one connection that are expected, and those that wait for their turn."""
 
     def __init__(self) -> None:
         self.expected: deque[Pending] = deque()

@@ -1,4 +1,4 @@
-"""Responses: paired with their requests, edited where an address stands, put to the rules."""
+"""Responses: paired with their requests, rid of brokers' addresses, put to the rules."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from barnabas.captures.kafka.notes import PASSED_OVER, REPEATED
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.decisions import decide, message_of
-from barnabas.proxy.connection.dispatch import Dispatch
+from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
-from barnabas.proxy.connection.requests import ADDRESSES, ANSWERED, UNREAD, Requests
-from barnabas.proxy.connection.sasl import answered
+from barnabas.proxy.connection.requests import ADDRESSES, UNREAD
+from barnabas.proxy.connection.sasl import note_response
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import edit_response, needs_body
-from barnabas.proxy.effects import HangUp
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
-from barnabas.proxy.fastpath.prefix_cache import unasked
+from barnabas.proxy.fastpath.prefix_cache import unmatched_sizes
 from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import Decision
 from barnabas.proxy.topic_names.names import teaches
@@ -35,13 +34,10 @@ _RESPONSE = struct.Struct(">ii")
 class Responses:
     """What one connection does with responses."""
 
-    def __init__(
-        self, state: State, actions: ActionBuffer, dispatch: Dispatch, requests: Requests
-    ) -> None:
+    def __init__(self, state: State, actions: ActionBuffer, dispatch: Dispatch) -> None:
         self.state = state
         self.actions = actions
         self.dispatch = dispatch
-        self.requests = requests
         self.ingress = state.ingress["response"]
 
     def begin(self, view: memoryview | bytes, have: int, now: int, at: int) -> bool:
@@ -69,7 +65,7 @@ class Responses:
         if pending is not None and (
             leaks(pending.key, pending.version) or pending.note == ADDRESSES
         ):
-            reason = f"addresses in the answer to {_told(pending)} can't be replaced"
+            reason = f"addresses in the answer to {_described(pending)} can't be replaced"
             self.actions.unread("response", ingress.frames, at, reason)
             self.actions.withhold(pending, ingress.frames, at, ingress.size, reason, now)
             return True
@@ -87,7 +83,7 @@ class Responses:
             reason = f"correlation id {correlation_id} came out of turn"
             self.actions.flag("response", ingress.frames, at, reason)
         hidden = state.hide("response", pending.key, pending.version)
-        taken_out = pending in state.unasked or pending in state.reply_lost_by
+        taken_out = pending in state.unwanted or pending in state.reply_lost_by
         if hidden or busy or taken_out or self.dispatch.order.must_wait(pending):
             return True
         if pending.opaque:
@@ -98,8 +94,10 @@ class Responses:
         rules = state.candidates.of("response", *kind, pending.client_id)
         if any(ingress.size in rule.sizes for rule in rules):
             return True
-        if skimmable(*kind) and not self.requests.several:
-            state.quiet[code(*kind)] = unasked(rules, ingress.size, state.limits.frame)
+        if skimmable(*kind) and not state.several:
+            state.passing_sizes[code(*kind)] = unmatched_sizes(
+                rules, ingress.size, state.limits.frame
+            )
         return False
 
     def unreadable(self, view: memoryview | bytes, now: int) -> bool:
@@ -115,24 +113,22 @@ class Responses:
         body = None if frame is None else frame[4 + _body(frame, pending)[0] :]
         self.actions.done(pending, self.ingress.size, body, came=now, left=now)
         self.dispatch.turn(pending, now)
-        self.own_replies(now)
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A response that was collected."""
         pending, ordinal = self.ingress.pending, self.ingress.frames - 1
         if pending is None:  # it can't be read, but keeps its place
             self.dispatch.frame("response", OutgoingFrame(frame, ordinal, now), [], now, at)
-        elif pending in self.state.unasked:
-            self.state.unasked.remove(pending)
+        elif pending in self.state.unwanted:
+            self.state.unwanted.remove(pending)
             self.actions.cut("response", at, {"frame": ordinal, "left": "never", "note": REPEATED})
         else:
             self.state.pairing.came(pending, now)
             self._deliver(frame, pending, ordinal, now, at)
-            self.own_replies(now)
 
     def own_replies(self, now: int) -> None:
         """Requests that the proxy answers itself get their reply when their turn has come."""
-        waiting, replies = self.state.pairing.waiting, self.requests.replies
+        waiting, replies = self.state.pairing.waiting, self.state.own_replies
         while waiting and waiting[0] in replies and not self.state.queues["response"].ending:
             pending = waiting.popleft()
             pending.note = ANSWERED
@@ -151,7 +147,7 @@ class Responses:
         start, unread = _body(frame, pending)
         offset = 4 + start
         if pending.key in SASL or pending.key == SASL_TOKEN:
-            outcome = answered(state.sasl, pending, frame[offset:])
+            outcome = note_response(state.sasl, pending, frame[offset:])
             if outcome:
                 self.actions.cut("response", at, {"frame": ordinal, "sasl": outcome})
         if not pending.opaque:
@@ -163,7 +159,9 @@ class Responses:
                 if state.over:
                     return
             if teaches(pending.key, pending.version):
-                state.shared.topics.hear(pending.key, pending.version, outgoing.response_body)
+                state.shared.topics.add_response(
+                    pending.key, pending.version, outgoing.response_body
+                )
             message = message_of(
                 state,
                 "response",
@@ -179,10 +177,6 @@ class Responses:
             if message.changed:
                 outgoing.data, outgoing.response_body = message.frame, message.body
                 outgoing.changed += message.changed
-            loser = state.reply_lost_by.pop(pending, None)
-            if loser is not None:
-                outgoing.rules = (*outgoing.rules, loser)
-                decisions = [*decisions, Decision(loser, (HangUp(),), ("the reply is lost",))]
         self.dispatch.response(outgoing, decisions, now, at)
 
     def _edit(
@@ -226,7 +220,7 @@ class Responses:
         )
 
 
-def _told(pending: Pending) -> str:
+def _described(pending: Pending) -> str:
     """A request whose answer may not pass, and why that can't be read."""
     if pending.opaque:
         return f"a request of which {UNREAD}"

@@ -1,4 +1,4 @@
-"""What a connection learns of its client's authentication from the frames that pass."""
+"""Learns a client's authentication from the SASL frames that pass."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from barnabas.captures.kafka.sasl import Sasl
 
 
-def heard(sasl: Sasl, pending: Pending, body: bytes) -> None:
-    """A request of SASL came: a handshake, or a token (`opaque`: one without a header)."""
+def note_request(sasl: Sasl, pending: Pending, body: bytes) -> None:
+    """A SASL request came: a handshake, or a token (`opaque`: without a header)."""
     if pending.opaque:
         pending.sasl = sasl.asks(body)
         return
@@ -28,8 +28,8 @@ def heard(sasl: Sasl, pending: Pending, body: bytes) -> None:
         pending.sasl = sasl.asks(fields["auth_bytes"])
 
 
-def answered(sasl: Sasl, pending: Pending, body: bytes) -> str:
-    """Its response came: what came of it, as the capture shall say."""
+def note_response(sasl: Sasl, pending: Pending, body: bytes) -> str:
+    """Its response came. Returns the outcome, for the capture."""
     if pending.opaque:
         found = sasl.answered(body)
     else:

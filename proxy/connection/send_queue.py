@@ -1,4 +1,4 @@
-"""One direction's way out: what waits for its time, in order, and what stands aside.
+"""The frames of one direction that wait: in order for their time, or aside for something else.
 
 `delay` keeps order: what is behind waits. `hold` and `reorder` step aside: what is behind passes.
 Both are bounded by a deadline each; the bytes that wait are counted, so that reading can pause.
@@ -89,7 +89,7 @@ class SendQueue:
         self.in_order.insert(next(later, len(self.in_order)), frame)
         self.bytes += frame.cost
 
-    def stand(self, held: Held) -> None:
+    def set_aside(self, held: Held) -> None:
         """Let a frame stand aside."""
         self.aside.append(held)
         self.bytes += held.frame.cost
@@ -130,7 +130,7 @@ class SendQueue:
             self.append(frame)
 
     def expire(self, now: int) -> list[Held]:
-        """Queue what need not stand aside any longer; those held that were released."""
+        """Queue frames whose wait is over. Returns those that stood aside."""
         self._forget_batches(now)
         for rule in [rule for rule, window in self.windows.items() if window.deadline <= now]:
             self._open(rule)
@@ -166,7 +166,7 @@ class SendQueue:
         return None
 
     def put_back(self, frame: OutgoingFrame) -> None:
-        """Let the rest of a frame leave before anything else."""
+        """Put a frame, or its rest, in front of all others."""
         self.in_order.appendleft(frame)
         self.bytes += frame.cost
 

@@ -1,4 +1,4 @@
-"""What connections know of each other: which frames wait for a message somewhere else."""
+"""What the connections of a proxy share."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SHORT: Final = 64
 
 
 class SharedState:
-    """Frames that wait on any connection of a proxy, how many connections each client made to a broker,
-    and the names of topics. A connection is known here by its number."""
+    """Frames that wait for messages of other connections, partitions, the names of topics, and how many
+    connections each client made to a broker. Connections are known here by their numbers."""
 
     def __init__(self, topics: TopicNames | None = None) -> None:
         self._waiting: list[tuple[int, Held]] = []
@@ -45,12 +45,12 @@ class SharedState:
         Exact for the last 100,000 clients, a client counted once for each broker: one that was forgotten
         begins anew, in a rehearsal of the capture as it did live.
         """
-        who = named_shortly(client_id), broker
+        who = short_client_id(client_id), broker
         number = self._ordinals.get(who, 0)
         self._ordinals[who] = number + 1
         return number
 
-    def join(self, connection: int) -> None:
+    def add(self, connection: int) -> None:
         """A connection begins, or goes on under other rules."""
         self._open.add(connection)
 
@@ -101,7 +101,7 @@ class SharedState:
                     found[way] = max(found.get(way, 0), until)
         return found
 
-    def forget(self, connection: int) -> None:
+    def remove(self, connection: int) -> None:
         """A connection is over."""
         self._waiting = [entry for entry in self._waiting if entry[0] != connection]
         self.ready.discard(connection)
@@ -109,10 +109,10 @@ class SharedState:
         self.windows.forget()
 
 
-def named_shortly(client_id: str | None) -> str | bytes | None:
+def short_client_id(client_id: str | None) -> str | bytes | None:
     """A client id to tell clients apart by: itself, or of a long one a hash (they may have 32 KiB).
 
-    >>> named_shortly("app"), len(named_shortly("x" * 30_000) or "")
+    >>> short_client_id("app"), len(short_client_id("x" * 30_000) or "")
     ('app', 16)
     """
     if client_id is None or len(client_id) <= SHORT:

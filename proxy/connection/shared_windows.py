@@ -1,4 +1,4 @@
-"""Windows that are gathered over several connections.
+"""Windows of `reorder` over several connections.
 
 A frame in such a window stands aside on its own connection. Once there are enough, or the time is up,
 they leave in the window's order: the first is due, and each other when the one before it has gone
@@ -28,7 +28,7 @@ class Gathering:
 
 
 class SharedWindows:
-    """Those of all connections of a proxy. `ready` gets the numbers of connections that have a frame due."""
+    """The windows of a proxy. `ready` gets the numbers of connections that have a frame due."""
 
     def __init__(self, ready: set[int]) -> None:
         self._ready = ready

@@ -1,4 +1,4 @@
-"""What is under way on a connection, for a capture that goes on in another segment."""
+"""What is under way on a connection, for the beginning of a capture's next segment."""
 
 from __future__ import annotations
 
@@ -46,4 +46,4 @@ def _next(connection: Connection, direction: Direction, kept: int) -> list[int] 
         return [ingress.frames - counted, 0]
     if not counted and len(ingress.buffer) < _SIZE:
         return None
-    return [ingress.frames - counted + 1, connection.missing(direction)]
+    return [ingress.frames - counted + 1, ingress.to_end]

@@ -1,4 +1,4 @@
-"""What the parts of a connection work on: who talks to whom, what waits, and in which state the ways are."""
+"""The state of one connection, which all its parts work on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Find
 from barnabas.proxy.fastpath.plan import Plan
-from barnabas.proxy.fastpath.prefix_cache import Familiar
+from barnabas.proxy.fastpath.prefix_cache import KnownPrefix
 from barnabas.proxy.rules.candidates import Candidates
 from barnabas.proxy.rules.rule import Counts
 from barnabas.specs.broker_addresses import Resolve
@@ -52,29 +52,40 @@ class State:
     totals: Totals
     resolve: Resolve
     find: Find
-    observed: bool
+    observed: bool = False
     """Whether every exchange is reported."""
-    rehearses: bool
+    rehearses: bool = False
     """Whether this has passed already, and no client hears of it: see `barnabas.proxy.rehearsal`."""
-    limits: Limits
+    limits: Limits = Limits()
     client_id: str | None = None
     ordinal: int = 0
     """Of the connection among that client's to that broker."""
     counts: Counts = field(default_factory=Counts)
     candidates: Candidates = field(init=False)
-    familiar: dict[int, Familiar] = field(default_factory=dict)
+    known_prefixes: dict[int, KnownPrefix] = field(default_factory=dict)
     """Requests that pass unread, by `plan.code`; filled as they are met."""
-    quiet: dict[int, range] = field(default_factory=dict)
+    passing_sizes: dict[int, range] = field(default_factory=dict)
     """The sizes of responses that pass unread, by `plan.code`; filled as they are met."""
     sasl: Sasl = field(default_factory=Sasl)
     """What is known of the client's authentication."""
     pairing: Pairing = field(default_factory=lambda: Pairing(limit=1 << 31))
     """Requests that wait for their responses; reading pauses long before its limit."""
-    unasked: set[Pending] = field(default_factory=set)
+    unwanted: set[Pending] = field(default_factory=set)
     """Requests of the proxy's own, and others whose response the client does not wait for: it is taken
     out."""
     reply_lost_by: dict[Pending, str] = field(default_factory=dict)
     """Requests whose response is lost, and the rule that loses it."""
+    own_replies: dict[Pending, bytes] = field(default_factory=dict)
+    """Requests that the proxy answers itself, and the bodies of its answers."""
+    identified: bool = False
+    """Whether a request's header has been read, so that the client id is known."""
+    several: bool = False
+    """Whether several client ids have been seen, as no client of Kafka's does."""
+    raw_tokens: bool = False
+    """Whether frames without headers may come: SaslHandshake v0 is followed by such tokens, and
+    GSSAPI of 0.9 begins with one."""
+    not_offered: str = ""
+    """The first request of a version that is not offered: nothing behind it is read."""
     kept: int = 0
     """Bytes of bodies of requests that wait for their responses, and of the proxy's own answers."""
     ingress: dict[Direction, Ingress] = field(
@@ -94,8 +105,8 @@ class State:
     """Until when no byte may pass in a direction: clients and brokers are isolated."""
 
     def __post_init__(self) -> None:
-        self.shared.join(self.number)
-        self.look_again()
+        self.shared.add(self.number)
+        self.reset_caches()
 
     @property
     def name(self) -> str:
@@ -103,17 +114,17 @@ class State:
         client = f"{self.client_id}@{self.client}" if self.client_id else self.client
         return f"connection {self.number} ({client})"
 
-    def look_again(self) -> None:
+    def reset_caches(self) -> None:
         """Forget which messages pass unread: the rules or the client are others."""
-        self.familiar = {}
-        self.quiet = {}
+        self.known_prefixes = {}
+        self.passing_sizes = {}
         self.candidates = Candidates(self.plan.rules, self.broker, self.ordinal)
 
-    def meet(self, client_id: str | None) -> None:
+    def identify(self, client_id: str | None) -> None:
         """The client says who it is."""
         self.client_id = client_id
         self.ordinal = self.shared.ordinal(client_id, self.broker)
-        self.look_again()
+        self.reset_caches()
 
     def keep(self, pending: Pending, body: bytes | None) -> None:
         """Keep a request's body until its response has come, if a rule asks for it then, or for log and

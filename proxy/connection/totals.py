@@ -10,7 +10,7 @@ class Totals:
     """Counts since the proxy was made."""
 
     connections: int = 0
-    refused: int = 0
+    unreachable: int = 0
     """Connections closed because the broker could not be reached."""
     rejected: int = 0
     """Connections that rules did not take."""

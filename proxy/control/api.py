@@ -6,21 +6,28 @@ Everything runs in the proxy's own loop, so that a request sees and changes it b
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from barnabas.captures.kafka.filters import Filter, exchange_filter
 from barnabas.captures.kafka.wording import shorten
 from barnabas.proxy.control import views
+from barnabas.proxy.control.bodies import (
+    compact,
+    error_response,
+    json_response,
+    json_text_response,
+    read_text,
+)
 from barnabas.proxy.control.editing import with_rule, without_rule
 from barnabas.proxy.control.history import MOST, History, TooMany
 from barnabas.proxy.control.metrics import exposition
@@ -29,7 +36,6 @@ from barnabas.proxy.control.stream import events
 from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
-from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
 from barnabas.specs.frames import Direction
 
 BY: Final = "the control port"
@@ -74,40 +80,34 @@ def application(
     )
     return Starlette(
         routes=[Route(path, endpoint, methods=[method]) for method, path, endpoint in routes],
-        exception_handlers={HTTPException: _error},
+        exception_handlers={HTTPException: error_response},
     )
 
 
+@dataclass(frozen=True, slots=True)
 class Control:
     """The endpoints."""
 
-    def __init__(
-        self,
-        proxy: Proxy,
-        history: History,
-        drain: Callable[[], None],
-        unlogged: Callable[[], int],
-    ) -> None:
-        self.proxy = proxy
-        self.history = history
-        self._drain = drain
-        self._unlogged = unlogged
+    proxy: Proxy
+    history: History
+    stop: Callable[[], None]
+    unlogged: Callable[[], int]
 
     async def status(self, _: Request) -> Response:
         """The proxy as a whole."""
-        return _json(views.status(self.proxy, self.history))
+        return json_response(views.status(self.proxy, self.history))
 
     # connections
 
     async def connections(self, _: Request) -> Response:
         """Those that are open."""
-        return _json([views.connection(relay) for relay in self.proxy.relays])
+        return json_response([views.connection(relay) for relay in self.proxy.relays.values()])
 
     async def pause(self, request: Request) -> Response:
         """Read from neither side."""
         relay = self._relay(request)
         relay.pause()
-        return _json(views.connection(relay))
+        return json_response(views.connection(relay))
 
     async def step(self, request: Request) -> Response:
         """Read the next frame of one direction, now or when it comes."""
@@ -124,25 +124,25 @@ class Control:
             number = relay.connection.state.number
             raise HTTPException(409, f"connection {number} is not paused: pause it first")
         relay.step(direction)
-        return _json(views.connection(relay))
+        return json_response(views.connection(relay))
 
     async def resume(self, request: Request) -> Response:
         """Read from both sides again."""
         relay = self._relay(request)
         relay.resume()
-        return _json(views.connection(relay))
+        return json_response(views.connection(relay))
 
     async def close(self, request: Request) -> Response:
         """Close both sides."""
         relay = self._relay(request)
         found = views.connection(relay)
         relay.close()
-        return _json(found)
+        return json_response(found)
 
     def _relay(self, request: Request) -> Relay:
         number = request.path_params["number"]
-        for relay in self.proxy.relays:
-            if str(relay.connection.state.number) == number:
+        for known, relay in self.proxy.relays.items():
+            if str(known) == number:
                 return relay
         shown = shorten(number, 20)
         raise HTTPException(404, f"no connection {shown} is open: GET /connections lists them")
@@ -165,10 +165,10 @@ class Control:
             if len(rows) >= int(wanted) or size > LISTED:
                 break
             if passes(exchange):
-                rows.appendleft(_text_of(views.exchange(exchange, self.history.context)))
+                rows.appendleft(compact(views.exchange(exchange, self.history.context)))
                 size += len(rows[0])
             await asyncio.sleep(0)  # bodies take their time, and traffic has its turn
-        return _json_text(f"[{','.join(rows)}]")
+        return json_text_response(f"[{','.join(rows)}]")
 
     async def stream(self, request: Request) -> Response:
         """Those to come, as server-sent events."""
@@ -188,14 +188,14 @@ class Control:
             wanted = selection(get("api"), get("error"), get("filter"))
         except ValueError as problem:
             raise HTTPException(400, str(problem)) from None
-        return _json({"over": self.history.count, "lost": self._unlogged(), **wanted})
+        return json_response({"over": self.history.count, "lost": self.unlogged(), **wanted})
 
     def _filter(self, request: Request) -> Filter:
         text = request.query_params.get("filter")
         if text is None:
             return lambda _: True
         try:
-            return exchange_filter(text, self.proxy.topics)
+            return exchange_filter(text, self.proxy.shared.topics)
         except ValueError as problem:
             raise HTTPException(400, f"filter: {problem}") from None
 
@@ -203,16 +203,16 @@ class Control:
 
     async def scenario(self, _: Request) -> Response:
         """Its text, and what its rules have done."""
-        return _json(views.scenario(self.proxy.rules))
+        return json_response(views.scenario(self.proxy.rules))
 
     async def set_scenario(self, request: Request) -> Response:
         """Another one (YAML), for all connections at once."""
-        text = await _text(request)
+        text = await read_text(request)
         return await self._edit(lambda _: text)
 
     async def add_rule(self, request: Request) -> Response:
         """One more rule (YAML), asked last."""
-        rule = await _text(request)
+        rule = await read_text(request)
         return await self._edit(lambda text: with_rule(text, rule, self.proxy.options.faults))
 
     async def remove_rule(self, request: Request) -> Response:
@@ -237,7 +237,7 @@ class Control:
             command(name)
         except LookupError:
             raise self._no_rule(name) from None
-        return _json(views.rule(self.proxy.rules.rule(name)))
+        return json_response(views.rule(self.proxy.rules.rule(name)))
 
     async def _edit(self, edit: Callable[[str], str]) -> Response:
         """Put what `edit` makes of the scenario's text in its place; a wrong one changes nothing.
@@ -257,7 +257,7 @@ class Control:
             if self.proxy.rules is rules:
                 break
         self.proxy.replace(scenario, BY)
-        return _json(views.scenario(self.proxy.rules))
+        return json_response(views.scenario(self.proxy.rules))
 
     def _no_rule(self, name: str) -> HTTPException:
         names = ", ".join(repr(rule.name) for rule in self.proxy.rules.rules) or "none"
@@ -267,44 +267,11 @@ class Control:
 
     async def drain(self, _: Request) -> Response:
         """Take no more connections, let what is under way finish, stop."""
-        self._drain()
-        return _json({"draining": True}, 202)
+        self.stop()
+        return json_response({"draining": True}, 202)
 
     async def metrics(self, _: Request) -> Response:
         """For Prometheus."""
         return Response(
             exposition(self.proxy, self.history), headers={"Content-Type": CONTENT_TYPE_LATEST}
         )
-
-
-async def _text(request: Request) -> str:
-    """The body, if it is not too long."""
-    body = bytearray()
-    try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BYTES:
-                raise HTTPException(413, f"the body is longer than {MAX_BYTES >> 20} MiB")
-    except ClientDisconnect:  # or the proxy stops
-        raise HTTPException(400, "the body is not complete") from None
-    try:
-        return body.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise HTTPException(400, "the body is not UTF-8") from None
-
-
-def _text_of(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
-def _json(value: Any, status: int = 200) -> Response:
-    return _json_text(_text_of(value), status)
-
-
-def _json_text(text: str, status: int = 200) -> Response:
-    return Response(text + "\n", status, media_type="application/json")
-
-
-async def _error(_: Request, problem: Exception) -> Response:
-    assert isinstance(problem, HTTPException)  # noqa: S101 - what it is registered for
-    return _json({"error": problem.detail}, problem.status_code)

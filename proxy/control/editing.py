@@ -1,4 +1,4 @@
-"""A rule more or less in the text of a scenario. Comments and layout of the text are lost."""
+"""Adds a rule to a scenario's text, or removes one; comments and layout are lost."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def guard(app: ASGIApp, token: str, allowed: Iterable[str]) -> ASGIApp:
             await app(scope, receive, send)
             return
         challenge = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-        refusal = JSONResponse({"error": error}, status, challenge)
-        await refusal(scope, receive, send)
+        response = JSONResponse({"error": error}, status, challenge)
+        await response(scope, receive, send)
 
     return guarded

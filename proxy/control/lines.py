@@ -1,4 +1,4 @@
-"""What the control port says, in lines for a person: of the JSON that `proxy.control.views` makes."""
+"""The JSON of `proxy.control.views` as lines for a person."""
 
 from __future__ import annotations
 
@@ -31,15 +31,10 @@ def status(found: Found) -> Iterator[str]:
         yield f"{row['api']}: {plural(row['count'], 'exchange')}, p50 {p50} ms{_errors(found, row['api'])}"
     if found["capture"] is not None:
         capture = found["capture"]
-        yield (
-            f"capture: {capture['path']}, {plural(capture['packets'], 'packet')}, "
-            f"{capture['lost_packets']} lost"
-            + (
-                f", {plural(capture['segments'], 'segment')} closed"
-                if capture.get("segments")
-                else ""
-            )
-        )
+        closed = capture.get("segments")
+        segments = f", {plural(closed, 'segment')} closed" if closed else ""
+        packets = f"{plural(capture['packets'], 'packet')}, {capture['lost_packets']} lost"
+        yield f"capture: {capture['path']}, {packets}{segments}"
 
 
 def _errors(found: Found, api: str) -> str:

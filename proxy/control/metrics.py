@@ -1,4 +1,4 @@
-"""What Prometheus sees: made of counts that exist anyway, when it asks. Nothing is counted for it.
+"""Metrics for Prometheus, made of counts that exist anyway when it asks.
 
 Times are in seconds, sizes in bytes. https://prometheus.io/docs/practices/naming/
 """
@@ -113,13 +113,13 @@ def _sum(buckets: dict[int, int]) -> float:
 
 
 def _connections(proxy: Proxy) -> Iterator[Metric]:
-    totals, relays = proxy.totals, proxy.relays
+    totals, relays = proxy.totals, proxy.relays.values()
     yield _counter("connections", "Connections accepted.", (), [((), totals.connections)])
     yield _counter(
         "refused_connections",
         "Connections closed because the broker could not be reached.",
         (),
-        [((), totals.refused)],
+        [((), totals.unreachable)],
     )
     yield _gauge("open_connections", "Connections that are open.", (), [((), len(relays))])
     received = Counter(dict(zip(("request", "response"), proxy.received, strict=True)))
@@ -158,14 +158,11 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
 
 
 def _rules(proxy: Proxy) -> Iterator[Metric]:
-    struck = Counter(proxy.past)
-    for rule in proxy.rules.rules:
-        struck.update({fault.name: rule.fired for fault in rule.faults})
     yield _counter(
         "faults",
         "Messages that a fault was done to: delay, hold, reorder, drop, close.",
         ("fault",),
-        (((fault,), count) for fault, count in struck.items()),
+        (((fault,), count) for fault, count in proxy.rules.struck.items()),
     )
     for name, text in (("matched", "matched"), ("fired", "fired on")):
         yield _counter(

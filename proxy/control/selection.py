@@ -1,4 +1,4 @@
-"""What somebody who reads the log selects of it: checked here, where names and columns are known."""
+"""Checks what readers of the JSON log select: an API, an error, a condition."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ for; `end`: the proxy stops. A comment now and then shows that the stream is ali
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from barnabas.captures.kafka.filters import Filter
 from barnabas.proxy.control import views
+from barnabas.proxy.control.bodies import compact
 from barnabas.proxy.control.history import History
 
 ALIVE: Final = 15.0
@@ -25,8 +25,7 @@ def event(name: str, data: Any) -> str:
     >>> event("lost", {"count": 2})
     'event: lost\ndata: {"count":2}\n\n'
     """
-    text = json.dumps(data, separators=(",", ":"))
-    return f"event: {name}\ndata: {text}\n\n"
+    return f"event: {name}\ndata: {compact(data)}\n\n"
 
 
 async def events(history: History, passes: Filter, alive: float = ALIVE) -> AsyncIterator[str]:

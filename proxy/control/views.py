@@ -1,4 +1,4 @@
-"""What the control port says of a proxy, in JSON form. Sizes in bytes, durations in ms."""
+"""The state of a proxy as JSON. Sizes in bytes, durations in ms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from barnabas.proxy.rules.rules import Rules
 
 def status(proxy: Proxy, history: History) -> dict[str, Any]:
     """The proxy as a whole."""
-    capture = None
+    capture, questions = None, proxy.shared.questions
     if proxy.capture is not None:
         capture = {"path": str(proxy.capture.path), **asdict(proxy.capture.stats)}
     return {
@@ -36,9 +36,9 @@ def status(proxy: Proxy, history: History) -> dict[str, Any]:
         ],
         "draining": proxy.draining,
         "connections": {
-            "open": proxy.connections,
+            "open": len(proxy.relays),
             "accepted": proxy.totals.connections,
-            "refused": proxy.totals.refused,
+            "refused": proxy.totals.unreachable,
         },
         "undecodable_frames": proxy.totals.undecoded,
         "exchanges": {
@@ -62,7 +62,7 @@ def status(proxy: Proxy, history: History) -> dict[str, Any]:
             for each in proxy.rules.rules
             if each.unclear
         ],
-        "topic_names": {"wanted": len(proxy.questions), "trouble": proxy.questions.trouble},
+        "topic_names": {"wanted": len(questions), "trouble": questions.trouble},
         "capture": capture,
     }
 

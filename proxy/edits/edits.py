@@ -43,7 +43,7 @@ def narrow(version: int, body: bytes, offer: Offer) -> bytes | None:
     return None if changed == values else codec.encode(changed)
 
 
-def refusal(offer: Offer) -> bytes:
+def unsupported_version(offer: Offer) -> bytes:
     """The body of the answer to an ApiVersions request newer than any on offer (KIP-511).
 
     It has v0's layout and tells the client the range of ApiVersions, so that it asks again.

@@ -1,4 +1,4 @@
-"""Which listener stands for which broker: learnt from the responses that pass, kept for life."""
+"""Which listener stands for which broker, learnt from responses."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Topology:
         """
 
         def resolve(kind: Kind, id: int, host: str, port: int) -> Address:
-            return _told(self.node(kind, id, (host, port)), reached_at, advertised)
+            return _advertised(self.node(kind, id, (host, port)), reached_at, advertised)
 
         return resolve
 
@@ -95,12 +95,12 @@ class Topology:
 
         def find(id: int) -> Address | None:
             node = self.nodes.get(("broker", id))
-            return None if node is None else _told(node, reached_at, advertised)
+            return None if node is None else _advertised(node, reached_at, advertised)
 
         return find
 
 
-def _told(node: Node, reached_at: str, advertised: str | None) -> Address:
+def _advertised(node: Node, reached_at: str, advertised: str | None) -> Address:
     host, port = node.listen
     if advertised is not None:
         return advertised, port

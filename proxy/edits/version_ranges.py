@@ -44,7 +44,7 @@ class Offer:
     >>> offer = Offer("2.8", {1: 11})
     >>> offer.range(1), offer.range(3), offer.range(68)
     ((0, 11), (0, 11), None)
-    >>> offer.refuses(1, 12), offer.refuses(68, 0), Offer().refuses(1, 99)
+    >>> offer.excludes(1, 12), offer.excludes(68, 0), Offer().excludes(1, 99)
     (True, True, False)
     """
 
@@ -79,7 +79,7 @@ class Offer:
         found = self.range(API_VERSIONS)
         return 0 if found is None else found[1]
 
-    def refuses(self, key: int, version: int) -> bool:
+    def excludes(self, key: int, version: int) -> bool:
         """Whether a request may not pass because somebody asked for less. Never ApiVersions."""
         if key == API_VERSIONS:
             return False

@@ -83,7 +83,7 @@ class Plan:
         if direction == "response":
             if known(key, version) and (needs_body(key, version) or teaches(key, version)):
                 return True
-        elif self.answers(key, version) or self.offer.refuses(key, version):
+        elif self.answers(key, version) or self.offer.excludes(key, version):
             return True
         elif self.rules.needs_group and (
             self.rules.candidates("response", key, version)

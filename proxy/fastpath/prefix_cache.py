@@ -1,4 +1,4 @@
-"""A look at the beginning of a request: whether any rule is about it, before its rest has come.
+"""Decides by the first fields of a request whether any rule is about it.
 
 A condition on fields that stand in front (`acks`, `timeout_ms`, `group_id`) is decided on the first
 bytes. If it does not hold, the request passes as it comes, and so does every later one of its kind
@@ -25,7 +25,7 @@ FAR: Final = 4 << 10
 """Bytes of a body that are looked at; what is decided by more waits until the request is whole."""
 
 
-class Familiar(NamedTuple):
+class KnownPrefix(NamedTuple):
     """A kind of request that passes unread, if it begins like the last one of its kind."""
 
     key: int
@@ -44,17 +44,17 @@ class Familiar(NamedTuple):
         return size in self.sizes and view[12 : self.end] == self.head
 
 
-def familiar(
+def known_prefix(
     head: RequestHead, view: memoryview | bytes, end: int | None, sizes: range
-) -> Familiar:
+) -> KnownPrefix:
     """What passes from now on, after one request of which the bytes up to `end` (None: none) matter."""
     beginning = b"" if end is None else bytes(view[12:end])
     end = 12 + len(beginning)
     sizes = range(max(10, end - 4, sizes.start), sizes.stop)
-    return Familiar(head.key, head.version, beginning, end, sizes, head.acks != 0)
+    return KnownPrefix(head.key, head.version, beginning, end, sizes, head.acks != 0)
 
 
-def unasked(rules: Collection[Rule], size: int, largest: int) -> range:
+def unmatched_sizes(rules: Collection[Rule], size: int, largest: int) -> range:
     """The sizes, from the least to the largest, of frames that none of these rules is about.
 
     One of them is `size`, which none of the rules has.
@@ -62,7 +62,7 @@ def unasked(rules: Collection[Rule], size: int, largest: int) -> range:
     >>> from barnabas.proxy.rules.rules import Rules
     >>> from barnabas.proxy.scenario.file import loads
     >>> rules = "{version: 1, rules: [{name: r, match: {size: {at_least: 1KiB}}, do: close}]}"
-    >>> unasked(Rules(loads(rules)).rules, 100, 9999)
+    >>> unmatched_sizes(Rules(loads(rules)).rules, 100, 9999)
     range(4, 1020)
     """
     least, most = 4, largest
@@ -74,7 +74,7 @@ def unasked(rules: Collection[Rule], size: int, largest: int) -> range:
     return range(least, most + 1)
 
 
-def glance(
+def deciding_prefix(
     rules: Collection[Rule], head: RequestHead, view: memoryview | bytes, have: int
 ) -> int | None:
     """How many bytes of a frame show that none of these rules is about it.

@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from barnabas.proxy.effects import Answer, Become, Effects
-from barnabas.proxy.error_response import refusal
+from barnabas.proxy.error_response import error_response
 from barnabas.proxy.faults.edit import Path
 from barnabas.proxy.matching.field_paths import fitting, node_at, set_at
 from barnabas.proxy.matching.kinds import has_errors
@@ -68,7 +68,7 @@ def respond(config: Respond, message: Message, roll: Roll) -> Effects:
     elif message.direction == "response":
         values = message.values()
     else:
-        values = refusal(message.key, message.version, message.values(), config.error)
+        values = error_response(message.key, message.version, message.values(), config.error)
     if config.body is None and message.direction == "response" and config.error:
         raise Unable("an error is an answer to a request: match requests, or use edit")
     for path, value in config.set.items():

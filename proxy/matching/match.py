@@ -187,11 +187,6 @@ class Match(Settings):
         """Whether it looks into bodies."""
         return self.error is not None or self.names
 
-    @property
-    def needs_frame(self) -> bool:
-        """Whether it asks for more than a message's kind and who talks to whom."""
-        return self.needs_body or self.size is not None or self.acks is not None
-
     def matches(self, message: Message) -> bool:
         """Whether this is such a message. Raises Unclear if that is not known yet."""
         return (

@@ -43,7 +43,7 @@ CONNECT: Final = -2
 
 
 class Unnamed(Unclear):
-    """It can't be told what a message is about: it has these ids of topics, whose names are not known."""
+    """A message names topics by ids whose names are not known."""
 
     def __init__(self, ids: Iterable[uuid.UUID]) -> None:
         super().__init__("the name of a topic id is not known yet")
@@ -51,7 +51,7 @@ class Unnamed(Unclear):
 
 
 class Unseen(Unclear):
-    """It can't be told what a response is about: its request passed before somebody wanted to know."""
+    """A response's request passed before any rule asked what it names."""
 
     def __init__(self) -> None:
         super().__init__("its request passed before a rule asked what it names")

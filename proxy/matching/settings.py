@@ -1,4 +1,4 @@
-"""The pieces that a scenario file is made of: strict, frozen, without unknown keys."""
+"""The base of all models of a scenario file: strict, frozen, without unknown keys."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def some_of(*names: str) -> dict[str, Any]:
 
 
 def said(loc: Loc, text: str) -> InitErrorDetails:
-    """A problem in its final words, for `refuse`."""
+    """A problem in its final words, for `raise_all`."""
     return InitErrorDetails(
         type=PydanticCustomError(SAID, "{text}", {"text": text}), loc=loc, input=None
     )
 
 
 def again(prefix: Loc, error: ErrorDetails) -> InitErrorDetails:
-    """A problem that an inner model found, for `refuse`, with its place in the outer one."""
+    """A problem that an inner model found, for `raise_all`, with its place in the outer one."""
     context: Mapping[str, Any] = error.get("ctx", {})
     kind = PydanticCustomError(error["type"], "{text}", {**context, "text": error["msg"]})
     return InitErrorDetails(type=kind, loc=(*prefix, *error["loc"]), input=error["input"])
 
 
-def refuse(problems: Iterable[InitErrorDetails]) -> NoReturn:
+def raise_all(problems: Iterable[InitErrorDetails]) -> NoReturn:
     """Raise all these problems from within a validator; pydantic joins them with the others."""
     raise ValidationError.from_exception_data("scenario", list(problems))

@@ -9,6 +9,7 @@ from typing import Final
 
 from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.edits.topology import Address, Node, NoPort
+from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.sockets import address_of, listen
 
 AGAIN: Final = 0.5
@@ -24,10 +25,12 @@ class Acceptor:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
+        options: Options,
         accepted: Callable[[socket.socket, Address, Node], None],
         say: Callable[[str], None],
     ) -> None:
         self._loop = loop
+        self._options = options
         self._accepted = accepted
         self._say = say
         self._listeners: list[socket.socket] = []
@@ -43,17 +46,18 @@ class Acceptor:
         self._loop.add_reader(listener, self._accept, listener, node)
         self._say(f"listening on {endpoint_text(node.listen)} for {node.name} at {node.place}")
 
-    def open(self, node: Node, host: str, ports: Sequence[int]) -> Address:
-        """Listen for a node on one of these ports, 0 for one that the system chooses. Raises NoPort.
+    def open(self, node: Node) -> Address:
+        """Listen for a node on one of the ports for brokers. Raises NoPort.
 
         The port of a node's id is taken if that is free: the first is the one of id 0.
         """
+        ports: Sequence[int] = self._options.broker_ports or (0,)  # 0: the system chooses
         preferred = [] if node.id is None or ports == (0,) else [ports[0] + node.id]
         for port in (*preferred, *ports):
             if port in self._used or (port and port not in ports):
                 continue
             try:
-                listener = listen((host, port))
+                listener = listen((self._options.listen[0], port))
             except OSError:
                 continue
             node.listen = address_of(listener.getsockname())

@@ -17,7 +17,7 @@ from pathlib import Path
 import trustme
 
 from barnabas.captures.files import private
-from barnabas.proxy.network.tls import Mint, demand
+from barnabas.proxy.network.tls import Mint, require_certificate
 
 CERTIFICATE = "ca.pem"
 KEY = "ca.key"
@@ -67,7 +67,7 @@ def minted(ca: trustme.CA, client_ca: Path | None = None) -> Mint:
         ca.issue_cert(*filter(certifiable, dict.fromkeys(map(_unscoped, names)))).configure_cert(
             context
         )
-        demand(context, client_ca)
+        require_certificate(context, client_ca)
         return context
 
     return mint

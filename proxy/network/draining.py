@@ -1,4 +1,4 @@
-"""The end of a proxy: what is under way gets some time, then everything is closed."""
+"""The end of a proxy: exchanges under way get some time, then all connections are closed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOOK: Final = 0.01
 
 
 class Draining:
-    """The time that is left, on the loop's clock."""
+    """The time that remains, on the loop's clock."""
 
     def __init__(self, patience: float) -> None:
         """`patience`: seconds that exchanges under way get."""

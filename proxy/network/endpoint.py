@@ -1,4 +1,4 @@
-"""One of the two sockets of a connection: what it sends is one direction.
+"""One of the two sockets of a connection, which is where one direction comes from.
 
 One buffer serves all connections of a loop: it is read into, handed on and reused at once. Only if a
 peer does not take everything does its transport still refer to it; then that peer's sender stops
@@ -40,7 +40,7 @@ class Owner(Protocol):
     def perform(self, actions: Actions, now: int) -> None:
         """Carry out what the connection asks for."""
 
-    def settle(self) -> None:
+    def update_reading(self) -> None:
         """See who may be read from."""
 
     def close(self, reset: bool = False) -> None:
@@ -48,7 +48,7 @@ class Owner(Protocol):
 
 
 class Endpoint(asyncio.BufferedProtocol):
-    """One of the two sockets: what it sends is one direction of the connection."""
+    """One of the two sockets of a connection."""
 
     transport: asyncio.Transport
     peer: Endpoint
@@ -97,7 +97,7 @@ class Endpoint(asyncio.BufferedProtocol):
                 peer.kept = self.buffers.keep()
                 self.transport.pause_reading()
             if relay.throttled:
-                relay.settle()
+                relay.update_reading()
             return
         if relay.flow is not None:
             cuts = [(a.offset, a.comment) for a in actions if isinstance(a, Cut)]
@@ -110,7 +110,7 @@ class Endpoint(asyncio.BufferedProtocol):
         relay.perform(actions, now)
         if self.peer.clogged and self.peer.kept is None:
             self.peer.kept = self.buffers.keep()
-        relay.settle()
+        relay.update_reading()
 
     def eof_received(self) -> bool:
         """The peer sends no more; the other direction stays open."""
@@ -118,7 +118,7 @@ class Endpoint(asyncio.BufferedProtocol):
             self.ended = True
             now = clock()
             self.relay.perform(self.relay.connection.receive_eof(self.direction, now), now)
-            self.relay.settle()
+            self.relay.update_reading()
         return not self.tls  # TLS knows no half that stays open: what it sent is all on its way
 
     def pause_writing(self) -> None:
@@ -131,7 +131,7 @@ class Endpoint(asyncio.BufferedProtocol):
         if self.kept is not None:
             self.buffers.release(self.kept)
             self.kept = None
-        self.relay.settle()
+        self.relay.update_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is closed: so is the connection."""

@@ -1,12 +1,11 @@
-"""Where chunks are read into: one buffer for all connections, or room for one frame while paused."""
+"""Buffers that chunks are read into: one for all connections, or room for one frame while paused."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from barnabas.captures.writing.flow_headers import SEGMENT
-from barnabas.proxy.connection.connection import Connection
-from barnabas.specs.frames import Direction
+from barnabas.proxy.connection.ingress import Ingress
 
 BUFFER: Final = 2 * SEGMENT
 """Bytes read at once: few enough that they stay in a core's cache on their way through the kernel,
@@ -38,24 +37,20 @@ class OneFrame:
     So what is behind the frame stays in the kernel, and nothing is added to the usual way.
     """
 
-    def __init__(self, shared: ReadBuffers, connection: Connection, direction: Direction) -> None:
+    def __init__(self, shared: ReadBuffers, ingress: Ingress) -> None:
         self._shared = shared
-        self._connection = connection
-        self._direction: Direction = direction
-        ingress = connection.state.ingress[direction]
-        counted = bool(ingress.missing)
-        self._frames = ingress.frames + (not counted)
+        self._ingress = ingress
+        self._frames = ingress.frames + (not ingress.missing)
 
     @property
     def done(self) -> bool:
         """Whether the frame (if one was under way, its rest) has been read."""
-        ingress = self._connection.state.ingress[self._direction]
-        return ingress.between and ingress.frames >= self._frames
+        return self._ingress.between and self._ingress.frames >= self._frames
 
     @property
     def current(self) -> memoryview:
         """Where to read into."""
-        return self._shared.current[: self._connection.missing(self._direction)]
+        return self._shared.current[: self._ingress.to_end]
 
     def keep(self) -> memoryview:
         """The present buffer is still referred to, see `ReadBuffers`."""

@@ -1,4 +1,4 @@
-"""Finds connections whose client has gone and whose broker stands still: nothing would end them.
+"""Closes connections whose client has gone and whose broker stands still.
 
 The end of a client's stream is passed on, and the broker closes in turn. One that is stopped, or
 whose host has vanished, does not; and if it takes no more, the client is not read from, so its end
@@ -7,7 +7,8 @@ is not even seen. Without the proxy the client's own close would free its descri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from barnabas.proxy.network.tcp_info import acknowledged, ended, received
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Reaper:
-    """Looks at connections again and again; patience in seconds."""
+    """Remembers how far brokers were; patience in seconds."""
 
     def __init__(self, patience: float) -> None:
-        self._patience = patience
+        self.patience = patience
         self._seen: dict[Relay, tuple[int, float]] = {}
         """How many bytes the broker had sent and taken, and since when it has been as many."""
 
@@ -34,9 +35,24 @@ class Reaper:
             moved = received(broker) + acknowledged(broker)
             before, since = self._seen.get(relay, (moved, now))
             seen[relay] = moved, since if before == moved else now
-            if now - seen[relay][1] >= self._patience:
+            if now - seen[relay][1] >= self.patience:
                 yield relay
         self._seen = seen
+
+
+def reap(
+    relays: Mapping[int, Relay],
+    reaper: Reaper,
+    loop: asyncio.AbstractEventLoop,
+    say: Callable[[str], None],
+) -> None:
+    """Close those that it finds, and look again after a while."""
+    for relay in list(reaper.find(relays.values(), loop.time())):
+        name = relay.connection.state.name
+        say(f"{name}: the client has gone, and the broker stands still; closed")
+        relay.close()
+        relay.abort()
+    loop.call_later(reaper.patience / 4, reap, relays, reaper, loop, say)
 
 
 def _deserted(relay: Relay) -> bool:

@@ -100,7 +100,7 @@ class Relay:
         elif self.client.finished:
             self._half_close(self.client)
         elif self.paused:
-            self.settle()
+            self.update_reading()
 
     def perform(self, actions: Actions, now: int) -> None:
         """Carry out what the connection asks for; what ends a direction may end all, so it comes last."""
@@ -139,7 +139,7 @@ class Relay:
             with contextlib.suppress(OSError, RuntimeError):
                 endpoint.transport.write_eof()
 
-    def settle(self) -> None:
+    def update_reading(self) -> None:
         """After anything that may change it: who may be read from, and when to wake up."""
         if self._closed:
             return
@@ -165,40 +165,38 @@ class Relay:
 
     def tick(self) -> None:
         """It is time, or a frame here has been waiting for one that passed elsewhere."""
-        if self._closed:
-            return
+        if not self._closed:
+            self._call(self.connection.tick)
+
+    def _call(self, method: Callable[[int], Actions]) -> None:
         now = clock()
-        self.perform(self.connection.tick(now), now)
-        self.settle()
+        self.perform(method(now), now)
+        self.update_reading()
 
     def replace(self, plan: Plan) -> None:
         """Go on under other rules."""
-        now = clock()
-        self.perform(self.connection.replace(plan, now), now)
-        self.settle()
+        self._call(partial(self.connection.replace, plan))
 
     def release(self, rule: str) -> None:
         """What a rule holds leaves."""
-        now = clock()
-        self.perform(self.connection.release(rule, now), now)
-        self.settle()
+        self._call(partial(self.connection.release, rule))
 
     def pause(self) -> None:
         """Read from neither endpoint. What has been read goes its way, when a rule lets it."""
         self.paused = True
-        self.settle()
+        self.update_reading()
 
     def step(self, direction: Direction) -> None:
         """While paused: read the next frame that goes in this direction, and no more."""
         endpoint = self.client if direction == "request" else self.broker
-        endpoint.buffers = OneFrame(self.buffers, self.connection, direction)
-        self.settle()
+        endpoint.buffers = OneFrame(self.buffers, self.connection.state.ingress[direction])
+        self.update_reading()
 
     def resume(self) -> None:
         """Read from both sides again."""
         self.paused = False
         self.client.buffers = self.broker.buffers = self.buffers
-        self.settle()
+        self.update_reading()
 
     def _rests(self, endpoint: Endpoint) -> bool:
         """Whether an endpoint is paused, and has no step to make."""

@@ -1,20 +1,12 @@
-"""The proxy: listens for each broker, connects clients through, learns new brokers, drains.
-
-proxy = Proxy(options, say=print, done=show)
-await proxy.start()
-...
-await proxy.stop()
-"""
+"""The proxy: listens for each broker, connects clients through, learns new brokers, drains."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import socket
-import ssl
-import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from barnabas.captures.host_port import endpoint_text
@@ -24,6 +16,7 @@ from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.plural import plural
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
+from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address, Node, Topology
 from barnabas.proxy.fastpath.plan import Plan
@@ -33,16 +26,15 @@ from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.draining import Draining
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.read_buffers import ReadBuffers
-from barnabas.proxy.network.reaper import Reaper
+from barnabas.proxy.network.reaper import Reaper, reap
 from barnabas.proxy.network.relay import Relay
-from barnabas.proxy.network.sockets import address_of, dial, listen, reason_of, turn_away
-from barnabas.proxy.network.topic_name_lookup import look_up
+from barnabas.proxy.network.sockets import address_of, listen, reason_of, turn_away
+from barnabas.proxy.network.topic_name_lookup import TopicNameLookup
+from barnabas.proxy.network.upstream import Upstream
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.lint.notes import remarks
 from barnabas.proxy.scenario.model import Scenario
 from barnabas.proxy.topic_names.names import TopicNames
-from barnabas.proxy.topic_names.questions import Questions
-from barnabas.specs.jsonform import uuid_text
 
 if TYPE_CHECKING:
     from barnabas.captures.writing.writer import CaptureWriter
@@ -69,8 +61,6 @@ class Proxy:
         self.totals = Totals()
         self.received = [0, 0]
         """Bytes of connections that are closed: from clients, from brokers."""
-        self.past: Counter[str] = Counter()
-        """How often each fault struck by rules that are gone."""
         self.draining = False
         self.observed = options.observed
         """Whether every exchange is handed to `done` just now."""
@@ -79,14 +69,20 @@ class Proxy:
         self._done = done
         self._say = say
         self._plan = self._planned()
-        self._shared = SharedState(topics)
+        self.shared = SharedState(topics)
+        self._upstream = Upstream(options)
+        self._lookup = TopicNameLookup(
+            self.shared,
+            self._upstream,
+            authenticated=self._authenticated,
+            note=self._note,
+            say=say,
+        )
         self._buffers = ReadBuffers()
-        self._relays: dict[int, Relay] = {}
+        self.relays: dict[int, Relay] = {}
+        """The connections that are open, by number."""
         self._tasks: set[asyncio.Task[None]] = set()
-        self._asking: asyncio.Task[None] | None = None
         self._attempts: Counter[int | None] = Counter()
-        self._turn = -1
-        """Which bootstrap address the last connection began with."""
         self._drain: Draining | None = None
         self._loop: asyncio.AbstractEventLoop
         self._acceptor: Acceptor
@@ -94,7 +90,7 @@ class Proxy:
     async def start(self) -> None:
         """Listen. Raises OSError if the address can't be had."""
         self._loop = asyncio.get_running_loop()
-        self._acceptor = Acceptor(self._loop, self._accepted, self._say)
+        self._acceptor = Acceptor(self._loop, self.options, self._accepted, self._say)
         for line in (*self.options.explain(), *remarks(self.rules.scenario)):
             self._say(line)
         listener = listen(self.options.listen)
@@ -103,7 +99,7 @@ class Proxy:
         self._acceptor.serve(listener, node)
         if self.capture is not None:
             watch(self.capture, self._loop, self._say)
-        self._reap(Reaper(self.options.linger))
+        reap(self.relays, Reaper(self.options.linger), self._loop, self._say)
 
     def _planned(self) -> Plan:
         """What each kind of message needs, under the present rules; a capture must hide some."""
@@ -122,14 +118,14 @@ class Proxy:
         """Listen no more, let what is under way finish for a while, close everything."""
         self.stop_listening()
         self.draining = True
-        for relay in self._relays.values():
+        for relay in self.relays.values():
             relay.resume()
         self._drain = Draining(self.options.drain)
-        await self._drain.finish(self._relays.values())
+        await self._drain.finish(self.relays.values())
         for task in list(self._tasks):
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._drain.close(list(self._relays.values()))
+        await asyncio.gather(*self._tasks, self._lookup.stop(), return_exceptions=True)
+        await self._drain.close(list(self.relays.values()))
         if self.capture is not None:
             self.capture.close()
             say_closed(self.capture, self._say)
@@ -139,31 +135,10 @@ class Proxy:
         if self._drain is not None:
             self._drain.hurry()
 
-    @property
-    def connections(self) -> int:
-        """How many are open."""
-        return len(self._relays)
-
-    @property
-    def relays(self) -> Collection[Relay]:
-        """The connections that are open."""
-        return self._relays.values()
-
-    @property
-    def topics(self) -> TopicNames:
-        """The names of topics, by id."""
-        return self._shared.topics
-
-    @property
-    def questions(self) -> Questions:
-        """Which of them rules lack, and why."""
-        return self._shared.questions
-
     def observe(self, wanted: bool) -> None:
-        """Hand every exchange to `done` from now on, or (if the log is off) none; then most frames
-        pass unread."""
+        """Hand every exchange to `done` from now on, or only what the log needs."""
         self.observed = wanted or self.options.observed
-        for relay in list(self._relays.values()):
+        for relay in list(self.relays.values()):
             relay.connection.state.observed = self.observed
             relay.tick()
 
@@ -177,14 +152,11 @@ class Proxy:
         now = self.rules.began = clock()
         self._plan = self._planned()
         same = self.rules.shared(before)
-        for rule in before.rules:
-            if rule.name not in same:
-                self.past.update({fault.name: rule.fired for fault in rule.faults})
-        self.questions.forget()  # what the others want they will say
-        for relay in list(self._relays.values()):
+        self.shared.questions.forget()  # what the others want they will say
+        for relay in list(self.relays.values()):
             relay.replace(self._plan)
         facts = f"{plural(len(self.rules.rules), 'rule')}, {len(same)} of them as before"
-        self._say(f"scenario: {_change(before, self.rules, same)} by {by}: {facts}")
+        self._say(f"scenario: {self.rules.change(before)} by {by}: {facts}")
         for line in remarks(scenario):
             self._say(line)
         self._note({"barnabas": "scenario", "by": by, **scenario.meta()}, now)
@@ -198,7 +170,7 @@ class Proxy:
         """What a rule holds leaves, whatever it waits for. Raises LookupError."""
         self.rules.rule(rule)
         self._note({"barnabas": "release", "rule": rule})
-        for relay in list(self._relays.values()):
+        for relay in list(self.relays.values()):
             relay.release(rule)
 
     def _note(self, comment: dict[str, Any], now: int | None = None) -> None:
@@ -206,14 +178,11 @@ class Proxy:
         if self.capture is not None:
             self.capture.note(clock() if now is None else now, comment)
 
-    # listening
-
     def _open(self, node: Node) -> Address:
         """A listener for a node that was just discovered."""
-        ports: Sequence[int] = self.options.broker_ports or (0,)
-        address = self._acceptor.open(node, self.options.listen[0], ports)
-        told = self.options.advertise or address[0]
-        where = {"kind": node.kind, "node": node.id, "host": told, "port": address[1]}
+        host, port = address = self._acceptor.open(node)
+        host = self.options.advertise or host
+        where = {"kind": node.kind, "node": node.id, "host": host, "port": port}
         self._note({"barnabas": "listener", **where})
         return address
 
@@ -237,9 +206,9 @@ class Proxy:
                 await turn_away(client, reject)
                 return
             try:
-                broker, host = await dial(self._addresses(node), self.options.connect_timeout)
+                broker, host = await self._upstream.dial(node)
             except OSError as problem:
-                self.totals.refused += 1
+                self.totals.unreachable += 1
                 self._say(
                     f"{name}: {node.name} at {node.place} can't be reached: "
                     f"{reason_of(problem)}; closed"
@@ -250,7 +219,7 @@ class Proxy:
                 relay = self._relay(number, client, broker, peer, node)
                 # cancelled, uvloop closes a side and tells nobody
                 unless_relayed.callback(relay.close)
-                await relay.attach(client, broker, *self._contexts(node, host, client))
+                await relay.attach(client, broker, *self._upstream.contexts(host, client))
             except Exception as problem:  # noqa: BLE001 - whatever it is costs this connection only
                 # mostly TLS failed, or the client is gone already
                 why = reason_of(problem) if isinstance(problem, OSError) else repr(problem)
@@ -258,30 +227,17 @@ class Proxy:
                 return
             unless_relayed.pop_all()
 
-    def _contexts(
-        self, node: Node, host: str, sock: socket.socket
-    ) -> tuple[ssl.SSLContext | None, tuple[ssl.SSLContext, str] | None]:
-        """What TLS needs for the client and for the broker, where it is spoken."""
-        tls = self.options.tls
-        client = None
-        if tls.client is not None:
-            # the client may have been told any of them, or have come by one that nobody has told it
-            told, here = self.options.advertise, address_of(sock.getsockname())[0]
-            names = (told, here, self.options.listen[0], host, "localhost", "127.0.0.1")
-            client = tls.client(tuple(name for name in names if name))
-        return client, None if tls.broker is None else (tls.broker, tls.server_name or host)
-
     def _relay(
         self, number: int, client: socket.socket, broker: socket.socket, peer: Address, node: Node
     ) -> Relay:
         """The two sockets of a connection, and the protocol logic between them."""
         here = address_of(client.getsockname())
-        connection = Connection(
-            number,
+        state = State(
+            number=number,
             client=endpoint_text(peer),
             broker=node.id,
             plan=self._plan,
-            shared=self._shared,
+            shared=self.shared,
             tally=self.tally,
             totals=self.totals,
             resolve=self.topology.resolver(here[0], self.options.advertise),
@@ -296,7 +252,7 @@ class Proxy:
             flow = MaskedFlow(arrived, self.options.masking)
             flow.upstream(address_of(broker.getsockname()), address_of(broker.getpeername()))
         relay = Relay(
-            connection,
+            Connection(state),
             loop=self._loop,
             buffers=self._buffers,
             flow=flow,
@@ -305,35 +261,16 @@ class Proxy:
             ready=self._wake_others,
             over=self._ended,
         )
-        self._relays[number] = relay
+        self.relays[number] = relay
         return relay
 
-    def _addresses(self, node: Node | None) -> list[Address]:
-        """Where a node may be reached, in turn.
-
-        Each bootstrap connection begins with another address, as clients do: one that accepts and
-        never answers must not be what all of them get.
-        """
-        if node is not None and node.id is not None:
-            return [node.upstream]
-        self._turn = (self._turn + 1) % len(self.options.bootstrap)
-        return [*self.options.bootstrap[self._turn :], *self.options.bootstrap[: self._turn]]
-
-    # what connections report
-
     def _finished(self, exchange: Exchange) -> None:
-        error = exchange.error
-        if error is not None:
+        if (error := exchange.error) is not None:
             self.tally.error(exchange.key, error)
         self._done(self.options.masking.exchange(exchange))
 
     def flag(self, exchange: Exchange) -> None:
         """Note in the capture that a body could not be read. For the thread that reads bodies."""
-        if self.capture is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-                self._loop.call_soon_threadsafe(self._flag, exchange)
-
-    def _flag(self, exchange: Exchange) -> None:
         facts = {
             "connection": exchange.connection,
             "api": exchange.api,
@@ -341,65 +278,23 @@ class Proxy:
             "correlation_id": exchange.correlation_id,
             "undecodable": exchange.undecodable,
         }
-        self._note(facts)
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            self._loop.call_soon_threadsafe(self._note, facts)
 
     def _wake_others(self) -> None:
         """Frames of other connections may have waited for a message that has just passed."""
-        ready = self._shared.ready
+        ready = self.shared.ready
         while ready:
-            relay = self._relays.get(ready.pop())
+            relay = self.relays.get(ready.pop())
             if relay is not None:
                 self._loop.call_soon(relay.tick)
-        if self._shared.questions and self._asking is None and not self.draining:
-            self._asking = self._loop.create_task(
-                look_up(
-                    self.questions,
-                    self.topics,
-                    self.options,
-                    addresses=lambda: self._addresses(None),
-                    authenticated=self._authenticated,
-                    told=self._told,
-                    say=self._say,
-                )
-            )
-            self._tasks.add(self._asking)
-            self._asking.add_done_callback(self._asked)
-
-    def _asked(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._asking = None
+        if self.shared.questions and not self.draining:
+            self._lookup.begin()
 
     def _authenticated(self) -> bool:
-        return any(one.connection.state.sasl.mechanism for one in self._relays.values())
-
-    def _told(self, names: Mapping[uuid.UUID, str], now: int) -> None:
-        """Brokers have told the names of topics."""
-        told = {uuid_text(topic): name for topic, name in names.items()}
-        self._note({"barnabas": "topics", "names": told}, now)
-
-    def _reap(self, reaper: Reaper) -> None:
-        """Close what would stay for ever; looked at now and then."""
-        for relay in list(reaper.find(self._relays.values(), self._loop.time())):
-            name = relay.connection.state.name
-            self._say(f"{name}: the client has gone, and the broker stands still; closed")
-            relay.close()
-            relay.abort()
-        self._loop.call_later(self.options.linger / 4, self._reap, reaper)
+        return any(one.connection.state.sasl.mechanism for one in self.relays.values())
 
     def _ended(self, relay: Relay) -> None:
-        self._relays.pop(relay.connection.state.number, None)
+        self.relays.pop(relay.connection.state.number, None)
         for place, count in enumerate(relay.received()):
             self.received[place] += count
-
-
-def _change(before: Rules, after: Rules, same: Collection[str]) -> str:
-    """What became of the rules, in words; same: names of those that stay."""
-    gone, new = (
-        [rule.name for rule in rules.rules if rule.name not in same] for rules in (before, after)
-    )
-    match gone, new:
-        case [], [name]:
-            return f"rule {name!r} added"
-        case [name], []:
-            return f"rule {name!r} removed"
-    return "replaced"

@@ -79,11 +79,11 @@ def fixed(certificate: Path, key: Path | None, client_ca: Path | None = None) ->
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
-    demand(context, client_ca)
+    require_certificate(context, client_ca)
     return lambda _names: context
 
 
-def demand(context: ssl.SSLContext, client_ca: Path | None) -> None:
+def require_certificate(context: ssl.SSLContext, client_ca: Path | None) -> None:
     """Ask clients for a certificate by this CA (PEM), if one is given."""
     if client_ca is not None:
         context.load_verify_locations(client_ca)
@@ -103,11 +103,8 @@ def reason(problem: ssl.SSLError | OSError) -> str:
     if isinstance(problem, ssl.SSLError):
         text = str(problem.args[-1] if problem.args else problem)
         text = text.removeprefix("[").partition("] ")[2] or text
-        return (
-            text.partition(" (_ssl.c")[0].lower()
-            if text.isupper()
-            else text.partition(" (_ssl.c")[0]
-        )
+        said = text.partition(" (_ssl.c")[0]
+        return said.lower() if text.isupper() else said
     return problem.strerror or str(problem) or type(problem).__name__
 
 

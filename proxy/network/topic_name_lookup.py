@@ -1,62 +1,86 @@
-"""Learns the names of topics that rules lack, from a broker."""
+"""Asks brokers for the names of topics that rules lack."""
 
 from __future__ import annotations
 
 import asyncio
-import uuid
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable
+from typing import Any
 
-from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.network.clock import clock
-from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.sockets import reason_of
 from barnabas.proxy.network.topic_name_client import topic_names
-from barnabas.proxy.topic_names.names import TopicNames
-from barnabas.proxy.topic_names.questions import Questions
+from barnabas.proxy.network.upstream import Upstream
+from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.malformed import Malformed
 
 
-async def look_up(
-    questions: Questions,
-    topics: TopicNames,
-    options: Options,
-    *,
-    addresses: Callable[[], list[Address]],
-    authenticated: Callable[[], bool],
-    told: Callable[[Mapping[uuid.UUID, str], int], None],
-    say: Callable[[str], None],
-) -> None:
-    """Ask for as long as any name is lacking.
+class TopicNameLookup:
+    """Asks while there are questions, one at a time.
 
-    addresses: those of brokers, tried in turn. authenticated: whether clients authenticate by SASL.
-    told: gets the names that brokers tell, and when (ns since the epoch).
+    authenticated: whether clients authenticate by SASL. note: tells the capture what brokers said, and
+    when (ns since the epoch).
     """
-    while questions:
-        await asyncio.sleep(questions.pause(clock()) / 1e9)
-        ids = questions.next(topics, clock())
-        if not ids:
-            continue
-        try:
-            if authenticated():
-                raise OSError("they want SASL, and only their clients can say who they are")
-            tls = options.tls
-            names = await topic_names(
-                ids,
-                addresses(),
-                None if tls.broker is None else (tls.broker, tls.server_name),
-                patience=options.connect_timeout,
-                largest=options.limits.frame,
-            )
-        except (OSError, Malformed) as problem:
-            reason = reason_of(problem) if isinstance(problem, OSError) else str(problem)
-            reason = f"the brokers can't be asked for it: {reason}"
-            if questions.failed(reason, clock()):
-                say(
-                    f"a rule lacks the name of a topic id: {reason}; "
-                    "it is known when a client next asks for Metadata"
+
+    def __init__(
+        self,
+        shared: SharedState,
+        upstream: Upstream,
+        *,
+        authenticated: Callable[[], bool],
+        note: Callable[[dict[str, Any], int], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self._questions = shared.questions
+        self._topics = shared.topics
+        self._upstream = upstream
+        self._authenticated = authenticated
+        self._note = note
+        self._say = say
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Ask, unless that is under way."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._ask())
+
+    async def stop(self) -> None:
+        """Ask no more."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _ask(self) -> None:
+        questions, options = self._questions, self._upstream.options
+        while questions:
+            await asyncio.sleep(questions.pause(clock()) / 1e9)
+            ids = questions.next(self._topics, clock())
+            if not ids:
+                continue
+            try:
+                if self._authenticated():
+                    raise OSError("they want SASL, and only their clients can say who they are")
+                tls = options.tls
+                names = await topic_names(
+                    ids,
+                    self._upstream.addresses(None),
+                    None if tls.broker is None else (tls.broker, tls.server_name),
+                    patience=options.connect_timeout,
+                    largest=options.limits.frame,
                 )
-        else:
-            topics.update(names)
-            now = clock()
-            questions.answered(ids, names, now)
-            told(names, now)
+            except (OSError, Malformed) as problem:
+                reason = reason_of(problem) if isinstance(problem, OSError) else str(problem)
+                reason = f"the brokers can't be asked for it: {reason}"
+                if questions.failed(reason, clock()):
+                    self._say(
+                        f"a rule lacks the name of a topic id: {reason}; "
+                        "it is known when a client next asks for Metadata"
+                    )
+            else:
+                self._topics.update(names)
+                now = clock()
+                questions.answered(ids, names, now)
+                named = {uuid_text(topic): name for topic, name in names.items()}
+                self._note({"barnabas": "topics", "names": named}, now)

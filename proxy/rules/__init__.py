@@ -1,1 +1,5 @@
-"""Rules at work: which of them a message meets, and what their faults come to, taken together."""
+"""Rules at work.
+
+`candidates` are the rules that a connection's messages may meet, `rule` is one with its counts, `rules`
+decides which of them fire, `merged_effects` takes the effects of all together, `wording` says them.
+"""

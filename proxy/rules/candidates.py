@@ -1,4 +1,4 @@
-"""The rules that a message on one connection may meet: looked up once for each kind of message."""
+"""The rules that messages of one connection may meet, looked up once for each kind of message."""
 
 from __future__ import annotations
 

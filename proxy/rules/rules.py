@@ -1,7 +1,8 @@
-"""Rules at work: which of them a message meets, and what they decide about it."""
+"""The rules of a scenario: which of them a message meets, and what they decide."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +17,7 @@ from barnabas.proxy.matching.when import Point, When
 from barnabas.proxy.rules.rule import Counts, Rule, compiled, note
 from barnabas.proxy.rules.wording import describe
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
+from barnabas.proxy.scenario.planned import raised
 from barnabas.specs.frames import Direction
 
 REMEMBERED: Final = 4096
@@ -52,6 +54,8 @@ class Rules:
             for config in (scenario.rules if scenario else ())
         )
         self._names: dict[str, Rule] = {rule.name: rule for rule in self.rules}
+        gone = [] if before is None else [rule for rule in before.rules if rule not in self.rules]
+        self._past: Counter[str] = _strikes(gone, () if before is None else before._past)
         self._attempts: Counts = Counts() if before is None else before._attempts
         self._candidates: dict[tuple[Direction, int, int], tuple[Rule, ...]] = {}
         waits = [(rule, until) for rule in self.rules for until in _untils(rule)]
@@ -69,6 +73,11 @@ class Rules:
             if match.names and match.direction != "request"
         )
         """Who must know of a response what its request named."""
+
+    @property
+    def struck(self) -> Counter[str]:
+        """How often each fault struck, by these rules and those before them."""
+        return _strikes(self.rules, self._past)
 
     def meta(self) -> dict[str, Any]:
         """What a capture keeps: with this, the same traffic meets the same decisions."""
@@ -169,10 +178,9 @@ class Rules:
                     why = f"it returned {type(wanted).__name__}, not a tuple of effects"
             except Unable as problem:
                 why = str(problem) if message.quotes else problem.place
-            except Exception as problem:  # noqa: BLE001 - a user's fault costs its rule, not the proxy
-                why = f"it raised {type(problem).__name__}"
-                if message.quotes:
-                    why += f": {' '.join(str(problem).split())}"
+            except (Exception, SystemExit) as problem:  # noqa: BLE001 - a user's fault costs its rule, not the proxy
+                why = raised(problem) if message.quotes else type(problem).__name__
+                why = f"it raised {why}"
             if why:
                 rule.unable += 1
                 note(rule.troubles, f"{fault.name}: {why}")
@@ -220,6 +228,27 @@ class Rules:
     def shared(self, others: Rules) -> frozenset[str]:
         """Names of the rules that are the same ones in both."""
         return frozenset(name for name, rule in self._names.items() if rule in others.rules)
+
+    def change(self, before: Rules) -> str:
+        """What became of the rules before these, in words."""
+        same = self.shared(before)
+        gone, new = (
+            [name for name in rules._names if name not in same] for rules in (before, self)
+        )
+        match gone, new:
+            case [], [name]:
+                return f"rule {name!r} added"
+            case [name], []:
+                return f"rule {name!r} removed"
+        return "replaced"
+
+
+def _strikes(rules: Iterable[Rule], before: Iterable[str]) -> Counter[str]:
+    """How often each fault struck by some rules, and by those before them."""
+    counts = Counter(before)
+    for rule in rules:
+        counts.update({fault.name: rule.fired for fault in rule.faults})
+    return counts
 
 
 def _same(rule: Rule | None, config: RuleConfig) -> Rule | None:

@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from barnabas.proxy.effects import (
-    Answer,
-    Aside,
-    Become,
-    Break,
-    Effect,
-    Gather,
-    HalfClose,
-    HangUp,
-    Insert,
-    Lose,
-    LoseReply,
-    Partition,
-    Pieces,
-    Reject,
-    Repeat,
-    Schedule,
-    Shuffle,
-    Silence,
-    Stall,
-    Wait,
-)
+from barnabas.proxy import effects
 from barnabas.proxy.matching.units import show_duration
 
 
-def describe(effect: Effect) -> str:
+def describe(effect: effects.Effect) -> str:
     """An effect in a few words.
 
-    >>> describe(Wait(213_400_000)), describe(Aside(5_000_000_000, passing=2))
+    >>> describe(effects.Wait(213_400_000)), describe(effects.Aside(5_000_000_000, passing=2))
     ('delay 213 ms', 'hold until 2 more have passed, at most 5 s')
     """
     match effect:
-        case Wait(ns):
+        case effects.Wait(ns):
             return f"delay {show_duration(ns)}"
-        case Aside(at_most, until, same, passing, control=control):
+        case effects.Aside(at_most, until, same, passing, control=control):
             whose = "anywhere" if same == "any" else f"same {same}"
             if control:
                 what = "until released"
@@ -48,43 +27,43 @@ def describe(effect: Effect) -> str:
             else:
                 return f"hold {show_duration(at_most)}"
             return f"hold {what}, at most {show_duration(at_most)}"
-        case Shuffle(order, at_most, scope=scope):
+        case effects.Shuffle(order, at_most, scope=scope):
             among = f" of {scope}" if scope else ""
             return f"shuffle {len(order)}{among}, at most {show_duration(at_most)}"
-        case Gather(size, at_most):
+        case effects.Gather(size, at_most):
             return f"gather {size}, at most {show_duration(at_most)}"
-        case Lose(selective):
+        case effects.Lose(selective):
             return "drop this exchange" if selective else "drop"
-        case HangUp(forward, reset):
+        case effects.HangUp(forward, reset):
             end = "reset" if reset else "close"
             return f"{end} behind this message" if forward else end
-        case Break(keep):
+        case effects.Break(keep):
             return f"break off behind {keep} bytes"
-        case HalfClose():
+        case effects.HalfClose():
             return "half-close behind this message"
-        case Become(what=what) | Schedule(what=what):
+        case effects.Become(what=what) | effects.Schedule(what=what):
             return what
-        case Answer(body):
+        case effects.Answer(body):
             return f"answer with {len(body)} bytes"
-        case LoseReply():
+        case effects.LoseReply():
             return "lose the reply"
-        case Repeat(times):
+        case effects.Repeat(times):
             return f"repeat {times} time{'s' if times != 1 else ''}"
-        case Insert(direction, frame):
+        case effects.Insert(direction, frame):
             return f"inject a {direction} of {len(frame)} bytes"
-        case Pieces(size, every):
+        case effects.Pieces(size, every):
             return f"slice into pieces of {size} bytes, {show_duration(every)} apart"
-        case Stall(direction, ns):
+        case effects.Stall(direction, ns):
             return f"stop reading {direction}s for {show_duration(ns)}"
-        case Partition(ns, clients, brokers, ways):
+        case effects.Partition(ns, clients, brokers, ways):
             who = " or ".join(clients or ("all clients",))
             where = " and ".join(map(str, sorted(brokers))) if brokers else "all"
             way = "" if len(ways) == 2 else f", {ways[0]}s only"
             return f"isolate {who} from brokers {where} for {show_duration(ns)}{way}"
-        case Reject(how, at_most):
+        case effects.Reject(how, at_most):
             return f"refuse the connection ({how})" + (
                 f" for {show_duration(at_most)}" if how == "hang" else ""
             )
-        case Silence(at_most):
+        case effects.Silence(at_most):
             return f"blackhole for {show_duration(at_most)}"
     raise AssertionError(effect)

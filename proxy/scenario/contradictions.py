@@ -1,4 +1,4 @@
-"""Faults of one rule that can't be done together: one of them would do nothing, and nobody would say so.
+"""Faults of one rule of which one does nothing beside the other.
 
 This is about the faults of one rule, which are all done to the same message. Different rules meet as it
 happens, and what an earlier one does may well come to nothing by a later one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -30,11 +31,18 @@ __all__ = [
 def load(path: Path, faults: tuple[Fault, ...] = FAULTS) -> Scenario:
     """Read a scenario file. Raises ScenarioError with every problem in it, OSError."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = _read(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise ScenarioError((f"{path.name}:{line}: the file is not UTF-8",)) from None
     return loads(text, path.name, faults)
+
+
+def _read(path: Path) -> bytes:
+    """A file's bytes, or a pipe's; a writer that is not there is not waited for. Raises OSError."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        os.set_blocking(file.fileno(), True)
+        return file.read()
 
 
 def loads(text: str, name: str = "scenario", faults: tuple[Fault, ...] = FAULTS) -> Scenario:

@@ -15,16 +15,14 @@ from pydantic import (
 from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.captures.kafka.expression import expression
-from barnabas.proxy.faults import (
-    CONNECTIONS,
-)
+from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match
-from barnabas.proxy.matching.settings import Settings, refuse, said
+from barnabas.proxy.matching.settings import Settings, raise_all, said
 from barnabas.proxy.matching.when import When
 from barnabas.proxy.matching.where import check
 from barnabas.proxy.scenario.contradictions import clashes
 from barnabas.proxy.scenario.errors import unknown
-from barnabas.proxy.scenario.planned import Planned, plan
+from barnabas.proxy.scenario.planned import Planned, plan, raised
 from barnabas.specs.drafts import Draft, draft
 
 DIALECTS: Final = ("central-coordination", "rewrite-0.8.2")
@@ -67,7 +65,7 @@ class RuleConfig(Settings):
         if any(alone) and (len(alone) > 1 or (match is not None and not match.only_broker)):
             name = next(fault.name for fault in planned if isinstance(fault.config, CONNECTIONS))
             text = f"{name} is about connections: a rule of its own, whose match names brokers only"
-            refuse([said((), text)])
+            raise_all([said((), text)])
         problems = [
             said((), f"{fault.name}: {problem}")
             for fault in planned
@@ -75,10 +73,18 @@ class RuleConfig(Settings):
             for problem in (check(expression(path), match.any_version) if match is not None else ())
         ]
         if match is not None:
+            for fault in planned:
+                applies = getattr(fault.config, "applies_to", None)
+                try:
+                    if applies is not None:
+                        any(applies(*kind) for kind in match.kinds())
+                except (Exception, SystemExit) as problem:  # noqa: BLE001 - the user's own
+                    text = f"{fault.name}: its applies_to raised {raised(problem)}"
+                    problems.append(said((), text))
             faults = [(fault.name, fault.config) for fault in planned]
             problems += [said((), problem) for problem in clashes(faults, match.direction)]
         if problems:
-            refuse(problems)
+            raise_all(problems)
         return planned
 
     @field_validator("where")
@@ -90,7 +96,7 @@ class RuleConfig(Settings):
         if "match" in info.data:
             problems = check(condition, info.data["match"].any_version)
             if problems:
-                refuse(said((), f"where: {problem}") for problem in problems)
+                raise_all(said((), f"where: {problem}") for problem in problems)
         return text
 
 
@@ -132,7 +138,7 @@ class Scenario(Settings):
     @model_validator(mode="after")
     def _can(self) -> Self:
         if self.dialect is not None:
-            refuse_all = [
+            problems = [
                 said(
                     ("rules", place, "do"),
                     f"{fault.name} is for Kafka's own protocol: {self.dialect} is spoken here",
@@ -141,8 +147,8 @@ class Scenario(Settings):
                 for fault in rule.do
                 if getattr(fault.config, "only_kafka", False)
             ]
-            if refuse_all:
-                refuse(refuse_all)
+            if problems:
+                raise_all(problems)
         return self
 
     @model_validator(mode="after")
@@ -160,7 +166,7 @@ class Scenario(Settings):
             and point.rule not in names
         ]
         if problems:
-            refuse(problems)
+            raise_all(problems)
         return self
 
     _source: str = PrivateAttr("")

@@ -1,9 +1,9 @@
-"""The faults of a rule as `do` has them: names with settings, read into what is done to messages."""
+"""Reads the faults of a rule's `do`: names with settings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import InitErrorDetails
@@ -11,8 +11,11 @@ from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.proxy.effects import Effects
 from barnabas.proxy.faults import FAULTS, Fault, PerConnection, PerRule
-from barnabas.proxy.matching.settings import Loc, again, refuse, said
+from barnabas.proxy.matching.settings import Loc, again, raise_all, said
 from barnabas.proxy.scenario.errors import unknown
+
+HOOKS: Final = ("across", "caution", "counts", "no_op", "only_kafka", "paths", "same")
+"""What settings may say of themselves beside `applies_to`, see `barnabas.proxy.faults`."""
 
 
 class Planned(NamedTuple):
@@ -59,13 +62,22 @@ def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
             settings = {short: settings}  # delay: 200ms
         try:
             config = model.model_validate(settings, context=info.context)
+            for hook in HOOKS:
+                getattr(config, hook, None)
             planned.append(Planned(name, config, *does))
         except ValidationError as error:
             prefix = loc if loc[-1:] == (name,) else (*loc, name)
             problems += [again(prefix, detail) for detail in error.errors(include_url=False)]
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - settings of the user's own
+            problems.append(said(loc, f"{name}: its settings raised {raised(problem)}"))
     if problems:
-        refuse(problems)
+        raise_all(problems)
     return tuple(planned)
+
+
+def raised(problem: BaseException) -> str:
+    """What code of the user's raised, in a line."""
+    return ": ".join(filter(None, (type(problem).__name__, " ".join(str(problem).split()))))
 
 
 def _entries(value: Any, problems: list[InitErrorDetails]) -> list[tuple[Loc, str, Any]]:

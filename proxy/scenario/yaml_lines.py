@@ -1,4 +1,4 @@
-"""YAML with line numbers: plain values, the line of each, and what YAML itself lets pass."""
+"""YAML with line numbers, and checks that YAML lacks: keys that come twice, depth, size."""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""The names of topics that messages name by id: learnt from what passes, or asked for."""
+"""The names of topics that messages give by id.
+
+`names` learns them from what passes; `questions` says which ones a broker is to be asked for, and when.
+"""

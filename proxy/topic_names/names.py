@@ -43,13 +43,13 @@ class TopicNames(Memory[uuid.UUID, str]):
         self._unread: deque[tuple[int, int, bytes]] = deque()
         self._bytes = 0
 
-    def hear(self, key: int, version: int, body: bytes) -> None:
+    def add_response(self, key: int, version: int, body: bytes) -> None:
         """A response has come that `teaches`: it is read when somebody looks for a name."""
         with self._lock:
-            heard = key, version, body
-            if heard in self._unread:  # as from one client after the other
+            response = key, version, body
+            if response in self._unread:  # as from one client after the other
                 return
-            self._unread.append(heard)
+            self._unread.append(response)
             self._bytes += len(body)
             while len(self._unread) > UNREAD_MESSAGES or (
                 self._bytes > UNREAD and len(self._unread) > 1

@@ -43,7 +43,7 @@ cluster survives these mutators: each of its deaths would cost the test a restar
 TARGET = "barnabas.fuzz.targets.embedded_process"
 EXECUTOR = "CoarseGrainedExecutorBackend"
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.needs_spark, pytest.mark.timeout(900)]
 
 
 class Cluster:

@@ -16,6 +16,8 @@ from tests.barnabas import project
 from tests.barnabas.testing.test_process import alive, until
 from tests.places import ROOT
 
+pytestmark = pytest.mark.slow("each runs pytest in a process of its own")
+
 SEND = """
     from confluent_kafka import Producer
 

@@ -21,6 +21,8 @@ from barnabas.specs import stubs
 from tests.barnabas import project
 from tests.places import ROOT
 
+pytestmark = pytest.mark.slow("wheels are built and installed")
+
 TUTORIAL = (ROOT / "docs" / "tutorials" / "pytest.md").read_text("utf-8")
 
 PARTS = ("captures", "experiments", "fuzz", "peers", "pipeline", "proxy", "specs")

@@ -16,6 +16,8 @@ from tests.bench.recordings import KINDS as RECORDINGS
 from tests.bench.recordings import Recording, as_proxy
 from tests.bench.tabling import Peaks, Spans
 
+pytestmark = pytest.mark.slow("all captures in all ways")
+
 MIB = 1 << 20
 PURE = [way for way in pipelining.WAYS if way.command[-1].startswith("pure")]
 

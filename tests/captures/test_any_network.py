@@ -232,6 +232,7 @@ def everything(path: Path) -> tuple[Whole, list[Whole]]:
     return counts, whole
 
 
+@pytest.mark.slow("a long property")
 @pytest.mark.parametrize("late", [0, 8])
 @pytest.mark.parametrize(("order", "tick"), [("<", 1), (">", 1000)])
 def test_plain_packets_give_what_others_give(

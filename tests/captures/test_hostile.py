@@ -51,6 +51,7 @@ PCAPNG = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
 INTERFACE = struct.pack("<IIHHII", 1, 20, 1, 0, 0, 20)
 
 
+@pytest.mark.slow("bytes by the million")
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
 @pytest.mark.parametrize(
     ("head", "repeated", "times"),

@@ -20,7 +20,7 @@ OTHERS = tuple(client for client in CLIENTS if client not in JAVA)
 @pytest.mark.parametrize(
     ("broker", "clients"),
     [
-        (EMBEDDED, OTHERS),
+        pytest.param(EMBEDDED, OTHERS, marks=pytest.mark.slow("clients in processes of their own")),
         pytest.param(EMBEDDED, JAVA, marks=pytest.mark.needs_apache("4.3.1")),
         *(
             pytest.param(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.pcapng import Secrets
 from barnabas.pipeline.tables.tables import write
@@ -14,8 +12,6 @@ from tests.places import SAMPLES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.timeout(600)  # with the start of a JVM, on whatever machine
 
 
 CAPTURE = SAMPLES / "tls.pcapng"

@@ -23,7 +23,7 @@ from barnabas.proxy.connection.actions import (
 )
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
-from barnabas.proxy.connection.state import Limits
+from barnabas.proxy.connection.state import Limits, State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.faults import FAULTS, Fault
@@ -179,8 +179,8 @@ class Actor:
 
     def __init__(self, stage: Stage, number: int, broker: int | None) -> None:
         self.stage = stage
-        self.connection = Connection(
-            number,
+        state = State(
+            number=number,
             client=f"client:{number}",
             broker=broker,
             plan=stage.plan,
@@ -192,6 +192,7 @@ class Actor:
             observed=stage.observed,
             limits=stage.limits,
         )
+        self.connection = Connection(state)
         self.sent: dict[Direction, bytearray] = {"request": bytearray(), "response": bytearray()}
         self.times: dict[Direction, list[tuple[float, bytes]]] = {"request": [], "response": []}
         self.said: list[str] = []

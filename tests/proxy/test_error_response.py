@@ -15,7 +15,7 @@ import pytest
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.java import java
 from barnabas.peers.apache.versions import LOGGER
-from barnabas.proxy.error_response import refusal
+from barnabas.proxy.error_response import error_response
 from barnabas.specs import NAMES, api
 from tests.specs.test_golden import BY_API
 
@@ -154,7 +154,7 @@ def test_a_refusal_says_at_least_what_javas_own_says() -> None:
             assert request["acks"] == 0
             continue
         codec = found.response.codec(frame["version"])
-        ours = refusal(frame["key"], frame["version"], request, CODE)
+        ours = error_response(frame["key"], frame["version"], request, CODE)
         mine = set(rows(codec.decode(codec.encode(ours))))
         theirs = set(rows(codec.decode(bytes.fromhex(answer["body"]))))
         compared.add(kind)
@@ -187,7 +187,9 @@ def test_every_request_can_be_refused_on_every_level(name: str) -> None:
         found = api(frame["key"])
         request = found.request.codec(frame["version"]).decode(bytes.fromhex(frame["hex"]))
         codec = found.response.codec(frame["version"])
-        answer = codec.decode(codec.encode(refusal(frame["key"], frame["version"], request, CODE)))
+        answer = codec.decode(
+            codec.encode(error_response(frame["key"], frame["version"], request, CODE))
+        )
         assert {code for _, code in codes(answer)} <= {CODE}
         if "error_code" in [slot.name for slot in codec.layout.slots]:
             assert answer["error_code"] == CODE
@@ -210,7 +212,7 @@ def refused(name: str, version: int, **request: Any) -> dict[str, Any]:
     codec = found.request.codec(version)
     whole = codec.decode(codec.encode(request))
     answer = found.response.codec(version)
-    return answer.decode(answer.encode(refusal(found.key, version, whole, CODE)))
+    return answer.decode(answer.encode(error_response(found.key, version, whole, CODE)))
 
 
 def test_who_is_described_is_named_and_not_in_the_message() -> None:

@@ -29,6 +29,7 @@ def roots(frame: dict[str, Any]) -> list[str]:
     return [slot.name for slot in layout.slots]
 
 
+@pytest.mark.slow("a property of every message and version")
 @pytest.mark.parametrize("name", [name for name in BY_API if "Header" not in name])
 def test_each_field_of_each_version_is_read_alone_as_with_all_others(name: str) -> None:
     for frame in BY_API[name]:

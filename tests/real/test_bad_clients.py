@@ -198,6 +198,7 @@ def test_slow_clients_are_served_and_hold_up_nobody(proxy: ProxyProcess, at_rest
             assert receive(client, 8)[4:] == METADATA[8:12]
 
 
+@pytest.mark.slow("thousands of connections")
 @pytest.mark.parametrize("sent", [b"", METADATA[:2], METADATA[:9], METADATA[:-1]])
 def test_clients_that_only_connect_cost_little(
     proxy: ProxyProcess, at_rest: int, sent: bytes
@@ -262,6 +263,7 @@ def warm(proxy: ProxyProcess, at_rest: int) -> None:
     until(lambda: proxy.descriptors == at_rest, "descriptors are given back")
 
 
+@pytest.mark.slow("ten thousand connections")
 @pytest.mark.parametrize("sent", [b"", METADATA[:11]], ids=["nothing", "half a frame"])
 @pytest.mark.parametrize("end", WAYS.values(), ids=WAYS)
 def test_ten_thousand_connections_leave_nothing(

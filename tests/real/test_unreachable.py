@@ -90,6 +90,7 @@ def flooding() -> Iterator[str]:
         worker.join()
 
 
+@pytest.mark.slow("a proxy in a process of its own")
 @pytest.mark.parametrize("broker", [silent, vanished, flooding])
 def test_it_stops_in_time_whatever_brokers_and_clients_do(broker: Broker) -> None:
     """Requests wait for answers that never come, for brokers, or answers for clients that read."""

@@ -22,6 +22,7 @@ MESSAGES = [
 ]
 
 
+@pytest.mark.slow("a property of every message and version")
 @pytest.mark.parametrize(("name", "direction", "version"), MESSAGES)
 def test_build_then_parse_is_the_identity(name: str, direction: str, version: int) -> None:
     message = specs.api(name).message(direction)

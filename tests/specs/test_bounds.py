@@ -61,6 +61,7 @@ MESSAGES = [
 ]
 
 
+@pytest.mark.slow("tracemalloc traces every message")
 @pytest.mark.parametrize(("name", "direction"), MESSAGES)
 def test_memory_is_a_constant_times_the_bytes(name: str, direction: str) -> None:
     message = specs.api(name).message(direction)

@@ -80,6 +80,7 @@ def repeated(codec: Codec, array: str, element: Any, count: int) -> bytes:
     return bare[:-4] + count.to_bytes(4) + twice[len(once) :] * count
 
 
+@pytest.mark.slow("bytes by the million")
 @pytest.mark.parametrize(
     ("name", "version", "array", "element", "count"),
     [

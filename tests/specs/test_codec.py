@@ -129,6 +129,7 @@ def picked(values: Any, path: list[str]) -> Any:
     return {path[0]: picked(values[path[0]], path[1:])}
 
 
+@pytest.mark.slow("a long property")
 def test_any_projection_agrees_with_the_whole() -> None:
     choose = random.Random(4)
     for frame in FRAMES:

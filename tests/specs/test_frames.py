@@ -60,6 +60,8 @@ def test_the_schema_of_the_header_agrees(key: int, version: int) -> None:
     if (key, version) != (7, 0):
         header["client_id"] = "me"
     frame = encode_frame(Frame("request", key, version, header, {}))
+    unsaid = {name: header[name] for name in header if not name.startswith("request_api_")}
+    assert encode_frame(Frame("request", key, version, unsaid, {})) == frame
     assert frame[4:].startswith(asked(key, version))
     assert struct.unpack_from(">i", frame)[0] == len(frame) - 4
     assert decode_frame(frame[4:], "request").header == header

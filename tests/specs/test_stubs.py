@@ -96,6 +96,7 @@ def test_what_is_always_there_and_what_only_some_versions_have(declared: dict[st
     assert problems({"topics": 7}, declared["MetadataRequest"], "") == [".topics: 7"]
 
 
+@pytest.mark.slow("mypy runs")
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

@@ -48,6 +48,7 @@ def written(
     return json.loads(VariantVal(value, metadata([*dictionary, *more])).toJson())
 
 
+@pytest.mark.slow("a property of every message and version")
 @pytest.mark.parametrize("key", [key for key, _, _ in REGISTRY])
 @settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(data=st.data())

@@ -19,7 +19,7 @@ from barnabas.cli.console.options import (
     OwnFaults,
     TlsKeys,
 )
-from barnabas.cli.proxy.command import read_scenario
+from barnabas.cli.scenarios.reading import read_scenario
 from barnabas.trouble import Trouble
 
 capture_app = typer.Typer()

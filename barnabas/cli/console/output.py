@@ -14,7 +14,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.kafka.wording import printable
 from barnabas.captures.writing.writer import CaptureWriter
-from barnabas.cli.console import show
+from barnabas.cli.console import show, tables
 from barnabas.cli.console.folding import Folded
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
@@ -127,18 +127,18 @@ class Output:
         capture: CaptureWriter | None = None,
     ) -> None:
         """What passed, what each rule did, what was lost, where the capture is."""
-        self.err.show_table(show.tally_table(proxy.tally.rows()))
+        self.err.show_table(tables.tally_table(proxy.tally.rows()))
         if rules.rules:
             self.err.print()
             rows = (
-                show.RuleRow(rule.name, rule.matched, rule.fired, rule.unclear, rule.what)
+                tables.RuleRow(rule.name, rule.matched, rule.fired, rule.unclear, rule.what)
                 for rule in rules.rules
             )
-            self.err.show_table(show.rules_table(rows))
+            self.err.show_table(tables.rules_table(rows))
         totals = proxy.totals
         said = [plural(totals.connections, "connection")]
-        if totals.refused:
-            said.append(f"{totals.refused} closed because the broker could not be reached")
+        if totals.unreachable:
+            said.append(f"{totals.unreachable} closed because the broker could not be reached")
         undecoded = totals.undecoded + self.undecoded
         if undecoded:
             said.append(f"{plural(undecoded, 'frame')} passed on undecoded")

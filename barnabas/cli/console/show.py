@@ -1,4 +1,4 @@
-"""What the terminal shows: one line for each exchange, and the closing tables.
+"""What the terminal shows: one line for each exchange.
 
 `shown` says what a line is to say, `segments` what stands on it and of which kind, without rich; `line`
 puts it into colours and into the width of a terminal. Nothing here reads a clock.
@@ -9,20 +9,18 @@ clock of a log never goes back, however long a Fetch has waited; the latency tel
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Any, Final, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.table import Table
 from rich.text import Span, Text
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
 from barnabas.captures.kafka.wording import fit, middle, printable
-from barnabas.captures.summary.api_stats import Row
 
 SLOW_MS: Final = 100.0
 """From this latency on a line is marked as slow ..."""
@@ -254,49 +252,3 @@ def show(console: Console, found: Shown, columns: Columns | None = None) -> None
     """Print the line of an exchange: as wide as the terminal, or all of it if there is none."""
     width = console.width if console.is_terminal else None
     console.print(line(found, width, columns), soft_wrap=True)
-
-
-def tally_table(rows: Iterable[Row]) -> Table:
-    """The closing table of APIs: counts, errors and latencies."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("API")
-    for name in ("count", "errors", "p50 ms", "p99 ms", "max ms"):
-        table.add_column(name, justify="right")
-    for row in rows:
-        errors = Text("-" if row.errors is None else str(row.errors), "red" if row.errors else "")
-        latencies = (row.p50_ms, row.p99_ms, row.max_ms)
-        table.add_row(
-            Text(row.api),
-            str(row.count),
-            errors,
-            *("-" if latency is None else ms(latency)[:-3] for latency in latencies),
-        )
-    return table
-
-
-class RuleRow(NamedTuple):
-    """What a rule has done."""
-
-    name: str
-    matched: int
-    fired: int
-    undecided: int
-    what: str
-
-
-def rules_table(rules: Iterable[RuleRow]) -> Table:
-    """What rules have done; one that never fired stands out."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("rule")
-    for name in ("matched", "fired", "undecided"):
-        table.add_column(name, justify="right")
-    table.add_column("what")
-    for rule in rules:
-        table.add_row(
-            Text(printable(rule.name), "magenta" if rule.fired else "yellow"),
-            str(rule.matched),
-            str(rule.fired),
-            str(rule.undecided),
-            Text(printable(rule.what)),
-        )
-    return table

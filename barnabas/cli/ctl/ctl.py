@@ -131,7 +131,7 @@ def scenario_set(
 @rule_app.command("list")
 def rule_list(ctx: typer.Context) -> None:
     """List the rules: how often each matched and fired, and what it does."""
-    from barnabas.cli.console.show import RuleRow, rules_table
+    from barnabas.cli.console.tables import RuleRow, rules_table
     from barnabas.cli.console.terminal import Terminal
 
     port: Port = ctx.obj

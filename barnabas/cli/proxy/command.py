@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from barnabas.cli.console.options import BrokerCa, BrokerTls, OwnFaults, QuietFetches, Servers
+from barnabas.cli.scenarios.reading import read_scenario, scenario_file
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
     from barnabas.captures.writing.rotation import Rotation
-    from barnabas.proxy.faults import Fault
-    from barnabas.proxy.scenario.file import Scenario
 
 PROXY_EXAMPLES: Final = (
     "Examples:\n\n"
@@ -258,29 +257,6 @@ def proxy_command(
         topics=topics,
     )
     raise typer.Exit(run_proxy(job))
-
-
-def scenario_file(given: Path) -> Path:
-    """The file of a scenario that is given by path, or by name if it is one of ours. Raises Trouble."""
-    from barnabas.experiments.library import find
-
-    try:
-        return find(given)
-    except LookupError as problem:
-        raise Trouble(f"can't read the scenario: {problem.args[0]}") from None
-
-
-def read_scenario(path: Path, faults: tuple[Fault, ...]) -> Scenario:
-    """A scenario, by path or name, that may name these faults. Raises Trouble."""
-    from barnabas.proxy.scenario.file import ScenarioError, load
-
-    path = scenario_file(path)
-    try:
-        return load(path, faults)
-    except ScenarioError as problem:
-        raise Trouble(str(problem)) from None
-    except OSError as problem:
-        raise Trouble(f"can't read the scenario {path}: {problem.strerror}") from None
 
 
 def _rotation(rotate: str | None, keep: int | None, capture: Path | None) -> Rotation | None:

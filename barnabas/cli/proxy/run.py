@@ -145,7 +145,7 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
             loop.add_signal_handler(number, proxy.hurry)
         proxy.stop_listening()  # before it is said
         live.line(
-            f"stopping: {plural(proxy.connections, 'connection')} to drain (Ctrl-C again stops at once)"
+            f"stopping: {plural(len(proxy.relays), 'connection')} to drain (Ctrl-C again stops at once)"
         )
         await proxy.stop()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from barnabas.cli.console.options import OwnFaults
-from barnabas.cli.proxy.command import read_scenario, scenario_file
+from barnabas.cli.scenarios.reading import read_scenario, scenario_file
 from barnabas.trouble import FINDINGS, FINE
 
 scenario_app = typer.Typer(

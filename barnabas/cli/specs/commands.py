@@ -64,16 +64,25 @@ def show_command(
     which: Literal["request", "response"] | None = None
     if request != response:
         which = "request" if request else "response"
-    if release is not None and version is None:
-        raise Trouble("--release is for one version: give --version too")
-    if source:
-        if version is None:
-            raise Trouble("--source is for one version: give --version too")
-        if draft is not None or as_json:
-            raise Trouble(f"--source goes without {'--json' if as_json else '--draft'}")
-        raise typer.Exit(show.source(name, version, which, release))
+    problems = []
+    try:
+        if draft is None:
+            show.known(name, version, release)
+        else:
+            drafts.known(draft, name)
+    except Trouble as problem:
+        problems.append(str(problem))
+    if (source or release is not None) and version is None and draft is None:
+        option = "--source" if source else "--release"
+        problems.append(f"{option} is for one version: give --version too")
+    if source and (draft is not None or as_json):
+        problems.append(f"--source goes without {'--json' if as_json else '--draft'}")
+    if problems:
+        raise Trouble("; ".join(problems))
     if draft is not None:
         raise typer.Exit(drafts.show(draft, name, which, as_json=as_json))
+    if source and version is not None:
+        raise typer.Exit(show.source(name, version, which, release))
     raise typer.Exit(show.show(name, version, which, release, as_json))
 
 

@@ -49,13 +49,18 @@ def _api_facts(one: DraftApi) -> dict[str, Any]:
     }
 
 
-def show(name: str, which_api: str, which: Which, *, as_json: bool) -> int:
-    """One API of a draft; what no document gives is marked."""
+def known(name: str, which_api: str) -> tuple[Draft, DraftApi]:
+    """A draft, and an API of it. Raises Trouble for what there is not."""
     try:
         found = draft(name)
-        one = found.api(which_api)
+        return found, found.api(which_api)
     except LookupError as problem:
         raise Trouble(str(problem)) from None
+
+
+def show(name: str, which_api: str, which: Which, *, as_json: bool) -> int:
+    """One API of a draft; what no document gives is marked."""
+    found, one = known(name, which_api)
     if as_json:
         layouts = {message.name: tree(message.layout(one.version)) for message in one.messages}
         headers = {

@@ -83,6 +83,7 @@ def facts(each: Api) -> dict[str, Any]:
         "key": each.key,
         "name": each.name,
         "versions": list(each.versions),
+        "stable": each.stable,
         "flexible_since": None if flexible_text(each) == "none" else each.flexible,
         "what": what,
         "source": source,

@@ -51,6 +51,8 @@ def show(name: str, version: int | None, which: Which, release: str | None, as_j
     where = module_of(found).removeprefix("barnabas.").replace(".", "/") + ".py"
     out.print(Text(fit(f"{found.name} (key {found.key}): {what}", 2, out), "bold"))
     span_of_all = f"version{'s' * (found.versions[1] > 0)} {versions_text(found)}"
+    if found.stable < found.versions[1]:
+        span_of_all += f" (unstable from {found.stable + 1} on)"
     first = f"{span_of_all}, flexible {flexible_text(found)}; declared in {where}"
     for line in (first, f"source: {source}"):
         out.print(Text(fit(line, 2, out), "dim"))
@@ -102,7 +104,8 @@ def known(name: str, version: int | None, release: str | None) -> Api:
 
 def _layout(out: Terminal, found: Api, way: Direction, version: int, release: str | None) -> None:
     out.print(Text(f"{way} header v{header_version(found, way, version)}, then", "dim"))
-    title = f"{found.name} {way.capitalize()} (Version: {version})"
+    unstable = ", unstable" * (version > found.stable)
+    title = f"{found.name} {way.capitalize()} (Version: {version}{unstable})"
     layout = found.message(way).layout(version, release)
     for line in lines(title, layout):
         indent = len(line) - len(line.lstrip())

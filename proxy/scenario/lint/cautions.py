@@ -1,4 +1,4 @@
-"""Faults of which Kafka's clients make more than may be meant."""
+"""Faults to which Kafka's clients react more strongly than may be meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scenario costs, where that can't be seen from it."""
+"""Conditions that need most of a body decoded."""
 
 from __future__ import annotations
 

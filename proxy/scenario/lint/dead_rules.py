@@ -79,12 +79,12 @@ def unmet(match: Match) -> Iterator[str]:
 def _unbegun(rules: Sequence[RuleConfig], never: Collection[str]) -> list[RuleConfig]:
     """Rules that wait for one that never fires, or that waits for them."""
     known = {rule.name: rule for rule in rules}
-    left = [rule for rule in rules if rule.name not in never]
+    waiting = [rule for rule in rules if rule.name not in never]
     while True:
-        stuck = {rule.name for rule in left}
+        stuck = {rule.name for rule in waiting}
         begun = [
             rule
-            for rule in left
+            for rule in waiting
             if rule.when.after is None
             or rule.when.after.rule is None
             or (
@@ -93,8 +93,8 @@ def _unbegun(rules: Sequence[RuleConfig], never: Collection[str]) -> list[RuleCo
             )
         ]
         if not begun:
-            return left
-        left = [rule for rule in left if rule not in begun]
+            return waiting
+        waiting = [rule for rule in waiting if rule not in begun]
 
 
 def _not_begun(rule: RuleConfig, rules: Sequence[RuleConfig]) -> str:

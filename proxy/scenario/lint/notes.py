@@ -6,7 +6,7 @@ a line in `CHECKS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from barnabas.proxy.scenario.lint import (
@@ -36,15 +36,13 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
 def remarks(scenario: Scenario | None) -> list[str]:
     """Warnings of rules that can do nothing, then notes: what clients can't bear, what depends on other
     connections, what costs."""
-    return [*_lines(scenario)]
+    if scenario is None:
+        return []
+    return [
+        said.format(rule) + reason for said, check in CHECKS for rule, reason in check(scenario)
+    ]
 
 
 def warnings(scenario: Scenario | None) -> list[str]:
     """Those alone of rules, or faults of theirs, that can do nothing."""
-    return [line for line in _lines(scenario) if line.startswith("warning")]
-
-
-def _lines(scenario: Scenario | None) -> Iterator[str]:
-    if scenario is not None:
-        for said, check in CHECKS:
-            yield from (said.format(rule) + reason for rule, reason in check(scenario))
+    return [line for line in remarks(scenario) if line.startswith("warning")]

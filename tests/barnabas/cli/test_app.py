@@ -20,16 +20,11 @@ from typer.testing import CliRunner
 from barnabas import captures
 from barnabas.cli.app import app
 from barnabas.peers.embedded import EmbeddedCluster
+from tests.barnabas.cli.command import run
 
 SAMPLE = str(Path(captures.__file__).with_name("samples") / "rebalance.pcap.gz")
 
 BARNABAS = [sys.executable, "-m", "barnabas"]
-
-
-def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*BARNABAS, *arguments], capture_output=True, text=True, timeout=30, cwd=cwd, check=False
-    )
 
 
 @pytest.fixture(scope="module")

@@ -71,6 +71,7 @@ def exchanges(
     ]
 
 
+@pytest.mark.slow("every API and version")
 def test_bodies_of_every_api_and_version_pass_through_every_check() -> None:
     bodies = golden()
     assert len({key for key, _ in bodies}) > 80

@@ -50,6 +50,7 @@ def capture(path: Path, size: int, seed: int, missing: float) -> Path:
     return write_pcap(path, map(ip_packet, kept))
 
 
+@pytest.mark.slow("a long property")
 @QUICK
 @given(
     size=st.sampled_from([13, 40, 100, 1 << 20]),

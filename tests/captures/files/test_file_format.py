@@ -65,6 +65,7 @@ def test_a_broken_one_is_named(tmp_path: Path, pack: Callable[[bytes], bytes]) -
         list(file.blocks())
 
 
+@pytest.mark.slow("bytes by the million")
 @pytest.mark.parametrize("pack", PACKERS)
 def test_a_bomb_takes_time_and_no_memory(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     packed = tmp_path / "packed"

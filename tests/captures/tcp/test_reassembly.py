@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -320,6 +321,7 @@ def test_conversations_without_an_answer_are_bounded() -> None:
     assert opened == [1, 2, 3]
 
 
+@pytest.mark.slow("bytes by the million")
 def test_flows_are_bounded() -> None:
     flows = Reassembler()
     events = [

@@ -11,7 +11,7 @@ def analyses() -> str:
     """The page."""
     parts = []
     for one in ANALYSES:
-        parts += [f"## {one.name}", prose(one.question), columns(one.columns)]
+        parts += [f"## {one.name}", prose(one.run.__doc__), columns(one.columns)]
     return page(
         "Analyses",
         "`barnabas analyze` writes a table for each into `analyses/` of its folder, and a "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from barnabas.captures.kafka.exchange import COLUMNS
+from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.pipeline.reading.packet_rows import WRITTEN
 from barnabas.pipeline.reading.side_tables import CONNECTIONS, NOTES
 from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, PARTITION, Column

@@ -4,7 +4,7 @@ import random
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.experiments.explore.recording import Seen, Step, seen, steps
-from barnabas.proxy.connection.requests import ANSWERED
+from barnabas.proxy.connection.dispatch import ANSWERED
 
 
 def one(ts: int, client: str | None, api: str, latency_ms: float | None = 1.0) -> Seen:

@@ -14,6 +14,7 @@ from barnabas.experiments.written.registry import EXPERIMENTS, experiment
 OWN = [name for name, _ in EXPERIMENTS if not experiment(name).versions]
 
 
+@pytest.mark.slow("experiments in processes of their own")
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", OWN)
 def test_the_short_form_is_run_and_written(name: str, tmp_path: Path) -> None:

@@ -185,6 +185,7 @@ class Group(RuleBasedStateMachine):
         return 8_000
 
 
+@pytest.mark.slow("a long property")
 @pytest.mark.timeout(480)  # what it finds it may shrink for 300 s
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_group(ending: str) -> None:

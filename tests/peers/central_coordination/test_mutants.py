@@ -70,6 +70,7 @@ MUTANTS = (
 """Each is a bug that somebody might write."""
 
 
+@pytest.mark.slow("a long property")
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[one.what for one in MUTANTS])
 def test_it_is_found(mutant: Mutant) -> None:
     assert_caught(mutant, Group, ENDINGS)

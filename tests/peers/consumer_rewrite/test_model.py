@@ -226,6 +226,7 @@ class Group(RuleBasedStateMachine):
                 assert x.core.generation == generation, "a rebalance without a reason"
 
 
+@pytest.mark.slow("a long property")
 @pytest.mark.timeout(480)  # what it finds it may shrink for 300 s
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_group(ending: str) -> None:

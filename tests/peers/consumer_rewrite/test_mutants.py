@@ -59,6 +59,7 @@ def test_it_is_found_where_strategies_lie(mutant: Mutant) -> None:
     assert_caught(mutant, Lying, ["without_a_partition"])
 
 
+@pytest.mark.slow("a long property")
 @pytest.mark.parametrize("mutant", MUTANTS, ids=[one.what for one in MUTANTS])
 def test_it_is_found(mutant: Mutant) -> None:
     assert_caught(mutant, Group, ENDINGS)

@@ -245,6 +245,7 @@ class Lying(Group):
         super().end()
 
 
+@pytest.mark.slow("a long property")
 @pytest.mark.parametrize("last", BY_NAME)
 def test_group_whose_strategy_lies(last: str) -> None:
     explore(Lying, last, settings(SETTINGS, max_examples=3))

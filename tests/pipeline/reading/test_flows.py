@@ -66,6 +66,7 @@ def test_the_exchanges_of_a_sample_are_the_pure_readers(path: Path) -> None:
         assert in_memory([path], size, carry=carry, order=shuffled(size)).exchanges == right
 
 
+@pytest.mark.slow("a long property")
 @QUICK
 @given(
     kind=st.sampled_from(KINDS),
@@ -83,6 +84,7 @@ def test_any_traffic_in_any_splits(
     assert found.exchanges
 
 
+@pytest.mark.slow("a long property")
 @QUICK
 @given(
     kinds=st.lists(st.sampled_from(KINDS), min_size=2, max_size=3),
@@ -101,6 +103,7 @@ def test_files_of_the_same_time_are_merged_whatever_their_order(
         assert in_memory(order, size, order=shuffled(seed)).exchanges == right
 
 
+@pytest.mark.slow("a long property")
 @QUICK
 @given(seed=st.integers(0, 2**32), parts=st.integers(2, 4), size=st.integers(200, 9000))
 def test_connections_that_span_files(tmp_path: Path, seed: int, parts: int, size: int) -> None:
@@ -269,6 +272,7 @@ def test_one_long_flow_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> 
     assert long < 4_000_000
 
 
+@pytest.mark.slow("bytes by the million")
 @pytest.mark.parametrize("answered", [False, True])
 def test_one_hostile_flow_is_read_in_bounded_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answered: bool
@@ -356,6 +360,7 @@ def test_what_is_said_is_json(tmp_path: Path) -> None:
             json.dumps(one.said)
 
 
+@pytest.mark.slow("bytes by the million")
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux")
 def test_pages_that_were_passed_do_not_stay_in_memory(tmp_path: Path) -> None:
     size = 3 * mapped_files.KEPT

@@ -70,6 +70,7 @@ def test_pieces_of_any_size_hold_the_packets_of_the_file(path: Path) -> None:
         assert packets(planned([path], size)) == right
 
 
+@pytest.mark.slow("a long property")
 @QUICK
 @given(
     kind=st.sampled_from(KINDS),
@@ -86,6 +87,7 @@ def test_any_split_points_give_identical_packets(
     assert not made.faults
 
 
+@pytest.mark.slow("a long property")
 @QUICK
 @given(seed=st.integers(0, 2**32), sizes=st.lists(st.integers(25, 2000), min_size=2, max_size=2))
 def test_damage_is_found_in_the_same_places_whatever_the_split(

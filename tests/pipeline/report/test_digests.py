@@ -17,8 +17,6 @@ from tests.pipeline.report.made import at, results
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.timeout(600)  # with the start of a JVM, on whatever machine
-
 
 COLUMNS = {**TABLES, **{f"analyses/{one.name}": one.columns for one in ANALYSES}}
 BY_NAME = {digest.name: digest for digest in DIGESTS}

@@ -150,6 +150,7 @@ def test_what_cannot_be_decoded_says_why() -> None:
     assert found == {}
 
 
+@pytest.mark.slow("a long property")
 @pytest.mark.parametrize("key", HOT)
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(data=st.data())

@@ -7,15 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pytest
 
 from barnabas.pipeline.spark.progress import watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-pytestmark = pytest.mark.timeout(600)  # with the start of a JVM, on whatever machine
 
 
 def test_tasks_are_told_of_while_they_run(spark: SparkSession, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ with session(url, settings) as spark:
 """
 """What is done elsewhere. Our packages come from what was sent there, whatever is installed."""
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.needs_spark
 
 
 def tables(out: Path) -> dict[str, list[str]]:

@@ -14,8 +14,6 @@ from barnabas.pipeline.spark.workers import require
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.timeout(600)  # with the start of a JVM, on whatever machine
-
 
 MASTER = parse_master("spark://cluster:7077")
 

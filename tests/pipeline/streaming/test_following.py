@@ -58,6 +58,7 @@ def plain(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in without}
 
 
+@pytest.mark.slow("a long property")
 @pytest.mark.parametrize("name", [*OURS, "kip-848.pcapng", "embedded.pcapng"])
 @settings(max_examples=8)
 @given(st.sets(st.integers(0, 200), min_size=3, max_size=12), st.randoms(use_true_random=False))

@@ -18,8 +18,6 @@ from tests.pipeline.stages import in_memory, planned
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.timeout(600)
-
 COLUMNS = ("ts_ns", "connection", "ordinal", "api", "latency_ms", "topics", "request_body")
 
 

@@ -28,9 +28,6 @@ from tests.pipeline.stages import planned, sequential
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.timeout(600)
-"""The first test starts Spark and makes the tables."""
-
 NAMES = tuple(column.name for column in EXCHANGES)
 
 

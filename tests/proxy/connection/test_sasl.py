@@ -57,7 +57,7 @@ def test_control_names_the_user() -> None:
             reader, writer = await it.connect()
             writer.write(request("SaslHandshake", 1, mechanism="PLAIN"))
             await asyncio.wait_for(read_frame(reader), SOON)
-            (relay,) = it.proxy.relays
+            (relay,) = it.proxy.relays.values()
             assert connection(relay)["sasl"] == {
                 "mechanism": "PLAIN",
                 "user": "",

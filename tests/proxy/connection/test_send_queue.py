@@ -38,7 +38,7 @@ def test_an_early_one_waits_behind_a_late_one() -> None:
 
 def test_what_stands_aside_is_passed_until_its_time() -> None:
     queue = SendQueue()
-    queue.stand(held(0, 30))
+    queue.set_aside(held(0, 30))
     queue.append(frame(1))
     assert leave(queue, 29) == [1]
     assert queue.wake() == 30
@@ -47,7 +47,7 @@ def test_what_stands_aside_is_passed_until_its_time() -> None:
 
 def test_what_stands_aside_for_a_number_of_others_leaves_right_behind_them() -> None:
     queue = SendQueue()
-    queue.stand(held(0, 99, passing=2))
+    queue.set_aside(held(0, 99, passing=2))
     for number in (1, 2, 3):
         queue.append(frame(number))
     assert leave(queue, 0) == [1, 2, 0, 3]
@@ -56,7 +56,7 @@ def test_what_stands_aside_for_a_number_of_others_leaves_right_behind_them() -> 
 def test_those_that_are_released_together_keep_their_order() -> None:
     queue = SendQueue()
     for number in (0, 1, 2):
-        queue.stand(held(number, 10))
+        queue.set_aside(held(number, 10))
     queue.append(frame(3, at=10))
     assert leave(queue, 10) == [0, 1, 2, 3]
 
@@ -86,7 +86,7 @@ def test_a_window_that_did_not_fill_keeps_to_its_order_as_far_as_it_goes() -> No
 def test_all_that_waits_is_counted_with_what_it_costs() -> None:
     queue = SendQueue()
     queue.append(frame(0, size=100))
-    queue.stand(held(1, 5))
+    queue.set_aside(held(1, 5))
     queue.gather("r", Window((0, 1), 5), frame(2))
     assert queue.bytes == 120 + 3 * OVERHEAD
     leave(queue, 5)
@@ -97,7 +97,7 @@ def test_a_loss_takes_what_stands_aside_and_leaves_the_queue() -> None:
     queue = SendQueue()
     assert not queue.busy
     queue.append(frame(0, at=10))
-    queue.stand(held(1, 5))
+    queue.set_aside(held(1, 5))
     queue.gather("r", Window((0, 1), 5), frame(2))
     assert [one.ordinal for one in queue.lose()] == [1, 2]
     assert queue.bytes == frame(0).cost
@@ -108,6 +108,6 @@ def test_a_loss_takes_what_stands_aside_and_leaves_the_queue() -> None:
 def test_at_the_end_everything_is_taken_out() -> None:
     queue = SendQueue()
     queue.append(frame(0, at=10))
-    queue.stand(held(1, 5))
+    queue.set_aside(held(1, 5))
     assert [one.ordinal for one in queue.abandon()] == [0, 1]
     assert (queue.bytes, queue.idle, queue.wake()) == (0, True, None)

@@ -106,15 +106,15 @@ class Desk:
     @asynccontextmanager
     async def client(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
         """A connection through the proxy; it is gone there too at the end."""
-        before = set(self.it.proxy.relays)
+        before = set(self.it.proxy.relays.values())
         reader, writer = await self.it.connect()
-        await self.it.until(lambda: set(self.it.proxy.relays) - before)
-        (mine,) = set(self.it.proxy.relays) - before
+        await self.it.until(lambda: set(self.it.proxy.relays.values()) - before)
+        (mine,) = set(self.it.proxy.relays.values()) - before
         try:
             yield reader, writer
         finally:
             writer.close()
-            await self.it.until(lambda: mine not in self.it.proxy.relays)
+            await self.it.until(lambda: mine not in self.it.proxy.relays.values())
 
 
 async def answered(reader: asyncio.StreamReader) -> Answer:

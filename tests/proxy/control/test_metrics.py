@@ -181,7 +181,7 @@ def test_errors_undecodable_frames_waiting_requests_and_the_capture(tmp_path: Pa
     async def main() -> None:
         capture = tmp_path / "c.pcapng"
         async with desk("", broker, capture, observed=True) as it:
-            relays = it.it.proxy.relays
+            relays = it.it.proxy.relays.values()
             async with it.client() as (reader, writer):
                 writer.write(request("Heartbeat", 1, group_id="g"))
                 for _ in range(2):
@@ -205,7 +205,7 @@ def test_errors_undecodable_frames_waiting_requests_and_the_capture(tmp_path: Pa
 def test_refused_connections_and_losses_of_followers_are_counted() -> None:
     async def main() -> None:
         proxy, history = Proxy(Options([("127.0.0.1", 1)])), History(most=0)
-        proxy.totals.refused = 3
+        proxy.totals.unreachable = 3
         with history.follow(lambda _: True):
             from tests.proxy.control.test_history import exchange
 

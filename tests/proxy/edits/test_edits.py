@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.proxy.edits.edits import explain, refusal
+from barnabas.proxy.edits.edits import explain, unsupported_version
 from barnabas.proxy.edits.version_ranges import Offer, ceiling
 from barnabas.specs import NAMES, api
 from barnabas.specs.broker_addresses import LEAKING, PLACES
@@ -284,7 +284,7 @@ def test_a_brokers_own_refusal_of_a_version_is_v0_and_is_read_so() -> None:
 
 
 def test_our_own_refusal_is_the_bytes_of_kip_511() -> None:
-    assert refusal(Offer()) == bytes.fromhex("0023 00000001 0012 0000") + bytes(
+    assert unsupported_version(Offer()) == bytes.fromhex("0023 00000001 0012 0000") + bytes(
         [0, NEWEST_API_VERSIONS]
     )
 

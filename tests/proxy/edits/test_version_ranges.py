@@ -12,7 +12,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
-from barnabas.proxy.edits.edits import explain, narrow, refusal
+from barnabas.proxy.edits.edits import explain, narrow, unsupported_version
 from barnabas.proxy.edits.version_ranges import Offer, parse_newest
 from barnabas.specs import NAMES, api
 from barnabas.specs.keys import API_VERSIONS
@@ -198,7 +198,7 @@ def test_api_versions_above_the_maximum_is_answered_with_the_narrowed_range(chun
     actor.ask(request("ApiVersions", 7, version=4), chunks)
     assert actor.sent["request"] == b""
     (frame,) = actor.frames("response")
-    assert frame[8:] == refusal(Offer("2.8"))
+    assert frame[8:] == unsupported_version(Offer("2.8"))
     values = heard(frame[8:], 0)
     assert values["error_code"] == UNSUPPORTED_VERSION
     assert ranges(values) == {API_VERSIONS: (0, 3)}
@@ -286,7 +286,7 @@ def test_a_capture_of_a_refused_request_reads_back_as_it_was_shown(tmp_path: Pat
             assert (await asyncio.wait_for(read_frame(reader), SOON))[:4] == b"\0\0\0\x01"
             assert await asyncio.wait_for(reader.read(), SOON) == b""
             writer.close()
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
             live.extend((x.api, x.correlation_id, x.note) for x in it.done)
 
     run(main())

@@ -124,6 +124,7 @@ def test_what_the_beginning_does_not_decide_is_decided_on_the_whole(where: str) 
     assert rule.matched + rule.unclear == (0 if "topic_data" in where else 2)
 
 
+@pytest.mark.slow("a long property")
 @settings(max_examples=60)
 @given(
     st.lists(
@@ -171,4 +172,4 @@ def test_what_a_very_long_request_begins_with_is_not_remembered() -> None:
         actor = Stage(scenario, observed=False).actor()
         for number in range(2):
             actor.ask(request("Heartbeat", number, client=client, group_id="g"))
-        assert len(actor.connection.state.familiar) == remembered
+        assert len(actor.connection.state.known_prefixes) == remembered

@@ -94,10 +94,10 @@ def settled(actor: Actor) -> None:
     connection = actor.connection
     assert not connection.state.pairing.waiting
     assert not connection.dispatch.order.expected
-    assert not connection.state.unasked
+    assert not connection.state.unwanted
     assert not connection.state.reply_lost_by
     assert not connection.dispatch.order.bytes
-    assert not connection.requests.replies
+    assert not connection.state.own_replies
 
 
 def told_once(actor: Actor, expected: Fate) -> None:

@@ -122,7 +122,7 @@ def test_an_answer_that_the_client_does_not_wait_for_is_taken_out(chunks: Chunks
         ("Heartbeat", ""),
     ]
     assert actor.connection.idle
-    assert not actor.connection.state.unasked
+    assert not actor.connection.state.unwanted
     assert not actor.connection.state.reply_lost_by
     assert actor.stage.totals.undecoded == 0
 

@@ -10,7 +10,7 @@ from barnabas.proxy.effects import Effect, Schedule
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.seeded_random import SeededRandom
 from barnabas.proxy.rules.wording import describe
-from tests.proxy.faults.examples import EXAMPLES
+from tests.proxy.faults.examples import EXAMPLES, TESTED
 from tests.proxy.faults.given import message
 
 HEARTBEAT = message(group_id="g")
@@ -21,7 +21,12 @@ def plain(effect: Effect) -> object:
     return (effect.leave(0), effect.what) if isinstance(effect, Schedule) else effect
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: str(fault[0]))
+def test_every_fault_has_a_test_file() -> None:
+    lacking = [f"tests/proxy/faults/test_{name}.py" for name, *_ in FAULTS if name not in EXAMPLES]
+    assert not lacking, "with EXAMPLES in it, like those beside it"
+
+
+@pytest.mark.parametrize("fault", TESTED, ids=lambda fault: str(fault[0]))
 def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
     name, model, act, *states = fault
     module = importlib.import_module(f"barnabas.proxy.faults.{name}")

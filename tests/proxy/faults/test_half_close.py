@@ -23,3 +23,15 @@ def test_the_other_direction_goes_on(chunks: Chunks) -> None:
     assert not actor.aborted
     actor.end("request")
     assert actor.finished == ["request"]
+
+
+@slicings
+def test_nothing_leaves_behind_it_though_it_waited_already(chunks: Chunks) -> None:
+    given = stage("[{delay: 100ms}, half_close]", when="{skip: 1, times: 1}")
+    given.ask(ask(1) + ask(2) + ask(3), chunks)
+    given.stage.wait(100)
+    assert given.sent["request"] == ask(1) + ask(2)
+    assert given.finished == ["request"]
+    assert [(x.correlation_id, x.note) for x in given.done] == [
+        (3, "request lost behind a half-close")
+    ]

@@ -173,6 +173,10 @@ def broken(config: Nothing, message: Message, roll: Roll) -> Effects:
     raise RuntimeError("two\nlines")
 
 
+def leaves(config: Nothing, message: Message, roll: Roll) -> Effects:
+    raise SystemExit("bye")
+
+
 def wrong(config: Nothing, message: Message, roll: Roll) -> Effects:
     return "no effects"  # type: ignore[return-value]
 
@@ -189,6 +193,7 @@ def no_state() -> object:
     ("fault", "why"),
     [
         (("bad", Nothing, broken), "it raised RuntimeError: two lines"),
+        (("bad", Nothing, leaves), "it raised SystemExit: bye"),
         (("bad", Nothing, wrong), "it returned str, not a tuple of effects"),
         (("bad", Nothing, stateless, PerRule(no_state)), "it raised KeyError: 'none'"),
     ],

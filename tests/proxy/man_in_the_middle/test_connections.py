@@ -116,7 +116,7 @@ def test_10_what_comes_before_upstream_is_reached_waits_bounded_and_arrives(
         await reached.wait()
         return await dial(*arguments)
 
-    monkeypatch.setattr("barnabas.proxy.network.server.dial", slow)
+    monkeypatch.setattr("barnabas.proxy.network.upstream.dial", slow)
 
     async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(1 << 20):
@@ -136,7 +136,7 @@ def test_10_what_comes_before_upstream_is_reached_waits_bounded_and_arrives(
                 moved = writer.transport.get_write_buffer_size()
                 await asyncio.sleep(0.1)
             assert not sending.done()  # the kernel keeps a little, the client the rest
-            assert not it.proxy.connections
+            assert not it.proxy.relays
             reached.set()
             await asyncio.wait_for(sending, SOON)
             writer.write_eof()

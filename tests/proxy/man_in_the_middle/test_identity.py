@@ -150,7 +150,7 @@ def test_16_acks_0_with_an_immediate_close_arrives_whole(
             writer.close()
             got = await asyncio.wait_for(received.get(), SOON)
             assert sha256(got).digest() == sha256(b"".join(produced)).digest()
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
             assert it.proxy.tally.rows()[0].count == count
 
     run(main())

@@ -45,7 +45,7 @@ def test_a_step_ends_with_the_frame_wherever_it_begins(
     actor = Stage(scenario, observed=observed).actor()
     actor.ask(HEARTBEAT)  # the first is never skimmed
     actor.ask(HEARTBEAT[:begun])
-    step = OneFrame(ReadBuffers(), actor.connection, "request")
+    step = OneFrame(ReadBuffers(), actor.connection.state.ingress["request"])
     assert [step.done] == [False]
     left = read(actor, "request", step, HEARTBEAT[begun:] + HEARTBEAT + b"behind")
     assert step.done
@@ -61,7 +61,7 @@ def test_responses_too(begun: int) -> None:
     for _ in range(3):
         actor.ask(HEARTBEAT)
     actor.answer(BEAT + BEAT[:begun])
-    step = OneFrame(ReadBuffers(), actor.connection, "response")
+    step = OneFrame(ReadBuffers(), actor.connection.state.ingress["response"])
     assert read(actor, "response", step, BEAT[begun:] + BEAT) == BEAT
     assert step.done
 
@@ -69,7 +69,7 @@ def test_responses_too(begun: int) -> None:
 @pytest.mark.parametrize("frame", [raw(b""), raw(b"x"), raw(b"\0\x0c\0\1"), raw(bytes(9))])
 def test_a_frame_that_nobody_can_read_is_one_too(frame: bytes) -> None:
     actor = Stage().actor()
-    step = OneFrame(ReadBuffers(), actor.connection, "request")
+    step = OneFrame(ReadBuffers(), actor.connection.state.ingress["request"])
     assert read(actor, "request", step, frame + HEARTBEAT) == HEARTBEAT
     assert step.done
     assert actor.sent["request"] == frame
@@ -79,7 +79,7 @@ def test_the_room_ends_where_the_shared_buffer_does() -> None:
     actor = Stage().actor()
     shared = ReadBuffers()
     large = raw(HEARTBEAT[4:] + bytes(2 * len(shared.current)))
-    step = OneFrame(shared, actor.connection, "request")
+    step = OneFrame(shared, actor.connection.state.ingress["request"])
     actor.ask(large[:4])
     assert len(step.current) == len(shared.current)
     kept = step.keep()
@@ -93,8 +93,10 @@ def test_the_room_ends_where_the_shared_buffer_does() -> None:
 
 
 async def paused(it: Running) -> Relay:
-    await it.until(lambda: it.proxy.relays and all(relay.client.open for relay in it.proxy.relays))
-    (relay,) = it.proxy.relays
+    await it.until(
+        lambda: it.proxy.relays and all(relay.client.open for relay in it.proxy.relays.values())
+    )
+    (relay,) = it.proxy.relays.values()
     relay.pause()
     return relay
 
@@ -156,7 +158,7 @@ def test_a_connection_may_be_paused_before_it_is_there() -> None:
             host, port = it.proxy.address
             with socket.create_connection((host, port)) as sock:
                 await it.until(lambda: it.proxy.relays)
-                (relay,) = it.proxy.relays
+                (relay,) = it.proxy.relays.values()
                 relay.pause()  # while it waits for the client's part of the handshake
                 reader, writer = await asyncio.open_connection(
                     sock=sock.dup(), ssl=trusting, server_hostname="localhost"
@@ -242,7 +244,7 @@ def test_what_a_rule_delays_leaves_though_its_connection_is_paused_meanwhile() -
             await it.until(lambda: it.proxy.relays)
             writer.write(request("Metadata", 1))
             await it.until(lambda: it.proxy.rules.rules[0].fired)
-            (relay,) = it.proxy.relays
+            (relay,) = it.proxy.relays.values()
             relay.pause()
             await it.until(lambda: relay.connection.state.pairing.waiting)
             writer.close()

@@ -49,7 +49,7 @@ class Stopped:
 async def clog(it: Running, writer: asyncio.StreamWriter) -> int:
     """Send until the broker takes no more; how many bytes. None of them waits in this process."""
     sent = 0
-    while not any(relay.broker.clogged for relay in it.proxy.relays):
+    while not any(relay.broker.clogged for relay in it.proxy.relays.values()):
         frame = raw(struct.pack(">hhih", 999, 0, 1, -1) + bytes(50_000))
         sent += len(frame)
         writer.write(frame)
@@ -72,10 +72,10 @@ def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(
                 await it.until(lambda n=number: len(broker.writers) == n)  # type: ignore[misc]
                 if clogged:
                     await clog(it, writer)
-                (relay,) = it.proxy.relays
+                (relay,) = it.proxy.relays.values()
                 writer.close()
                 await it.until(lambda x=relay: not x.open)  # type: ignore[misc]
-                assert not it.proxy.connections
+                assert not it.proxy.relays
             assert sum("the broker stands still; closed" in line for line in it.said) == 3
             broker.end()
 
@@ -91,7 +91,7 @@ def test_a_client_that_waits_is_left_alone() -> None:
             await it.until(lambda: broker.writers)
             await clog(it, writer)
             await asyncio.sleep(3 * LINGER)
-            assert it.proxy.connections == 1
+            assert len(it.proxy.relays) == 1
             broker.writers[0].write(raw(struct.pack(">i", 1)))
             assert await asyncio.wait_for(read_frame(reader), SOON) == struct.pack(">i", 1)
             broker.end()
@@ -145,7 +145,7 @@ def test_a_broker_that_takes_slowly_gets_everything() -> None:
             await asyncio.wait_for(end.wait(), SOON)
             assert sum(took) == sent
             assert len(took) > 0.4 / 0.05  # it took longer than a broker may stand still
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
 
     run(main())
 
@@ -157,13 +157,13 @@ def test_one_that_a_person_has_paused_stays() -> None:
             _, writer = await it.connect()
             writer.write(request("Metadata", 1))
             await it.until(lambda: broker.writers)
-            (relay,) = it.proxy.relays
+            (relay,) = it.proxy.relays.values()
             relay.pause()
             writer.close()
             await asyncio.sleep(3 * LINGER)
-            assert it.proxy.connections == 1
+            assert len(it.proxy.relays) == 1
             relay.resume()
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
             broker.end()
 
     run(main())

@@ -46,7 +46,7 @@ def test_however_clients_go_nothing_stays_behind(how: str) -> None:
     async def main() -> None:
         async with running(echo_metadata, observed=False) as it:
             await it.metadata()
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
             before = len(os.listdir("/proc/self/fd")), len(asyncio.all_tasks())
             for _ in range(6):
                 clients = [await it.connect() for _ in range(50)]
@@ -66,7 +66,7 @@ def test_however_clients_go_nothing_stays_behind(how: str) -> None:
                     if how == "half-close":
                         assert await asyncio.wait_for(reader.read(), SOON) == b""
                         writer.close()
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
             await it.until(lambda: len(asyncio.all_tasks()) <= before[1])
             await it.until(lambda: len(os.listdir("/proc/self/fd")) <= before[0])
 
@@ -84,9 +84,9 @@ def test_a_client_that_goes_leaves_nothing_at_a_broker_that_never_closes() -> No
         async with running(broker) as it:
             for _ in range(3):
                 _, writer = await it.connect()
-                await it.until(lambda: it.proxy.connections)
+                await it.until(lambda: it.proxy.relays)
                 writer.close()
-                await it.until(lambda: not it.proxy.connections)
+                await it.until(lambda: not it.proxy.relays)
             stay.set()
 
     run(main())
@@ -96,8 +96,8 @@ def test_both_sockets_are_kept_alive_as_kafka_does() -> None:
     async def main() -> None:
         async with running(echo_metadata) as it:
             _, writer = await it.connect()
-            await it.until(lambda: it.proxy.connections)
-            (relay,) = it.proxy.relays
+            await it.until(lambda: it.proxy.relays)
+            (relay,) = it.proxy.relays.values()
             await it.until(lambda: relay.client.open)
             for side in (relay.client, relay.broker):
                 sock = side.transport.get_extra_info("socket")
@@ -139,7 +139,7 @@ def test_the_end_of_a_direction_is_met_once(
             answer.set()
             assert await asyncio.wait_for(reader.read(), SOON) == raw(struct.pack(">i", 1))
             writer.close()
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
 
     runner(main())
     assert sorted(ends) == ["request", "response"]
@@ -161,7 +161,7 @@ def test_a_broker_that_closes_at_once(how: str, runner: Callable[[Any], None]) -
                 with contextlib.suppress(ConnectionError):
                     assert await asyncio.wait_for(reader.read(), SOON) == b""
                 writer.close()
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
 
     runner(main())
 

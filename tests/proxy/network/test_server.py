@@ -34,7 +34,7 @@ def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
                 assert await asyncio.wait_for(reader.read(), SOON) == b""
                 writer.close()
             assert sum("can't be reached" in line for line in it.said) == 2
-            assert it.proxy.totals.refused == 2
+            assert it.proxy.totals.unreachable == 2
 
     run(main())
 
@@ -117,7 +117,7 @@ def test_whatever_goes_wrong_while_a_connection_begins_costs_no_other(problem: E
                 assert await asyncio.wait_for(reader.read(), SOON) == b""
                 writer.close()
             assert sum(repr(problem) in line for line in it.said) == 2
-            assert not it.proxy.connections
+            assert not it.proxy.relays
 
     run(main())
 
@@ -264,7 +264,7 @@ def test_a_connection_that_is_given_up_while_it_begins_is_closed_on_both_sides(
             assert await asyncio.wait_for(reader.read(), SOON) == b""
             await asyncio.wait(given_up)
             assert all(task.cancelled() for task in given_up)
-            assert not it.proxy.connections
+            assert not it.proxy.relays
             writer.close()
 
     run(main())

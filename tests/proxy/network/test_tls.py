@@ -66,7 +66,7 @@ def test_frames_pass_and_addresses_are_replaced(sides: str, runner: Callable[[An
                     frame = await asyncio.wait_for(read_frame(reader), SOON)
                     assert frame[:4] == struct.pack(">i", number)
                 writer.close()
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
             assert it.said[-1].startswith("listening on")
 
     runner(main())
@@ -110,7 +110,7 @@ def test_a_slow_reader_loses_nothing_and_stops_the_sender(
                 frame = await asyncio.wait_for(read_frame(reader), SOON)
                 assert frame == struct.pack(">i", number) + body
             writer.close()
-            await it.until(lambda: not it.proxy.connections)
+            await it.until(lambda: not it.proxy.relays)
 
     runner(main())
 
@@ -145,7 +145,7 @@ def test_a_broker_nobody_vouches_for_is_not_talked_to(runner: Callable[[Any], No
             assert await asyncio.wait_for(reader.read(), SOON) == b""
             writer.close()
             assert "TLS to the broker failed: certificate verify failed" in it.said[-1]
-            assert not it.proxy.connections
+            assert not it.proxy.relays
 
     runner(main())
 
@@ -160,7 +160,7 @@ def test_plain_text_where_tls_is_expected(runner: Callable[[Any], None]) -> None
                 await asyncio.wait_for(reader.read(), SOON)  # an alert, perhaps, and the end
             writer.close()
             await it.until(lambda: "TLS with the client failed: what came is no TLS" in it.said[-1])
-            assert not it.proxy.connections
+            assert not it.proxy.relays
 
     runner(main())
 

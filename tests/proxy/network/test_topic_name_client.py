@@ -119,13 +119,13 @@ def test_a_rule_that_is_loaded_later_fires_though_nobody_ever_asks_for_metadata(
             (rule,) = it.proxy.rules.rules
             await one.fetch(ORDERS, CLICKS)
             assert (rule.matched, rule.unclear) == (0, 1)
-            await it.until(lambda: not it.proxy.questions)
+            await it.until(lambda: not it.proxy.shared.questions)
             await one.fetch(ORDERS, CLICKS)
             assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 1)
             assert [set(ids) for ids in broker.asked] == [{ORDERS, CLICKS}]
             await one.fetch(CLICKS)  # of which the broker knows nothing: not asked for again soon
             assert rule.unclear == 2
-            assert not it.proxy.questions
+            assert not it.proxy.shared.questions
             found = undecided(it)
             assert found["undecided"] == [
                 {"rule": "r", "messages": 2, "reason": "the name of a topic id is not known yet"}
@@ -153,7 +153,7 @@ def test_nothing_is_asked_for_where_no_rule_wants_it() -> None:
         async with running(broker, rule) as it, client(it) as one:
             for _ in range(3):
                 await one.fetch(ORDERS)
-            assert not it.proxy.questions
+            assert not it.proxy.shared.questions
             assert broker.asked == []
 
     run(main())
@@ -167,7 +167,7 @@ def test_a_broker_that_does_not_tell_is_said_once_and_costs_no_traffic() -> None
         async with running(broker, RULE) as it, client(it) as one:
             for _ in range(5):
                 await one.fetch(ORDERS)
-            await it.until(lambda: it.proxy.questions.trouble)
+            await it.until(lambda: it.proxy.shared.questions.trouble)
             await one.fetch(ORDERS)
             (rule,) = it.proxy.rules.rules
             assert (rule.matched, rule.unclear) == (0, 6)
@@ -191,7 +191,7 @@ def test_brokers_that_want_sasl_are_not_asked_and_that_is_said() -> None:
         async with running(broker, RULE) as it, client(it) as one:
             await one.ask(request("SaslHandshake", 1, mechanism="PLAIN"))
             await one.fetch(ORDERS)
-            await it.until(lambda: it.proxy.questions.trouble)
+            await it.until(lambda: it.proxy.shared.questions.trouble)
             assert broker.asked == []
             assert undecided(it)["topic_names"]["trouble"] == (
                 "the brokers can't be asked for it: "
@@ -211,8 +211,8 @@ def test_brokers_are_asked_by_tls_if_that_is_how_they_are_reached() -> None:
             client(it) as one,
         ):
             await one.fetch(ORDERS)
-            await it.until(lambda: it.proxy.topics.get(ORDERS))
-            assert it.proxy.topics[ORDERS] == "orders"
+            await it.until(lambda: it.proxy.shared.topics.get(ORDERS))
+            assert it.proxy.shared.topics[ORDERS] == "orders"
 
     run(main())
 

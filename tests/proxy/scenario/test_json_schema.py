@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,15 @@ jsonschema = pytest.importorskip("jsonschema")
 EXAMPLES = sorted(ROOT.joinpath("experiments/scenarios").glob("*.yaml"))
 
 
-def accepts(text: str) -> bool:
+@cache
+def validator() -> Any:
     schema = scenario_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
-    return bool(jsonschema.Draft202012Validator(schema).is_valid(yaml.safe_load(text)))
+    return jsonschema.Draft202012Validator(schema)
+
+
+def accepts(text: str) -> bool:
+    return bool(validator().is_valid(yaml.safe_load(text)))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))

@@ -32,8 +32,8 @@ def test_what_was_heard_is_read_when_somebody_looks(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(module, "pairs_in", noted)
     names = TopicNames()
     for _ in range(3):  # as clients ask one after the other
-        names.hear(METADATA, 12, metadata(orders=1))
-    names.hear(METADATA, 12, metadata(clicks=2))
+        names.add_response(METADATA, 12, metadata(orders=1))
+    names.add_response(METADATA, 12, metadata(clicks=2))
     assert not read
     assert names.get(uuid.UUID(int=2)) == "clicks"
     assert len(read) == 2
@@ -45,22 +45,22 @@ def test_what_was_heard_is_read_when_somebody_looks(monkeypatch: pytest.MonkeyPa
 def test_what_waits_to_be_read_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     names = TopicNames()
     for number in range(1, 1001):
-        names.hear(METADATA, 12, metadata(**{f"t{number}": number}))
+        names.add_response(METADATA, 12, metadata(**{f"t{number}": number}))
     assert len(names) == 0
     assert names.given_up == 1000 - UNREAD_MESSAGES
     assert names.get(uuid.UUID(int=1000)) == "t1000"
     assert names.get(uuid.UUID(int=1)) is None
     monkeypatch.setattr(module, "UNREAD", 100)
     large = metadata(**{f"t{number}": number for number in range(2000, 2100)})
-    names.hear(METADATA, 12, metadata(small=1999))
-    names.hear(METADATA, 12, large)  # alone it may be larger
+    names.add_response(METADATA, 12, metadata(small=1999))
+    names.add_response(METADATA, 12, large)  # alone it may be larger
     assert names.get(uuid.UUID(int=2099)) == "t2099"
     assert names.get(uuid.UUID(int=1999)) is None
 
 
 def test_a_body_that_can_not_be_read_teaches_nothing() -> None:
     names = TopicNames()
-    names.hear(METADATA, 12, b"\xff" * 10)
+    names.add_response(METADATA, 12, b"\xff" * 10)
     assert names.get(uuid.UUID(int=1)) is None
 
 

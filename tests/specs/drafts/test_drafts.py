@@ -64,6 +64,7 @@ def test_defaults_are_written_and_read_back(message: Message, version: int) -> N
     assert codec.decode(codec.encode({})) == codec.layout.defaults()
 
 
+@pytest.mark.slow("a property of every message and version")
 @pytest.mark.parametrize(("message", "version"), MESSAGES)
 @settings(max_examples=40)
 @given(data=st.data())

@@ -54,6 +54,7 @@ def any_records(draw: st.DrawFn, magic: int, min_size: int = 1) -> list[Record]:
     return found
 
 
+@pytest.mark.slow("a long property")
 @settings(max_examples=40)
 @pytest.mark.parametrize(("magic", "codec"), KINDS)
 @given(data=st.data())
@@ -135,6 +136,7 @@ def outcome(data: bytes, count: int, base: int, sequence: int) -> list[Any]:
     return found
 
 
+@pytest.mark.slow("a long property")
 @settings(max_examples=300)
 @given(any_records(2), st.integers(-1, 2**31 - 1), st.data())
 def test_the_quick_reader_is_the_careful_one(

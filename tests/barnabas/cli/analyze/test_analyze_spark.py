@@ -24,7 +24,7 @@ from tests.places import ROOT
 SAMPLES = ROOT / "captures" / "samples"
 CAPTURE = SAMPLES / "rebalance.pcap.gz"
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.needs_spark
 
 
 class Ran(NamedTuple):

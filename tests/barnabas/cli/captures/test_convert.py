@@ -74,6 +74,7 @@ def dump(tmp_path: Path) -> Path:
     return write_pcap(tmp_path / "dump.pcap", map(ip_packet, both[0] + both[1][5:]))
 
 
+@pytest.mark.slow("live runs, converted in many slices")
 @pytest.mark.parametrize(("do", "way"), FAULTS)
 def test_a_live_run_and_its_slices(do: str, way: str, tmp_path: Path) -> None:
     when = "{probability: 0.4, skip: 1}"

@@ -1,4 +1,4 @@
-"""The log line and the closing tables, on terminals and without."""
+"""The log line, on terminals and without."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from rich.console import Console
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.summary.api_stats import Row
 from barnabas.cli.console import show
-from barnabas.cli.console.terminal import Terminal
 from barnabas.proxy.control import views
 from barnabas.specs.registry import api
 
@@ -215,26 +213,3 @@ def test_strangers_do_not_move_the_cursor() -> None:
 def test_every_kind_of_segment_has_a_style() -> None:
     found = show.segments(show.shown(heartbeat(note="x")))
     assert {segment.kind for segment in found} <= set(show.STYLES)
-
-
-def text_of(table: Any) -> list[str]:
-    out = io.StringIO()
-    Terminal(file=out, width=100).show_table(table)
-    return out.getvalue().splitlines()
-
-
-def test_the_table_of_apis() -> None:
-    rows = [Row("Fetch", 1200, 3, 0.512, 98.76, 501.2), Row("Produce", 7, None, None, None, None)]
-    assert text_of(show.tally_table(rows)) == [
-        "API      count  errors  p50 ms  p99 ms  max ms",
-        "Fetch     1200       3    0.51    98.8     501",
-        "Produce      7       -       -       -       -",
-    ]
-
-
-def test_the_table_of_rules_shows_names_as_they_are() -> None:
-    rule = show.RuleRow("[bold]slow[/bold]", 10, 2, 1, "hold, 8 released, 1 timed out")
-    assert text_of(show.rules_table([rule])) == [
-        "rule               matched  fired  undecided  what",
-        "[bold]slow[/bold]       10      2          1  hold, 8 released, 1 timed out",
-    ]

@@ -22,7 +22,8 @@ from confluent_kafka.admin import AdminClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from barnabas.peers.embedded import EmbeddedCluster
-from tests.barnabas.cli.test_app import BARNABAS, run, started
+from tests.barnabas.cli.command import run
+from tests.barnabas.cli.test_app import BARNABAS, started
 
 DEADLINE = 15.0
 SCENARIO = "version: 1\nrules: [{name: first, match: {api: Fetch}, do: {delay: 1ms}}]\n"
@@ -42,14 +43,7 @@ class Bench:
         return ("--control", self.ready["control"], "--token-file", str(self.token_file))
 
     def ctl(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*BARNABAS, "ctl", *self.where, *words],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
+        return run("ctl", *self.where, *words, stdin=stdin)
 
     def fine(self, *words: str, stdin: str = "") -> str:
         result = self.ctl(*words, stdin=stdin)

@@ -249,6 +249,7 @@ def test_transactions_of_a_real_broker_survive_every_cut() -> None:
     assert "12 runs, 0 with findings" in err
 
 
+@pytest.mark.slow("an exploration in a process of its own")
 def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> None:
     """The third run waits until a file is gone: it is interrupted meanwhile."""
     code = (

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests.barnabas.cli.command import run
+
 PROXY = [sys.executable, "-m", "barnabas", "proxy", "--tls-passthrough"]
 
 
@@ -22,9 +24,7 @@ PROXY = [sys.executable, "-m", "barnabas", "proxy", "--tls-passthrough"]
     ],
 )
 def test_misuse(arguments: list[str], said: str) -> None:
-    result = subprocess.run(
-        [*PROXY, *arguments], capture_output=True, text=True, timeout=30, check=False
-    )
+    result = run("proxy", "--tls-passthrough", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert said in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1

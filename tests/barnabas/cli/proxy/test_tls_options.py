@@ -16,6 +16,7 @@ import trustme
 
 from barnabas.cli.proxy.tls_options import TlsOptions, check_name, data_folder, make_tls
 from barnabas.trouble import Trouble
+from tests.barnabas.cli.command import run
 
 
 @pytest.fixture(scope="module")
@@ -145,16 +146,8 @@ def test_what_is_made_is_printed_and_kept(tmp_path: Path) -> None:
 
 
 def test_misuse_ends_before_anything_listens(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "barnabas", "proxy", "-b", "127.0.0.1:1"]
     for arguments in (["--broker-ca", "none.pem"], ["--advertise", "localhost:9092"]):
-        result = subprocess.run(
-            [*command, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            cwd=tmp_path,
-            check=False,
-        )
+        result = run("proxy", "-b", "127.0.0.1:1", *arguments, cwd=tmp_path)
         assert result.returncode == 2
         assert result.stdout == ""
         assert len(result.stderr.strip().splitlines()) == 1

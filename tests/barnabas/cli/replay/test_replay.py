@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -16,6 +15,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from barnabas.harness import Harness
 from barnabas.peers.embedded import EmbeddedCluster
+from tests.barnabas.cli.command import run
 
 RECORDS = 200
 
@@ -91,13 +91,7 @@ def committed(bootstrap: str) -> list[int]:
 
 
 def replay(path: Path, bootstrap: str, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "barnabas", "replay", str(path), "-b", bootstrap, *options],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        env={**os.environ, "NO_COLOR": "1"},
-    )
+    return run("replay", str(path), "-b", bootstrap, *options)
 
 
 @pytest.fixture(scope="module")
@@ -237,8 +231,7 @@ def test_what_no_cluster_answers(recorded: tuple[Path, object]) -> None:
     ],
 )
 def test_wrong_options(recorded: tuple[Path, object], options: tuple[str, ...], said: str) -> None:
-    command = [sys.executable, "-m", "barnabas", "replay", str(recorded[0]), *options]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    found = run("replay", str(recorded[0]), *options)
     assert found.returncode == 2
     assert said in found.stderr.replace("\n", " ")
     assert "Traceback" not in found.stderr

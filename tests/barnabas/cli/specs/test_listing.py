@@ -16,6 +16,7 @@ from barnabas import specs
 from barnabas.cli.app import app
 from barnabas.cli.specs import show
 from barnabas.cli.specs.listing import fit
+from barnabas.specs import REGISTRY, api
 from barnabas.specs.drafts import DRAFTS
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.trouble import Trouble
@@ -207,6 +208,19 @@ def test_drafts_are_listed_and_shown_with_their_reconstructions() -> None:
             assert run("show", one.name, "--draft", draft.name)
 
 
+def test_what_no_release_has_made_final_is_called_unstable() -> None:
+    every = [api(key) for key, _, _ in REGISTRY]
+    unstable = [each for each in every if each.stable < each.versions[1]]
+    assert unstable
+    for each in unstable:
+        first = each.stable + 1
+        assert f" (unstable from {first} on), flexible" in run("show", each.name)
+        assert f"(Version: {first}, unstable)" in run("show", each.name, "-v", str(first))
+        assert "nstable" not in run("show", each.name, "-v", str(each.stable)).partition("then")[2]
+    final = next(each for each in every if each.stable == each.versions[1])
+    assert "unstable" not in run("show", final.name)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -221,6 +235,14 @@ def test_drafts_are_listed_and_shown_with_their_reconstructions() -> None:
         (("show", "Fetch", "-v", "1", "--source", "--json"), "--source goes without --json"),
         (("show", "Ping", "-v", "0", "--source", "--draft", "rewrite-a"), "goes without --draft"),
         (("show", "StopReplica", "-v", "5", "--source"), "StopReplica has versions 0 to 4, not 5"),
+        (
+            ("show", "Fetsh", "--source"),
+            "did you mean Fetch?; --source is for one version: give --version too",
+        ),
+        (
+            ("show", "Ping", "--source", "--draft", "rewrite-d"),
+            "no draft is called 'rewrite-d'; did you mean rewrite-c?; --source goes without --draft",
+        ),
         (("list", "nothing"), "no API has 'nothing' in its name"),
         (("errors", "nothing"), "no error code is, or is called like, 'nothing'"),
     ],

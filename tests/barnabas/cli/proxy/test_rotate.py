@@ -14,7 +14,8 @@ import pytest
 
 from barnabas.captures.reader import CaptureReader
 from barnabas.peers.embedded import EmbeddedCluster
-from tests.barnabas.cli.test_app import run, started
+from tests.barnabas.cli.command import run
+from tests.barnabas.cli.test_app import started
 from tests.captures.traffic import exchanges, gist, tshark
 
 
@@ -176,6 +177,7 @@ def test_tshark_reads_a_middle_segment_and_all_of_them(rotated: Run, tmp_path: P
         assert port == one.server_address.rpartition(":")[2]
 
 
+@pytest.mark.slow("a proxy in a process of its own")
 def test_a_killed_proxy_leaves_segments_that_are_read_and_kept(
     cluster: EmbeddedCluster, tmp_path: Path
 ) -> None:

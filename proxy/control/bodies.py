@@ -1,0 +1,49 @@
+"""Bodies of requests and responses of the control port: text in, JSON out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
+
+
+async def read_text(request: Request) -> str:
+    """A request's body, if it is not too long."""
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BYTES:
+                raise HTTPException(413, f"the body is longer than {MAX_BYTES >> 20} MiB")
+    except ClientDisconnect:  # or the proxy stops
+        raise HTTPException(400, "the body is not complete") from None
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise HTTPException(400, "the body is not UTF-8") from None
+
+
+def compact(value: Any) -> str:
+    """JSON without spaces."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+def json_response(value: Any, status: int = 200) -> Response:
+    """A value as JSON."""
+    return json_text_response(compact(value), status)
+
+
+def json_text_response(text: str, status: int = 200) -> Response:
+    """JSON that is text already."""
+    return Response(text + "\n", status, media_type="application/json")
+
+
+async def error_response(_: Request, problem: Exception) -> Response:
+    """What an endpoint refused, as JSON."""
+    assert isinstance(problem, HTTPException)  # noqa: S101 - what it is registered for
+    return json_response({"error": problem.detail}, problem.status_code)

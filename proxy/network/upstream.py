@@ -1,0 +1,47 @@
+"""The way to the brokers: their addresses, in turn, and TLS on both sides of a connection to one."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+
+from barnabas.proxy.edits.topology import Address, Node
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.sockets import address_of, dial
+
+
+class Upstream:
+    """The brokers of a proxy, as its options have them."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._turn = -1
+        """Which bootstrap address the last connection began with."""
+
+    def addresses(self, node: Node | None) -> list[Address]:
+        """Where a node may be reached, in turn; None: any.
+
+        Each bootstrap connection begins with another address, as clients do: one that accepts and
+        never answers must not be what all of them get.
+        """
+        if node is not None and node.id is not None:
+            return [node.upstream]
+        bootstrap = self.options.bootstrap
+        self._turn = (self._turn + 1) % len(bootstrap)
+        return [*bootstrap[self._turn :], *bootstrap[: self._turn]]
+
+    async def dial(self, node: Node) -> tuple[socket.socket, str]:
+        """A connection to a node, and the host that its certificate is for. Raises OSError."""
+        return await dial(self.addresses(node), self.options.connect_timeout)
+
+    def contexts(
+        self, host: str, client: socket.socket
+    ) -> tuple[ssl.SSLContext | None, tuple[ssl.SSLContext, str] | None]:
+        """What TLS needs for the client and for the broker at a host, where it is spoken."""
+        tls, options, context = self.options.tls, self.options, None
+        if tls.client is not None:
+            # the client may know any of them, or have come by one that it was never told
+            here = address_of(client.getsockname())[0]
+            names = (options.advertise, here, options.listen[0], host, "localhost", "127.0.0.1")
+            context = tls.client(tuple(name for name in names if name))
+        return context, None if tls.broker is None else (tls.broker, tls.server_name or host)

@@ -1,0 +1,88 @@
+"""docs/howto/ci.md: its YAML parses, and its commands have the options that they are given."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer.main
+import yaml
+
+from barnabas.cli.app import app
+from tests.places import ROOT
+
+TEXT = (ROOT / "docs" / "howto" / "ci.md").read_text()
+
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.M | re.S)
+
+
+def blocks(kind: str) -> list[str]:
+    return [text for name, text in BLOCKS if name == kind]
+
+
+def scripts() -> Iterator[str]:
+    for text in blocks("yaml"):
+        for job in yaml.safe_load(text)["jobs"].values():
+            yield from (step["run"] for step in job["steps"] if "run" in step)
+    yield from blocks("")
+    yield from re.findall(r"`(barnabas .+?)`", TEXT)
+    yield from ("barnabas " + one for one in re.findall(r'"(proxy -b .+?)"', TEXT))
+
+
+def commands() -> Iterator[list[str]]:
+    """All that follows the command's or the image's name, up to a redirection."""
+    for script in scripts():
+        for line in script.splitlines():
+            words = shlex.split(line)
+            for place in [i for i, word in enumerate(words) if word == "barnabas"]:
+                found = words[place + 1 :]
+                if words[:2] == ["docker", "build"]:
+                    continue
+                ends = [i for i, word in enumerate(found) if word in (">", "2>", "&", "|")]
+                yield found[: min(ends, default=len(found))]
+
+
+FOUND = list(commands())
+
+
+def test_all_are_found() -> None:
+    assert len(blocks("yaml")) == 2
+    assert len(FOUND) == 4
+    assert {"proxy", "check", "scenario"} <= {words[0] for words in FOUND}
+
+
+@pytest.mark.parametrize("words", FOUND, ids=" ".join)
+def test_a_command_has_its_options(words: list[str]) -> None:
+    command: Any = typer.main.get_command(app)
+    while hasattr(command, "commands"):
+        command, words = command.commands[words[0]], words[1:]
+    known = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+    given = {word.partition("=")[0] for word in words if word.startswith("-")}
+    assert given <= known
+
+
+def test_workflows_have_steps_that_do_something() -> None:
+    for text in blocks("yaml"):
+        found = yaml.safe_load(text)
+        assert found[True] == ["push"]  # on, as YAML 1.1 reads it
+        for job in found["jobs"].values():
+            assert job["runs-on"]
+            assert all(("run" in step) != ("uses" in step) for step in job["steps"])
+
+
+def test_the_extras_that_it_installs_exist() -> None:
+    written = (ROOT / "pyproject.toml").read_text()
+    for extras in re.findall(r"barnabas\[(.+?)\]|EXTRAS=([\w,]+)", TEXT):
+        for extra in "".join(extras).split(","):
+            assert re.search(rf"^{extra} = \[", written, re.M), extra
+
+
+def test_the_test_in_python_parses_and_uses_the_image_s_ports() -> None:
+    text, _fixture = blocks("python")
+    ast.parse(text)
+    assert "range(19092, 19103)" in text
+    assert "EXPOSE 19092-19102\n" in (ROOT / "Containerfile").read_text()

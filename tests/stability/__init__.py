@@ -1,0 +1,1 @@
+"""What others may rely on (docs/stability.md), recorded: `python -m tests.stability` writes it anew."""

@@ -1,0 +1,64 @@
+"""What a change of a recorded schema means to those who rely on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+DEMANDS: Final = "required"
+"""Below this name an entry more is what breaks others, and one less is not."""
+
+
+class Changes(NamedTuple):
+    """Lines, one a change."""
+
+    breaking: tuple[str, ...]
+    additive: tuple[str, ...]
+
+
+def compare(recorded: Any, current: Any) -> Changes:
+    """Compare two documents of JSON. Lists are sets: each entry is there or not."""
+    before, now = dict(_flat(recorded)), dict(_flat(current))
+    breaking: list[str] = []
+    additive: list[str] = []
+    for path, value in before.items():
+        if path not in now:
+            (additive if DEMANDS in path else breaking).append(f"gone: {_text(path)} ({value})")
+        elif now[path] != value:
+            breaking.append(f"changed: {_text(path)} from {value} to {now[path]}")
+    for path in now.keys() - before.keys():
+        (breaking if DEMANDS in path else additive).append(f"new: {_text(path)} ({now[path]})")
+    return Changes(tuple(breaking), tuple(sorted(additive)))
+
+
+def _flat(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    match value:
+        case dict():
+            yield path, "object"
+            for name, inner in value.items():
+                yield from _flat(inner, (*path, str(name)))
+        case list():
+            yield path, "list"
+            seen: Counter[str] = Counter()
+            for inner in value:
+                name = _name(inner)
+                seen[name] += 1
+                if isinstance(inner, dict | list):
+                    yield from _flat(inner, (*path, f"{name}{seen[name]}"))
+                else:
+                    yield (*path, name), "an entry"
+        case _:
+            yield path, value
+
+
+def _name(entry: Any) -> str:
+    """Of an entry of a list: where the others stand must not matter."""
+    if not isinstance(entry, dict):
+        return "list" if isinstance(entry, list) else str(entry)
+    found = entry.get("$ref", entry.get("type"))
+    return found if isinstance(found, str) else "object"
+
+
+def _text(path: tuple[str, ...]) -> str:
+    return ".".join(path) or "the whole"
