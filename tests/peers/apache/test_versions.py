@@ -63,7 +63,7 @@ def test_the_table_goes_from_new_to_old() -> None:
 )
 def test_what_is_no_version_is_refused_with_those_there_are(text: str) -> None:
     with pytest.raises(
-        UnknownVersionError, match=r"seen working: 4\.3\.1, .*0\.8\.2-beta"
+        UnknownVersionError, match=r"tested: 4\.3\.1, .*0\.8\.2-beta"
     ) as caught:
         release(text)
     assert repr(text) in str(caught.value)

@@ -55,9 +55,7 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "exchanges").mkdir()
     (tmp_path / "thesis.tex").write_text("")
     found = trouble(Wanted([CAPTURE], tmp_path))
-    assert (
-        str(found) == f"--out {tmp_path} has something else in it (thesis.tex): name a new folder"
-    )
+    assert str(found) == f"--out {tmp_path} holds other files (thesis.tex): choose a new folder"
     assert found.code == MISUSE
 
 
@@ -94,7 +92,7 @@ def test_a_master_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
         port = there.getsockname()[1]
     for url in (f"spark://127.0.0.1:{port}", f"sc://127.0.0.1:{port}"):
         found = trouble(Wanted([CAPTURE], tmp_path, master=url))
-        assert str(found) == f"nobody answers at {url}: Connection refused"
+        assert str(found) == f"no answer from {url}: Connection refused"
         assert found.code == COULD_NOT_RUN
 
 

@@ -227,7 +227,7 @@ def test_many_findings_are_listed_to_a_limit(tmp_path: Path) -> None:
     found = json.loads(out)
     assert len(found["findings"]) == MOST
     assert found["left_out"] == {"correlation_ids": 5}
-    assert "5 more of correlation_ids not listed" in err
+    assert "5 more findings of correlation_ids not listed" in err
 
 
 def test_the_list_names_every_check_with_what_it_holds_for_and_its_settings() -> None:

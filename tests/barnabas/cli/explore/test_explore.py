@@ -130,7 +130,7 @@ def test_what_is_found_without_any_fault_ends_it(bootstrap: str) -> None:
         code, out, err = explore(bootstrap, "--json", *arguments)
         (recorded,) = rows(out)
         assert (code, recorded["k"], kinds(recorded)) == (1, 0, ["lost"])
-        assert "no fault was tried, since there are findings without any" in err
+        assert "no fault was injected: the run without faults has findings already" in err
         assert "exploration/runs/recording" in err
     assert not Path("exploration/results.jsonl").exists()
     assert Path("exploration/runs/recording/history.jsonl").exists()
@@ -169,7 +169,7 @@ def test_other_faults_a_time_limit_and_no_history(bootstrap: str, tmp_path: Path
     late, never = (line for line in out.splitlines() if "Produce" in line)
     assert late.split()[4] == "fine"
     assert "still running after 6 s" in never
-    assert "3 without a history: only exit codes were looked at" in err
+    assert "3 without a history: only the exit code was checked" in err
     assert "1 with faults that this API can't have" in err
 
 
@@ -179,7 +179,7 @@ def test_a_fault_that_is_not_reached_says_nothing(bootstrap: str, tmp_path: Path
     code, out, err = explore(bootstrap, "--json", "--only", "s.yaml", *program("careful"))
     (row,) = rows(out)
     assert (code, row["outcome"], row["reached"]) == (0, "not reached", False)
-    assert "1 in which the fault was not reached: they say nothing" in err
+    assert "1 inconclusive: the exchange did not occur" in err
 
 
 def test_a_history_that_can_not_be_read(bootstrap: str, tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> 
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 3, err
-    assert "interrupted: the same command goes on from here" in err
+    assert "interrupted: run the same command to continue" in err
     assert "Traceback" not in err
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
     done = len(Path("exploration/results.jsonl").read_text().splitlines())
