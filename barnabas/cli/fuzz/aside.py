@@ -30,7 +30,7 @@ def fuzz_aside(db: Path | None, *, as_json: bool = False, output: Output | None 
         output.note(f"{path}: no case was set aside")
         return FINE
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("API", "version", "mutator", "cases", "first case", "derived from"):
+    for name in ("API", "version", "mutator", "cases", "first case", "mutation"):
         table.add_column(name)
     for row in rows:
         what = made_of(row.recipe)

@@ -79,7 +79,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--drain", "soon"), "--drain: 'soon' is no duration"),
         (
             (*PROXY, "--scenario", "missing.yaml"),
-            "scenario: there is no file 'missing.yaml', nor a",
+            "scenario: no scenario and no file 'missing.yaml'",
         ),
         ((*PROXY, "--scenario", "folder"), "can't read the scenario folder"),
         ((*PROXY, "--scenario", "wrong.yaml"), "wrong.yaml:4: unknown key 'delai' in do"),
@@ -110,7 +110,10 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         (("decode", "text.pcapng", "--frames", "--filter", "api"), "omit --frames"),
         (("decode", "--request", "00", "--filter", "api"), "--filter applies to a capture file"),
         (("decode", "text.pcapng", "--frames", "--quiet-fetches"), "omit --json and --frames"),
-        (("decode", "--request", "00", "--no-quiet-fetches"), "--quiet-fetches applies to a capture"),
+        (
+            ("decode", "--request", "00", "--no-quiet-fetches"),
+            "--quiet-fetches applies to a capture",
+        ),
         (("decode", "folder"), "can't read the capture folder"),
         (("scenario", "check", "wrong.yaml"), "did you mean 'delay'?"),
         (("scenario", "check", "right.yaml", "wrong.yaml"), "wrong.yaml:4"),

@@ -53,10 +53,10 @@ def test_it_prints_a_ready_line_and_ends_on_a_signal(number: signal.Signals) -> 
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("apache", "'' is no version of Kafka; tested: 4.3.1"),
-        ("apache:", "'' is no version of Kafka"),
-        ("apache:latest", "'latest' is no version of Kafka"),
-        ("apache:0.7.2", "0.7.2 can't be had"),
+        ("apache", "'' is not a version of Kafka; tested: 4.3.1"),
+        ("apache:", "'' is not a version of Kafka"),
+        ("apache:latest", "'latest' is not a version of Kafka"),
+        ("apache:0.7.2", "0.7.2 can't be downloaded"),
         ("zookeeper", "unknown kind of brokers 'zookeeper'; choose one of: embedded, apache"),
         ("embedded:3", "unknown kind of brokers 'embedded:3'"),
     ],

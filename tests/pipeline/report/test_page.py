@@ -117,7 +117,7 @@ def test_what_was_looked_for_and_not_found_is_said() -> None:
 def test_rows_beyond_the_page_are_counted() -> None:
     row = results()["findings"].rows[0]
     text = page(OVERVIEW, {"findings": Result([row] * 620, 900)}, PLOTLY)
-    assert "120 more rows are in the table only, not on this page" in text
+    assert "120 more rows are in the Parquet table, not on this page" in text
     assert "280 of 900 rows of findings are not shown" in text
 
 

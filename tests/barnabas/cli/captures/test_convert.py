@@ -272,10 +272,16 @@ def test_what_can_be_read_of_a_damaged_capture_is_written(dump: Path, tmp_path: 
         (("dump.pcap", "out.csv"), "name it .pcapng or .jsonl, or give --to"),
         (("dump.pcap", "out.pcap"), "name it .pcapng or .jsonl, or give --to"),
         (("dump.pcap", "-", "--to", "pcapng"), "standard output (-) takes JSON Lines only"),
-        (("dump.pcap", "dump.pcap", "--to", "pcapng"), "is one of the input files: write to another file"),
+        (
+            ("dump.pcap", "dump.pcap", "--to", "pcapng"),
+            "is one of the input files: write to another file",
+        ),
         (("dump.pcap", "o.jsonl", "--since", "noon"), "--since: 'noon' is not a time such as"),
         (("dump.pcap", "o.jsonl", "--until", "+10"), "--until: 10 needs a unit"),
-        (("dump.pcap", "o.jsonl", "--since", "+2s", "--until", "+1s"), "--since must be before --until"),
+        (
+            ("dump.pcap", "o.jsonl", "--since", "+2s", "--until", "+1s"),
+            "--since must be before --until",
+        ),
         (("dump.pcap", "o.jsonl", "--connection", "3-1"), "--connection: '3-1' is no number"),
         (("dump.pcap", "o.jsonl", "--filter", "apy == 'x'"), "no column 'apy'"),
         (("none.pcap", "o.jsonl"), "can't read the capture none.pcap: No such file"),

@@ -29,7 +29,7 @@ def said(measured: Measured) -> str:
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
     def experiment(name: str) -> Experiment:
         if name == "absent":
-            raise LookupError("there is no experiment 'absent'")
+            raise LookupError("no experiment 'absent'")
         run = unavailable if name == "unavailable" else asked
         return Experiment("What is it?", ("4.3.1",), run, said)
 

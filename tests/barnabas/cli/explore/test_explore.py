@@ -170,7 +170,7 @@ def test_other_faults_a_time_limit_and_no_history(bootstrap: str, tmp_path: Path
     assert late.split()[4] == "fine"
     assert "still running after 6 s" in never
     assert "3 without a history: only the exit code was checked" in err
-    assert "1 with faults that this API can't have" in err
+    assert "1 with faults that do not apply to this API" in err
 
 
 def test_a_fault_that_is_not_reached_says_nothing(bootstrap: str, tmp_path: Path) -> None:
@@ -203,12 +203,12 @@ FAILS = "-c", "import sys; sys.exit('oh no')"
         (("--", sys.executable, *FAILS), 3, "without any fault: exit code 1: oh no (see"),
         (("--", sys.executable, "-c", ""), 2, "no exchange that can be cut"),
         (("--api", "Fetsh", "--", "true"), 2, "--api: no API is called 'Fetsh'; did you mean"),
-        (("--id", "body", "--", "true"), 2, "--id: 'body' is no place of an id"),
+        (("--id", "body", "--", "true"), 2, "--id: 'body' is not a place of ids"),
         (("--time-limit", "5", "--", "true"), 2, "--time-limit: 5 needs a unit"),
         (("--scenario", "none.yaml", "--", "true"), 2, "can't read the scenario none.yaml"),
         (("--scenario", "where.yaml", "--", "true"), 2, "where.yaml: rule 'a' gives when"),
         (("--only", "none.yaml", "--", "true"), 2, "can't read the scenario none.yaml"),
-        (("--only", "where.yaml", "--", "true"), 2, "where.yaml: one rule is expected"),
+        (("--only", "where.yaml", "--", "true"), 2, "where.yaml: expected one rule"),
         (("--out", ".", "--", "true"), 2, "holds no exploration; choose another --out"),
         (("--out", "where.yaml", "--", "true"), 2, "can't write to where.yaml"),
         ((), 2, "Missing argument"),

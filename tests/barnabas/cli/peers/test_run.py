@@ -82,8 +82,8 @@ def test_programs_get_a_row_for_each_that_can_be_started() -> None:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("apache:latest", "'latest' is no version of Kafka; tested: 4.3.1"),
-        ("apache:0.7.2", "0.7.2 can't be had"),
+        ("apache:latest", "'latest' is not a version of Kafka; tested: 4.3.1"),
+        ("apache:0.7.2", "0.7.2 can't be downloaded"),
     ],
 )
 def test_a_wrong_version_is_misuse_in_a_line(kind: str, said: str) -> None:

@@ -131,7 +131,7 @@ def test_what_is_answered_otherwise_is_said(recorded: tuple[Path, object]) -> No
     with EmbeddedCluster(2, topics={"t": 1}) as cluster:
         found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
     assert found.returncode == 1
-    assert "the target has t with 1 partition, and the recording asks for 2" in found.stderr
+    assert "the target has t with 1 partition, but the recording uses 2" in found.stderr
     rows = [json.loads(row) for row in found.stdout.splitlines()]
     paths = {one["path"] for row in rows for one in row["response"]}
     assert "topics[t].partitions[1]" in paths, found.stdout
