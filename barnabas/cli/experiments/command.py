@@ -12,7 +12,11 @@ experiment_app = typer.Typer(
 )
 
 
-@experiment_app.command("list")
+@experiment_app.command(
+    "list",
+    epilog="Examples:\n\n  barnabas experiment list\n\n"
+    "  barnabas experiment list --json | jq -r .name",
+)
 def experiment_list(
     as_json: Annotated[
         bool, typer.Option("--json", help="One line of JSON per experiment.")
@@ -25,7 +29,9 @@ def experiment_list(
 
 
 @experiment_app.command(
-    "run", epilog="Example:\n\n  barnabas experiment run pipelined-throughput --short"
+    "run",
+    epilog="Examples:\n\n  barnabas experiment run pipelined-throughput --short\n\n"
+    "  barnabas experiment run rebalance-waits --out results",
 )
 def experiment_run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas experiment list`.")],
@@ -43,7 +49,11 @@ def experiment_run(
     run(name, out, short=short)
 
 
-@experiment_app.command("write")
+@experiment_app.command(
+    "write",
+    epilog="Examples:\n\n  barnabas experiment write results/pipelined-order.json\n\n"
+    "  barnabas experiment write results/pipelined-order.json > pipelined-order.md",
+)
 def experiment_write(
     file: Annotated[Path, typer.Argument(metavar="NAME.json", help="The result of a run.")],
 ) -> None:

@@ -36,7 +36,8 @@ ASIDE_EXAMPLES: Final = (
     "  barnabas fuzz aside brokers.fuzz.db --json | jq -r '.frames[]'"
 )
 SHOW_EXAMPLES: Final = (
-    "Example:\n\n  barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng"
+    "Examples:\n\n  barnabas fuzz show 3fa9c12b\n\n"
+    "  barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng"
 )
 
 fuzz_app = typer.Typer(
@@ -238,7 +239,9 @@ def fuzz_aside_command(
     raise typer.Exit(fuzz_aside(db, as_json=as_json))
 
 
-@fuzz_app.command("list")
+@fuzz_app.command(
+    "list", epilog="Examples:\n\n  barnabas fuzz list\n\n  barnabas fuzz list --json | jq -r .name"
+)
 def fuzz_list_command(
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON per entry.")] = False,
 ) -> None:
@@ -249,7 +252,10 @@ def fuzz_list_command(
     raise typer.Exit(FINE)
 
 
-@fuzz_app.command("schema")
+@fuzz_app.command(
+    "schema",
+    epilog="Examples:\n\n  barnabas fuzz schema\n\n  barnabas fuzz schema > campaign.schema.json",
+)
 def fuzz_schema_command() -> None:
     """Print the JSON Schema of campaign files, for editors."""
     from barnabas.cli.console.json_text import json_text
