@@ -107,12 +107,14 @@ def open_capture(
     for path in paths:
         try:
             if path.exists() and not path.is_file() and not path.is_dir():
-                raise Unreadable(f"can't read the capture {path}: it is no file; save it to one")
+                raise Unreadable(
+                    f"can't read the capture {path}: not a regular file; save it to a file first"
+                )
             reader = CaptureReader(path, keys=keys)
         except OSError as problem:
             raise Unreadable(f"can't read the capture {path}: {problem.strerror}") from None
         except CaptureError as problem:
-            raise Unreadable(f"{path} is no capture: {problem}") from None
+            raise Unreadable(f"{path} is not a capture: {problem}") from None
     if len(paths) != 1:
         reader = CaptureReader(*paths, keys=keys)
     return Capture(reader, context or Context())

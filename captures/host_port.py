@@ -64,15 +64,15 @@ def possible(endpoint: Endpoint) -> Endpoint:
 
     >>> possible(("a..b", 9092))
     Traceback (most recent call last):
-    OSError: no host can have this name
+    OSError: not a valid host name
     """
     host, port = endpoint
     if not 0 < port < 1 << 16:
-        raise OSError(f"{port} is no port")
+        raise OSError(f"{port} is not a port")
     if not host.isprintable() or " " in host:
-        raise OSError("no host can have this name")
+        raise OSError("not a valid host name")
     try:
         host.encode("idna")
     except UnicodeError:
-        raise OSError("no host can have this name") from None
+        raise OSError("not a valid host name") from None
     return endpoint

@@ -29,7 +29,7 @@ def find(given: Path) -> Path:
     'commit-after-join.yaml'
     >>> find(Path("lossy"))
     Traceback (most recent call last):
-    LookupError: there is no file 'lossy', nor a scenario of that name; did you mean 'lossy-network'?
+    LookupError: no scenario and no file 'lossy'; did you mean 'lossy-network'?
     """
     if os.path.exists(given):  # noqa: PTH110 - False, too, for what can't be a file's name
         return given
@@ -38,4 +38,4 @@ def find(given: Path) -> Path:
         return FOLDER / f"{given}.yaml"
     near = get_close_matches(given.stem, known, 1, cutoff=0.4)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise LookupError(f"there is no file {str(given)!r}, nor a scenario of that name{hint}")
+    raise LookupError(f"no scenario and no file {str(given)!r}{hint}")

@@ -89,7 +89,10 @@ app.command("analyze", epilog=ANALYZE_EXAMPLES)(analyze_command)
 app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
 
 
-@peers_app.command("list")
+@peers_app.command(
+    "list",
+    epilog="Examples:\n\n  barnabas peers list\n\n  barnabas peers list --json | jq -r .start",
+)
 def peers_list(
     as_json: Annotated[
         bool, typer.Option("--json", help="A line of JSON for each that can be started.")

@@ -91,10 +91,11 @@ def backoff(settings: Backoff) -> See:
         if before.hasty == settings.times:
             yield Finding(
                 "warning",
-                f"{exchange.api} was tried again {before.hasty} times in a row on {error}, the last "
-                f"time after {duration(pause)}",
-                "Wait before the same request is sent again (retry.backoff.ms), longer each time: "
-                "else clients load a broker that is in trouble already.",
+                f"{exchange.api} was retried {before.hasty} times in a row after {error}, the "
+                f"last time {duration(pause)} after the error",
+                "Wait before each retry (retry.backoff.ms), and longer each time "
+                "(retry.backoff.max.ms): immediate retries load a broker that is already in "
+                "trouble.",
                 (before.first, evidence(exchange)),
             )
 
@@ -102,7 +103,7 @@ def backoff(settings: Backoff) -> See:
 
 
 CHECK: Final = Check(
-    "backoff", Backoff(), backoff, "the same request again and again without a pause",
-    "all APIs but fetches, errors that are retriable in Java's clients; retry.backoff.ms is 100 ms "
-    "there, 20 ms for AddPartitionsToTxn, and grows since KIP-580", "host",
+    "backoff", Backoff(), backoff, "the same request retried repeatedly without backoff",
+    "all APIs but fetches, errors that Java clients retry; retry.backoff.ms is 100 ms there (20 "
+    "ms for AddPartitionsToTxn) and grows with each retry since KIP-580", "host",
 )  # fmt: skip

@@ -37,15 +37,15 @@ FENCES: Final = frozenset(REFUSALS) - {"REBALANCE_IN_PROGRESS"}
 """Those that keep a transaction of a past member from being committed (KIP-447)."""
 
 READ_AGAIN: Final = (
-    "What was read since the last commit that was taken is read again. Commit and wait for the "
-    "answer when partitions are revoked (onPartitionsRevoked), before the member joins again."
+    "Records since the last accepted commit are consumed again. Commit with commitSync in "
+    "onPartitionsRevoked, before the member rejoins."
 )
 
-COMMITS_AGAIN: Final = "The client commits again once it has joined, or with its new epoch."
+COMMITS_AGAIN: Final = "The client commits again once it has rejoined, or with its new epoch."
 
 FENCED: Final = (
-    "Fencing as designed (KIP-447): the producer aborts the transaction, and who owns the partitions "
-    "now reads their records again; nothing takes effect twice."
+    "Fencing as designed (KIP-447): the producer aborts the transaction, and the new owner of "
+    "the partitions consumes their records again; nothing takes effect twice."
 )
 
 
@@ -79,10 +79,10 @@ def commits(_: NoSettings) -> See:
         elif known and told and generation < known.generation and "NONE" in errors:
             yield Finding(
                 "error",
-                f"group {request['group_id']}: the broker took a commit of generation {generation} "
-                f"though the member had joined generation {known.generation}",
-                "The commit may undo one of the present generation: records are read again or "
-                "passed over.",
+                f"group {request['group_id']}: the broker accepted a commit of generation "
+                f"{generation} from a member that had joined generation {known.generation}",
+                "The commit may overwrite one of the current generation: records are consumed "
+                "again or skipped.",
                 (known.evidence, evidence(exchange)),
             )
 
@@ -104,10 +104,10 @@ def _refused(
         what = f"a transaction's offsets of generation {generation} were"
         if refusal in FENCES:
             severity, advice = "note", FENCED
-    text = f"group {request['group_id']}: {what} refused, {refusal}"
+    text = f"group {request['group_id']}: {what} rejected: {refusal}"
     seen: tuple[Evidence, ...] = (mine,)
     if known is not None and known.generation != generation:
-        text += f"; the member has joined generation {known.generation}"
+        text += f"; the member is in generation {known.generation}"
         seen = tuple(sorted((known.evidence, mine)))
     return Finding(severity, text, advice, seen)
 
@@ -120,7 +120,7 @@ def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None
 
 
 CHECK: Final = Check(
-    "commits", NoSettings(), commits, "positions committed by members of a past generation",
-    "OffsetCommit v1+ and TxnOffsetCommit v3+ (KIP-447), of members (generation or epoch of 0 and "
-    "more); KIP-848 epochs as far as the broker says", "group", reads=GROUP_APIS,
+    "commits", NoSettings(), commits, "offsets committed by members of an old generation",
+    "OffsetCommit v1+ and TxnOffsetCommit v3+ (KIP-447), of group members (generation or epoch 0 "
+    "or more); KIP-848 epochs as far as the broker rejects them", "group", reads=GROUP_APIS,
 )  # fmt: skip

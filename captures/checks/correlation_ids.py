@@ -34,9 +34,10 @@ def correlation_ids(_: NoSettings) -> See:
         if first is not None and exchange.ts < until:
             yield Finding(
                 "error",
-                f"correlation id {exchange.correlation_id} was used again while {first.api} waited",
-                "Count correlation ids up on each connection: nobody can tell such responses apart "
-                "but by their order.",
+                f"correlation id {exchange.correlation_id} was reused while {first.api} was in "
+                "flight with it",
+                "Increment the correlation id with each request of a connection: only their "
+                "order tells such responses apart.",
                 (first, evidence(exchange)),
             )
         end = answered(exchange)
@@ -52,6 +53,7 @@ def _unanswerable(exchange: Exchange) -> bool:
 
 
 CHECK: Final = Check(
-    "correlation_ids", NoSettings(), correlation_ids, "correlation ids used again while their request waits",
-    "all APIs with a header; ids may come again once they are answered, and wrap at 2^31",
+    "correlation_ids", NoSettings(), correlation_ids,
+    "correlation ids reused while their request is in flight",
+    "all APIs with a request header; ids may be reused once they are answered, and wrap at 2^31",
 )  # fmt: skip

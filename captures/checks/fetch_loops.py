@@ -21,11 +21,13 @@ from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH
 
 ADVICE: Final = {
-    "OFFSET_OUT_OF_RANGE": "Set auto.offset.reset, or seek to an offset that is there.",
-    "NOT_LEADER_OR_FOLLOWER": "Ask for Metadata before the next Fetch, and wait in between.",
-    "UNKNOWN_TOPIC_OR_PARTITION": "Ask for Metadata before the next Fetch, and wait in between.",
-    "FETCH_SESSION_ID_NOT_FOUND": "Begin a new session: epoch 0 (KIP-227).",
-    "INVALID_FETCH_SESSION_EPOCH": "Begin a new session: epoch 0 (KIP-227).",
+    "OFFSET_OUT_OF_RANGE": "Set auto.offset.reset, or seek to an offset that exists.",
+    "NOT_LEADER_OR_FOLLOWER": "Refresh the metadata before the next Fetch, and wait in between "
+    "(retry.backoff.ms).",
+    "UNKNOWN_TOPIC_OR_PARTITION": "Refresh the metadata before the next Fetch, and wait in "
+    "between (retry.backoff.ms).",
+    "FETCH_SESSION_ID_NOT_FOUND": "Start a new fetch session with epoch 0 (KIP-227).",
+    "INVALID_FETCH_SESSION_EPOCH": "Start a new fetch session with epoch 0 (KIP-227).",
 }
 
 
@@ -74,7 +76,7 @@ def fetch_loops(settings: FetchLoops) -> See:
                 text = error_name(error)
                 yield Finding(
                     "warning",
-                    f"{name} was fetched {loop.times} times in a row with {text}",
+                    f"Fetch of {name} failed {loop.times} times in a row with {text}",
                     ADVICE.get(text, "Wait before the next Fetch (retry.backoff.ms)."),
                     (loop.first, evidence(exchange)),
                 )
@@ -86,12 +88,14 @@ def _results(
     exchange: Exchange, response: dict[str, Any], context: Context
 ) -> Iterator[tuple[tuple[object, int], str, int]]:
     """What came of the whole (partition -1) and of each partition that the response names."""
-    yield (None, -1), "all", response.get("error_code", 0)
+    yield (None, -1), "all partitions", response.get("error_code", 0)
     for one in partitions(exchange, "response", context):
         yield (one.topic, one.number), one.place, one.said["error_code"]
 
 
 CHECK: Final = Check(
-    "fetch_loops", FetchLoops(), fetch_loops, "Fetch after Fetch with the same error",
-    "Fetch v0+, by partition; errors of the whole request from v7 (sessions, KIP-227)", reads=("Fetch",),
+    "fetch_loops", FetchLoops(), fetch_loops,
+    "Fetch requests repeated without backoff that fail with the same error",
+    "Fetch v0+, by partition; errors of the whole request since v7 (fetch sessions, KIP-227)",
+    reads=("Fetch",),
 )  # fmt: skip

@@ -100,9 +100,9 @@ def _step(
     if exchange.key == SYNC_GROUP and request["assignments"] and not member.leads:
         yield Finding(
             "error",
-            f"group {key[0]}: member {key[1]} hands out assignments, but does not lead generation "
-            f"{generation}",
-            "Only the member that JoinGroup names as leader assigns partitions.",
+            f"group {key[0]}: member {key[1]} sent assignments, but is not the leader of "
+            f"generation {generation}",
+            "Only the member that JoinGroup names as leader may send assignments.",
             (member.evidence, evidence(exchange)),
         )
 
@@ -117,9 +117,10 @@ def _other_generation(
     ):
         yield Finding(
             "error",
-            f"group {key[0]}: the broker took {exchange.api} of generation {generation} from member "
-            f"{key[1]}, who has generation {member.generation}",
-            "A coordinator must refuse it with ILLEGAL_GENERATION: two members may own a partition.",
+            f"group {key[0]}: the broker accepted {exchange.api} of generation {generation} from "
+            f"member {key[1]}, which is in generation {member.generation}",
+            "A coordinator must reject it with ILLEGAL_GENERATION: otherwise two members may own "
+            "a partition.",
             (member.evidence, evidence(exchange)),
         )
 
@@ -130,14 +131,14 @@ def _violation(exchange: Exchange, member: _Member, key: tuple[str, str], answer
     if answer == NONE:
         return Finding(
             "error",
-            f"{text} was taken",
-            "The coordinator has lost or forgotten what it said: two members may own a partition.",
+            f"{text} was accepted",
+            "The coordinator has lost the group's state: two members may own a partition.",
             (member.evidence, evidence(exchange)),
         )
     return Finding(
         "warning",
         f"{text}: {answer}",
-        "The member must join again before it goes on.",
+        "The member must rejoin before it continues.",
         (member.evidence, evidence(exchange)),
     )
 
@@ -154,7 +155,8 @@ def _enter(member: _Member, state: str, end: int, exchange: Exchange) -> None:
 
 
 CHECK: Final = Check(
-    "group_states", NoSettings(), group_states, "steps that the classic group protocol does not have",
-    "classic groups, JoinGroup v0+ (0.9), static members included (KIP-345); members whose JoinGroup "
-    "was seen, requests sent after what they contradict was known", "group", reads=GROUP_APIS,
+    "group_states", NoSettings(), group_states, "steps that the classic group protocol does not allow",
+    "classic groups, JoinGroup v0+ (0.9), static members included (KIP-345); members whose "
+    "JoinGroup was captured, requests sent after the member knew the state that they contradict", "group",
+    reads=GROUP_APIS,
 )  # fmt: skip

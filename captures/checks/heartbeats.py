@@ -125,8 +125,9 @@ def _late(
         yield Finding(
             "warning",
             f"group {key[0]}: member {key[1]} commits, but has sent no heartbeat for "
-            f"{duration(gap * MS)}, the broker asked for one every {duration(alive.timeout_ms * MS)}",
-            f"Commits keep nobody in such a group. {INTERVAL_ADVICE}",
+            f"{duration(gap * MS)}; the broker asked for one every "
+            f"{duration(alive.timeout_ms * MS)}",
+            f"Commits do not keep a member in such a group. {INTERVAL_ADVICE}",
             seen,
         )
 
@@ -137,9 +138,9 @@ def _late_session(
     over = gap > timeout_ms
     return Finding(
         "error" if over else "warning",
-        f"group {key[0]}: member {key[1]} was silent for {duration(gap * MS)}, "
-        f"its session is {duration(timeout_ms * MS)}",
-        "The coordinator throws such a member out and the group rebalances: look for long pauses of "
+        f"group {key[0]}: member {key[1]} was silent for {duration(gap * MS)}; its session "
+        f"timeout is {duration(timeout_ms * MS)}",
+        "The coordinator removes such a member and the group rebalances: look for long pauses of "
         "the process, or raise session.timeout.ms."
         if over
         else "Set heartbeat.interval.ms to at most a third of session.timeout.ms, and look for "
@@ -156,11 +157,11 @@ def _late_interval(
     error: str | None,
 ) -> Finding:
     text = (
-        f"group {key[0]}: member {key[1]} was silent for {duration(gap * MS)}, "
-        f"the broker asked for a heartbeat every {duration(interval_ms * MS)}"
+        f"group {key[0]}: member {key[1]} was silent for {duration(gap * MS)}; the broker asked "
+        f"for a heartbeat every {duration(interval_ms * MS)}"
     )
     if error in REMOVED:
-        return Finding("error", f"{text} and answers {error} now", INTERVAL_ADVICE, seen)
+        return Finding("error", f"{text} and now answers {error}", INTERVAL_ADVICE, seen)
     return Finding("warning", text, INTERVAL_ADVICE, seen)
 
 
@@ -204,9 +205,10 @@ def _learn(
 
 
 CHECK: Final = Check(
-    "heartbeats", Heartbeats(), heartbeats, "members of groups that are silent for too long",
-    "Heartbeat and OffsetCommit v1+ of a member whose JoinGroup was seen (from a thread of their own "
-    "since KIP-62, 0.10.1; while it waits in JoinGroup or SyncGroup a member need not beat); "
-    "ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat (KIP-932), StreamsGroupHeartbeat (KIP-1071), "
-    "where commits are no signs of life", "group", reads=GROUP_APIS,
+    "heartbeats", Heartbeats(), heartbeats, "group members that send no heartbeat for too long",
+    "Heartbeat and OffsetCommit v1+ of a member whose JoinGroup was captured (heartbeats come "
+    "from a thread of their own since KIP-62, 0.10.1; a member that waits in JoinGroup or "
+    "SyncGroup need not send any); ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat "
+    "(KIP-932), StreamsGroupHeartbeat (KIP-1071), where a commit does not count as a heartbeat", "group",
+    reads=GROUP_APIS,
 )  # fmt: skip

@@ -43,19 +43,19 @@ def joins(settings: Joins) -> See:
 
 
 def _long(now: Generation) -> Finding:
-    text = f"group {now.group}: generation {now.number} took {duration(now.took)} to come together"
+    text = f"group {now.group}: the rebalance to generation {now.number} took {duration(now.took)}"
     waited, seen = now.waited, [now.first.evidence]
     if waited is None:
-        said = "all members that were seen had come long before"
+        said = "all captured members had joined long before"
         advice = (
-            "The coordinator waited for members that the capture does not show, or for newcomers "
-            "(group.initial.rebalance.delay.ms)."
+            "The coordinator waited for members that the capture does not show, or for new "
+            "members (group.initial.rebalance.delay.ms)."
         )
     elif waited.join is None:
-        said = f"it waited for {listed(waited.members, 'member')}, who did not come"
+        said = f"it waited for {listed(waited.members, 'member')}, which did not rejoin"
         advice = (
-            "A member that ends should leave (close()); one that hangs is waited for as long as its "
-            "max.poll.interval.ms."
+            "A consumer that ends should leave the group (close()); the group waits for one that "
+            "hangs as long as its max.poll.interval.ms."
         )
     else:
         join = waited.join
@@ -64,25 +64,25 @@ def _long(now: Generation) -> Finding:
         if waited.kind == "untold":
             why = "; ".join(cause.at_length for cause in now.causes) or "a member joined"
             said = (
-                f"it began because {why}, of which {who} heard {duration(waited.ns)} later, with its "
-                "heartbeat"
+                f"it began because {why}; {who} learned of it {duration(waited.ns)} later, with "
+                "its heartbeat"
             )
             advice = (
-                "Look at what begins it: members hear of a rebalance with their next heartbeat "
-                "(heartbeat.interval.ms) only."
+                "Look for what triggers the rebalance: members learn of it only with their next "
+                "heartbeat (heartbeat.interval.ms)."
             )
         else:
-            since = "the first" if join.told is None else "it was told to"
+            since = "the first JoinGroup" if join.told is None else "it was told to rejoin"
             said = f"{who} joined last, {duration(waited.ns)} after {since}"
             advice = (
-                "A consumer joins when it polls: let it poll more often (max.poll.records), or do its "
-                "work elsewhere."
+                "A consumer rejoins when it polls: let it poll more often (lower "
+                "max.poll.records), or process records in another thread."
             )
     return Finding("warning", f"{text}; {said}", advice, tuple(seen))
 
 
 CHECK: Final = Check(
-    "joins", Joins(), joins, "rebalances that take long, and because of which member",
+    "joins", Joins(), joins, "rebalances that take long, and which member delays them",
     "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "
     "the session timeout); the first generation waits group.initial.rebalance.delay.ms (KIP-134); "
     "groups of KIP-848 have no such wait", "group", reads=GROUP_APIS,

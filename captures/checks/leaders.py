@@ -112,10 +112,13 @@ def _judged(
     late = exchange.ts - leader.since
     if late <= settings.grace_ms * MS:
         return
-    said = f"told {duration(late)} before that {leader.node} leads it"
+    said = f"told {duration(late)} before that broker {leader.node} is the leader"
     epoch = one.said.get("current_leader_epoch", -1)
     if epoch >= 0 and epoch == leader.epoch:
-        finding = f"{one.place} was asked of broker {broker} by a client that knew leader epoch "
+        finding = (
+            f"{one.place}: broker {broker} was sent {exchange.api} by a client that knew leader "
+            "epoch "
+        )
         finding += f"{epoch}, {said}"
     elif one.answer and one.answer["error_code"] == NOT_LEADER_OR_FOLLOWER:
         times = told.refused.get(exchange.connection, 0) + 1
@@ -124,16 +127,14 @@ def _judged(
         told.refused[exchange.connection] = times
         if times != settings.times:
             return
-        finding = (
-            f"{one.place} was asked of broker {broker} {times} times in vain by a client {said}"
-        )
+        finding = f"{one.place}: broker {broker} rejected {times} requests of a client {said}"
     else:
         return
     yield Finding(
         "warning",
         finding,
-        "Ask the leader of the latest Metadata, or for reading the replica that it prefers "
-        "(client.rack, KIP-392).",
+        "Send the request to the leader that the latest Metadata names, or fetch from the "
+        "preferred read replica (client.rack, KIP-392).",
         (leader.evidence, evidence(exchange)),
     )
 
@@ -181,9 +182,11 @@ def _metadata(
 
 
 CHECK: Final = Check(
-    "leaders", Leaders(), leaders, "requests to a broker that neither leads nor is preferred for reading",
-    "Produce v0+ and Fetch v0+ of clients, to brokers whose id is known (in captures of others from "
-    "the addresses in Metadata, if one cluster is in them); leader epochs in Metadata v7+ "
-    "and Fetch v9+ (KIP-320), preferred read replicas in Fetch v11+ (KIP-392), leaders in refusals in "
-    "Produce v10+ and Fetch v16+ (KIP-951)", "client", reads=("Produce", "Fetch", "Metadata"),
+    "leaders", Leaders(), leaders, "requests to a broker that is neither the leader nor the "
+                                   "preferred read replica",
+    "Produce v0+ and Fetch v0+ of clients, to brokers whose id is known (in captures of other "
+    "tools from the addresses in Metadata, if they hold one cluster); leader epochs in Metadata "
+    "v7+ and Fetch v9+ (KIP-320), preferred read replicas in Fetch v11+ (KIP-392), leaders in "
+    "error responses in Produce v10+ and Fetch v16+ (KIP-951)", "client",
+    reads=("Produce", "Fetch", "Metadata"),
 )  # fmt: skip

@@ -66,9 +66,9 @@ def member_epochs(_: NoSettings) -> See:
             if 0 < response["member_epoch"] < asked:
                 yield Finding(
                     "error",
-                    f"group {key[0]}: the broker gave member {key[1]} epoch "
-                    f"{response['member_epoch']}, after {asked}",
-                    "Epochs only grow: the coordinator has lost a part of the group's history.",
+                    f"group {key[0]}: the broker answered member {key[1]} with epoch "
+                    f"{response['member_epoch']}, lower than its {asked}",
+                    "Member epochs only grow: the coordinator has lost the group's state.",
                     (member.evidence, evidence(exchange)),
                 )
             member.epoch = response["member_epoch"]
@@ -86,22 +86,23 @@ def _judged(
         yield Finding(
             "error" if exchange.error == "" else "warning",
             f"group {key[0]}: a heartbeat with epoch {asked} of member {key[1]} in state "
-            f"{member.state} ({meaning}) was answered {exchange.error or NONE}",
-            "A member that is none any more begins anew with epoch 0.",
+            f"{member.state} ({meaning}) was answered with {exchange.error or NONE}",
+            "A member that was fenced or has left must join again with epoch 0.",
             (member.evidence, evidence(exchange)),
         )
     elif asked > 0 and member.state == JOINED and asked != member.epoch:
         yield Finding(
             "warning",
-            f"group {key[0]}: member {key[1]} beats with epoch {asked}, its latest one is "
-            f"{member.epoch}",
-            "A member repeats the epoch of the latest response.",
+            f"group {key[0]}: member {key[1]} sent a heartbeat with epoch {asked}; its current "
+            f"epoch is {member.epoch}",
+            "A member must send the epoch of the latest response.",
             (member.evidence, evidence(exchange)),
         )
 
 
 CHECK: Final = Check(
-    "member_epochs", NoSettings(), member_epochs, "steps that the protocol of KIP-848 does not have",
-    "ConsumerGroupHeartbeat v0+ (KIP-848), ShareGroupHeartbeat v0+ (KIP-932), StreamsGroupHeartbeat v0+ "
-    "(KIP-1071); members whose first heartbeat was seen", "group", reads=GROUP_APIS,
+    "member_epochs", NoSettings(), member_epochs, "steps that the protocol of KIP-848 does not allow",
+    "ConsumerGroupHeartbeat v0+ (KIP-848), ShareGroupHeartbeat v0+ (KIP-932), "
+    "StreamsGroupHeartbeat v0+ (KIP-1071); members whose first heartbeat was captured", "group",
+    reads=GROUP_APIS,
 )  # fmt: skip

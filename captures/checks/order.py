@@ -33,8 +33,8 @@ NEVER: Final = 1 << 63
 
 
 ADVICE: Final = (
-    "Set enable.idempotence=true (KIP-98), or max.in.flight.requests.per.connection=1, where the order "
-    "matters."
+    "Set enable.idempotence=true (KIP-98), or max.in.flight.requests.per.connection=1, where "
+    "order matters."
 )
 
 
@@ -98,8 +98,8 @@ def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Fin
         if other.offset > mine.offset and other.pipelines(mine):
             yield Finding(
                 "error",
-                f"{place}: records sent later are in front: offset {mine.offset} was sent behind "
-                f"{other.offset}",
+                f"{place}: records sent later come first in the log: offset {mine.offset} was "
+                f"sent after offset {other.offset}",
                 ADVICE,
                 (other.evidence, mine.evidence),
             )
@@ -113,8 +113,8 @@ def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Fin
             if 0 <= other.offset < mine.offset and attempt.pipelines(other) and not again:
                 yield Finding(
                     "error",
-                    f"{place}: records were sent again and are now behind those sent after them: "
-                    f"offset {mine.offset} was sent before {other.offset}",
+                    f"{place}: retried records come after records sent later: offset "
+                    f"{mine.offset} was sent before offset {other.offset}",
                     ADVICE,
                     (attempt.evidence, other.evidence, mine.evidence),
                 )
@@ -122,7 +122,8 @@ def _overtaken(place: str, mine: _Batch, batches: deque[_Batch]) -> Iterator[Fin
 
 
 CHECK: Final = Check(
-    "order", NoSettings(), order, "records of a partition in another order than they were sent in",
+    "order", NoSettings(), order, "records of a partition that are not in the order in which "
+                                  "they were sent",
     "Produce v0+ with acks=1 or all; several requests in flight "
     "(max.in.flight.requests.per.connection, since 0.8.2)", "client", reads=("Produce",),
 )  # fmt: skip

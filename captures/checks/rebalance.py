@@ -12,9 +12,9 @@ from barnabas.captures.kafka.exchange import Exchange, iso
 from barnabas.captures.kafka.wording import listed, shorten
 
 JOINED: Final = "joined"
-REJOINED: Final = "joined again"
+REJOINED: Final = "rejoined"
 LEFT: Final = "left"
-LATE: Final = "did not join again in time"
+LATE: Final = "did not rejoin in time"
 EXPIRED: Final = "was removed"
 
 GONE: Final = (LEFT, LATE, EXPIRED)
@@ -146,7 +146,7 @@ class Cause:
 
     def __str__(self) -> str:
         if self.back is not None:
-            return f"{self.name} joined anew"
+            return f"{self.name} came back"
         return f"{self.name} {self.why}"
 
     @property
@@ -189,9 +189,9 @@ class Waited(NamedTuple):
     def __str__(self) -> str:
         who = listed(self.names, "member", 40)
         if self.kind == "absent":
-            return f"{who}, in vain"
+            return f"{who}, which did not rejoin"
         if self.kind == "untold":
-            return f"{who}, told after {duration(self.ns)}"
+            return f"{who}, notified after {duration(self.ns)}"
         return f"{who}, {duration(self.ns)}"
 
 

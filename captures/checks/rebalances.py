@@ -24,13 +24,14 @@ from barnabas.captures.kafka.wording import listed
 from barnabas.plural import plural
 
 POLL_MORE: Final = (
-    "Poll more often (max.poll.records), work elsewhere, or raise max.poll.interval.ms: its commits fail, "
-    "and what it has read is read again."
+    "Poll more often (lower max.poll.records), process records in another thread, or raise "
+    "max.poll.interval.ms: commits of a removed member fail, and its uncommitted records are "
+    "consumed again."
 )
 
 STAY: Final = (
-    "Look at why it goes: a poll later than max.poll.interval.ms, a session that expires, a program "
-    "that subscribes anew. The group rebalances each time."
+    "Look for why it leaves: a poll later than max.poll.interval.ms, a session that expires "
+    "(session.timeout.ms), a program that subscribes again. The group rebalances each time."
 )
 
 
@@ -107,10 +108,10 @@ def _same_process(came: Cause, gone: Cause) -> bool:
 
 def _polled_late(gone: Cause) -> Finding:
     interval = duration(gone.member.rebalance_timeout_ms * MS)
-    how = "left" if gone.what == LEFT else "was told to join again, and removed"
+    how = "left" if gone.what == LEFT else "was told to rejoin and removed"
     return Finding(
         "warning",
-        f"group {gone.group}: {gone.name} {how}, since it did not poll within its "
+        f"group {gone.group}: {gone.name} {how}, because it did not poll within its "
         f"max.poll.interval.ms of {interval}",
         POLL_MORE,
         (gone.evidence,),
@@ -131,9 +132,9 @@ def _judged(client: _Client, last: Cause, begun: int, settings: Rebalances) -> I
     lasted = duration(last.evidence.ts - first.evidence.ts)
     yield Finding(
         "warning",
-        f"group {last.group}: {last.name} has gone and come back {count} times in {lasted} "
-        f"({listed(reasons, 'way', 160, '; ')}), and the group began "
-        f"{plural(begun - first.generation + 1, 'generation')} meanwhile",
+        f"group {last.group}: {last.name} left and came back {count} times in {lasted} "
+        f"({listed(reasons, 'way', 160, '; ')}); meanwhile the group went through "
+        f"{plural(begun - first.generation + 1, 'generation')}",
         POLL_MORE if any(one.polls_late for one in returns) else STAY,
         (first.evidence, last.evidence),
     )
@@ -141,7 +142,8 @@ def _judged(client: _Client, last: Cause, begun: int, settings: Rebalances) -> I
 
 CHECK: Final = Check(
     "rebalances", Rebalances(), rebalances,
-    "members that poll too late, or leave a group and come back over and over",
-    "classic groups (JoinGroup v0+; reasons in JoinGroup v8+ and LeaveGroup v5+, KIP-800) and members "
-    "with heartbeats of their own, who give no reasons (KIP-848, 932, 1071)", "group", reads=GROUP_APIS,
+    "members that poll too late, or leave a group and come back repeatedly",
+    "classic groups (JoinGroup v0+; reasons in JoinGroup v8+ and LeaveGroup v5+, KIP-800) and "
+    "groups with heartbeats of their own, which give no reasons (KIP-848, 932, 1071)", "group",
+    reads=GROUP_APIS,
 )  # fmt: skip

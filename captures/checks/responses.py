@@ -79,8 +79,8 @@ def responses(_: NoSettings) -> See:
 def _stray(exchange: Exchange) -> Finding:
     return Finding(
         "error",
-        f"a response with correlation id {exchange.correlation_id} answers no request",
-        "The peer is confused, or something between repeats or invents messages; Java clients "
+        f"a response with correlation id {exchange.correlation_id} belongs to no request in flight",
+        "The peer is faulty, or something in between repeats or inserts messages; Java clients "
         "close such a connection.",
         (evidence(exchange),),
     )
@@ -89,9 +89,9 @@ def _stray(exchange: Exchange) -> Finding:
 def _passed_over(mine: _Ended, later: _Ended) -> Finding:
     return Finding(
         "error",
-        f"{mine.evidence.api} was never answered, though a later request was",
-        "A broker answers the requests of a connection in their order: look for what lost the "
-        "request or its response.",
+        f"{mine.evidence.api} got no response, though a later request on its connection did",
+        "A broker answers the requests of a connection in order: look for what lost the request "
+        "or its response.",
         (mine.evidence, later.evidence),
     )
 
@@ -99,9 +99,10 @@ def _passed_over(mine: _Ended, later: _Ended) -> Finding:
 def _overtaken(mine: _Ended, later: _Ended) -> Finding:
     return Finding(
         "error",
-        f"the response to {mine.evidence.api} came behind that to a later {later.evidence.api}",
-        "A broker answers the requests of a connection in their order, and Java clients close the "
-        "connection if not: look for what changed it.",
+        f"the response to {mine.evidence.api} came after the response to a later "
+        f"{later.evidence.api}",
+        "A broker answers the requests of a connection in order, and Java clients close the "
+        "connection otherwise: look for what reordered the responses.",
         (mine.evidence, later.evidence),
     )
 
@@ -115,6 +116,6 @@ def _expects(exchange: Exchange) -> bool:
 
 CHECK: Final = Check(
     "responses", NoSettings(), responses,
-    "responses out of order, or without a request; requests passed over",
+    "responses out of order or without a request; requests without a response",
     "all APIs but Produce with acks=0; KafkaProtocol guide, Network; Java's InFlightRequests",
 )  # fmt: skip

@@ -149,17 +149,18 @@ def _next(
         before = sequence.batches[-1].evidence if sequence.batches else None
         yield Finding(
             "error",
-            f"{who} left out {ahead} sequence numbers: {sequence.next} was next, {base} came",
-            "The broker refuses all that follows (OUT_OF_ORDER_SEQUENCE_NUMBER): records were lost "
-            "on the way, or left in another order than they were numbered.",
+            f"{who} skipped {ahead} sequence numbers: {sequence.next} was expected, {base} was "
+            "sent",
+            "The broker rejects all that follows (OUT_OF_ORDER_SEQUENCE_NUMBER): records were "
+            "lost on the way, or sent in another order than they were numbered.",
             (before, mine) if before else (mine,),
         )
     elif again and again.until is not None and again.evidence and exchange.ts > again.until:
         yield Finding(
             "warning",
-            f"{who} sent sequence {base} again though it knew that it was taken",
-            "A broker drops such a repetition only if it is among the last 5 batches of the "
-            "partition: look for what sends requests twice.",
+            f"{who} sent sequence {base} again after it had been acknowledged",
+            "A broker detects such a duplicate only among the last 5 batches of the partition: "
+            "look for what sends requests twice.",
             (again.evidence, mine),
         )
     yield from _refused(exchange, one, sequence, who, mine)
@@ -182,16 +183,16 @@ def _refused(
     if one.error == OUT_OF_ORDER_SEQUENCE_NUMBER and before and before.until and before.evidence:
         yield Finding(
             "warning",
-            f"{who}: sequence {one.batch.base_sequence} was refused as out of order, though the one "
-            "before it was taken",
-            "Requests reached the broker in another order than they were sent, or the partition's "
-            "leader has lost what it knew of the producer.",
+            f"{who}: sequence {one.batch.base_sequence} was rejected as out of order, though the "
+            "one before it was acknowledged",
+            "Requests reached the broker in another order than they were sent, or the "
+            "partition's leader has lost its producer state.",
             (before.evidence, mine),
         )
 
 
 CHECK: Final = Check(
-    "sequences", NoSettings(), sequences, "gaps and repetitions in an idempotent producer's sequence numbers",
+    "sequences", NoSettings(), sequences, "gaps and duplicates in an idempotent producer's sequence numbers",
     "Produce v3+ with a producer id (KIP-98); new epochs of KIP-360 and KIP-890 begin at 0; at most 5 "
     "requests in flight (KAFKA-5494)", "producer",
 )  # fmt: skip

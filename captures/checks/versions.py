@@ -75,9 +75,9 @@ def _compared(
     had = f"{low} to {high}" if high >= low else "none"
     yield Finding(
         "error",
-        f"{exchange.api} v{exchange.version} was asked for; offered: {had}",
-        "A broker closes the connection at such a request. Use the newest version that both sides "
-        "have, and ask for ApiVersions again on each new connection.",
+        f"{exchange.api} v{exchange.version} was sent; the broker offers {had}",
+        "A broker closes the connection on such a request. Use the highest version that both "
+        "sides support, and send ApiVersions on each new connection.",
         (offer.evidence, evidence(exchange)),
     )
 
@@ -99,8 +99,8 @@ def _learn(
 
 
 CHECK: Final = Check(
-    "versions", NoSettings(), versions, "requests of a version that was never offered",
-    "connections that asked for ApiVersions, or to a broker of which another one had asked "
-    "(0.10.0 and later, KIP-35); ApiVersions itself may be too new once (KIP-511)",
+    "versions", NoSettings(), versions, "requests of a version that the broker did not offer",
+    "connections that sent ApiVersions, or to a broker to which another one had sent it (0.10.0 "
+    "and later, KIP-35); ApiVersions itself may be too new once (KIP-511)",
     "broker", reads=("ApiVersions",),
 )  # fmt: skip

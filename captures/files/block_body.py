@@ -122,7 +122,7 @@ class _Body:
 
     def integer(self, layout: str, value: bytes) -> int:
         if len(value) != struct.calcsize("=" + layout):
-            raise self.fault(0, f"an option of {len(value)} bytes where a number is due")
+            raise self.fault(0, f"an option of {len(value)} bytes where a number is expected")
         number: int = struct.unpack(self.order + layout, value)[0]
         return number
 
@@ -135,7 +135,7 @@ class _Body:
                 break
             at += 4
             if at + length > len(self.data):
-                raise self.fault(at, f"an option of {length} bytes goes past the block")
+                raise self.fault(at, f"an option of {length} bytes extends past the block")
             found.append((code, self.data[at : at + length]))
             at += length + (-length & 3)
         return found

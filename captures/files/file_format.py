@@ -129,7 +129,7 @@ class _Stream(io.RawIOBase):
             return 0
         except (gzip.BadGzipFile, zlib.error) as problem:
             raise CaptureError(
-                self._offset, f"what is compressed is broken from here on: {problem}"
+                self._offset, f"the compressed data is damaged from here on: {problem}"
             ) from None
         into[: len(data)] = data
         self._offset += len(data)

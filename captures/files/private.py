@@ -22,7 +22,7 @@ def empty(path: Path) -> int:
         file = os.open(path, flags, 0o600)
     except OSError as problem:
         if problem.errno == errno.ENXIO and stat.S_ISFIFO(path.stat().st_mode):
-            raise OSError(errno.ENXIO, "nobody reads that pipe, start its reader first") from None
+            raise OSError(errno.ENXIO, "the pipe has no reader; start its reader first") from None
         raise
     try:
         if stat.S_ISREG(os.fstat(file).st_mode):
@@ -67,7 +67,7 @@ def _lock(file: int) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise OSError(errno.EBUSY, "another process writes it") from None
+        raise OSError(errno.EBUSY, "another process is writing to it") from None
     except OSError:
         pass  # a disk that knows no locks
 

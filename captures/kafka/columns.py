@@ -10,7 +10,7 @@ COLUMNS: Final = (
     ("client_address", "the client's ip:port"),
     ("client_id", "the client id in the request's header, or null"),
     ("broker", "node id of the broker, or null while it is not known"),
-    ("api", "name of the API, or `key N` if nobody knows it"),
+    ("api", "name of the API, or `key N` if it is unknown"),
     ("key", "key of the API; -1 for a raw SASL token, -3 for a header that can't be read"),
     ("version", "version of the request"),
     ("correlation_id", "correlation id of the request"),

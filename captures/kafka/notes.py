@@ -10,19 +10,19 @@ UNANSWERED: Final = "no response (acks=0)"
 PASSED_OVER: Final = "no response"
 """Of a request without a header, where the next request was answered."""
 
-NOT_CAPTURED: Final = "the response was not captured"
+NOT_CAPTURED: Final = "response not captured"
 """Of a request without a response, though one behind it was answered: bytes are missing."""
 
-TOO_MANY: Final = "no response: too many requests wait"
+TOO_MANY: Final = "no response: too many requests in flight"
 """Of a request that is given up while its connection goes on, as where only one direction was captured."""
 
-INFERRED: Final = "request not captured: API and version are what fits"
+INFERRED: Final = "request not captured: API and version inferred from the response"
 """Of an exchange whose API and version are inferred from its response."""
 
 ANSWERED_BY_PROXY: Final = "answered by the proxy"
 """Of a request that never left."""
 
-REPEATED: Final = "the answer to a message that the client did not send"
+REPEATED: Final = "response to a request that the client did not send"
 """Of the response to a repeated or injected request: it never leaves."""
 
 CUT_OFF: Final = "a rule closed the connection"

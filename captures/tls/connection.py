@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from barnabas.captures.tls.protection import Open, Suite
 
 NO_KEYS: Final = "keys not logged"
-NOT_WHOLE: Final = "handshake not whole in the capture"
-OTHER_KEYS: Final = "the logged keys do not fit"
+NOT_WHOLE: Final = "handshake incomplete in the capture"
+OTHER_KEYS: Final = "the logged keys do not match"
 DAMAGED: Final = "a damaged record"
 RENEGOTIATED: Final = "keys changed by renegotiation"
-LOST: Final = "no record fits behind a gap"
+LOST: Final = "no record matches after a gap"
 NO_CRYPTOGRAPHY: Final = "the package cryptography is missing: pip install 'barnabas[capture]'"
 
 _HELLO_LIMIT: Final = 1 << 16

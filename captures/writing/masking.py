@@ -61,9 +61,9 @@ class Masking:
         if self.key is None:
             return []
         return [
-            "mask: record keys, values and headers are replaced in log, control and capture by the "
-            "digits of a hash, keyed for this run; compressed batches as a whole; clients and "
-            "brokers get what was sent"
+            "mask: log, control API and capture show a hash, keyed for this run, instead of "
+            "record keys, values and headers; a compressed batch is hashed as a whole; clients "
+            "and brokers get the original bytes"
         ]
 
     def hides(self, direction: Direction, key: int) -> bool:

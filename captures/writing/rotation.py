@@ -154,7 +154,7 @@ def recover(folder: Path) -> None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise OSError(errno.EBUSY, "another proxy writes there") from None
+                raise OSError(errno.EBUSY, "another proxy is writing there") from None
             name = part.with_suffix("")
             if not part.stat().st_size:
                 part.unlink()

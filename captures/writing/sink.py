@@ -114,7 +114,7 @@ class Sink:
         if self.stats.stopped is not None or self._over:
             return self.lose(packets, payload)
         if self._limit is not None and self.accepted + size > self._limit:
-            self.stats.stopped = "its size limit is reached"
+            self.stats.stopped = "it reached its size limit"
             return self.lose(packets, payload)
         if self._thread is not None:
             taken = self._enqueue(buffers, size, packets, payload)
@@ -137,7 +137,7 @@ class Sink:
             if self.stats.stopped is not None or self._over:
                 return
             if self._limit is not None and self.accepted + len(head) > self._limit:
-                self.stats.stopped = "its size limit is reached"
+                self.stats.stopped = "it reached its size limit"
                 return
             self._queue.append(_Turn(path, head, over))
             self._queued += len(head)

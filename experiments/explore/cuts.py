@@ -54,12 +54,12 @@ def cuts(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> tuple[Cut,
         more = [*(key for key in ("where", "when") if key in raw), *(set(match) - {"direction"})]
         if more:
             raise ValueError(
-                f"{name}: rule {rule.name!r} gives {sorted(more)[0]}: in a template the exchange says "
-                "what is met and when; give name, match.direction and do"
+                f"{name}: rule {rule.name!r} gives {sorted(more)[0]}: a template rule may have "
+                "only name, match.direction and do (the exchange says what matches and when)"
             )
         other = slugs.setdefault(_slug(rule.name), rule.name)
         if other != rule.name:
-            raise ValueError(f"{name}: {other!r} and {rule.name!r} would be the same file name")
+            raise ValueError(f"{name}: {other!r} and {rule.name!r} would have the same file name")
     return tuple(
         Cut(rule.name, rule.match.direction or "request", raw["do"], scenario.seed)
         for rule, raw in zip(scenario.rules, written, strict=True)

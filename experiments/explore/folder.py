@@ -98,7 +98,7 @@ class Folder:
                 found.append(kind.validate_json(line))
             except ValidationError:
                 raise FolderError(
-                    f"{path}:{number}: this is no line of ours; choose another --out"
+                    f"{path}:{number}: not written by barnabas explore; choose another --out"
                 ) from None
         return found
 

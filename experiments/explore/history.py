@@ -214,7 +214,7 @@ def parse(text: bytes, name: str = "history") -> History:
     for event in events:
         if isinstance(event, Acknowledged | Failed) and (event.topic, event.id) not in history.sent:
             raise HistoryError(
-                f"{name}: {event.id!r} is {event.event}, but no line says it was sent"
+                f"{name}: {event.id!r} is {event.event}, but no earlier line says that it was sent"
             )
     return history
 

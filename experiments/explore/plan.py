@@ -58,9 +58,9 @@ def plan(
     for step in _in_turn(chosen):
         for cut in cuts:
             if step.response is None and cut.direction == "response":
-                left_out["on responses that never came"] += 1
+                left_out["on responses that were not recorded"] += 1
             elif not fits(step, cut, faults):
-                left_out["with faults that this API can't have"] += 1
+                left_out["with faults that do not apply to this API"] += 1
             else:
                 runs.append(Planned(step, cut))
     left_out["beyond --limit"] += max(len(runs) - limit, 0)

@@ -40,7 +40,7 @@ def id_of(where: str) -> IdOf:
         return lambda message: _text(message.key())
     if kind == "header" and name:
         return lambda message: _text(dict(message.headers() or ()).get(name))
-    raise ValueError(f"{where!r} is no place of an id: value, key or header:NAME is expected")
+    raise ValueError(f"{where!r} is not a place of ids: expected value, key or header:NAME")
 
 
 def _text(data: bytes | None) -> str:

@@ -93,7 +93,7 @@ def steps(exchanges: Iterable[Seen], run: str) -> Steps:
         if one.client_id is None:
             left_out["without a client id"] += 1
         elif not one.ruled:
-            left_out["that no rule is asked about"] += 1
+            left_out["to which rules do not apply"] += 1
         else:
             numbers = requests[id(one)], responses.get(id(one))
             found.append(Step(k, globs[one.client_id], one.api, *numbers))

@@ -56,7 +56,7 @@ class Result(Settings):
         if self.exit_code is None:
             return f"still running after {self.seconds:.0f} s"
         if self.exit_code < 0:
-            return f"ended by signal {-self.exit_code}"
+            return f"killed by signal {-self.exit_code}"
         if self.exit_code:
             return f"exit code {self.exit_code}"
         if self.findings:
@@ -72,5 +72,9 @@ class Result(Settings):
         if self.exit_code != 0 and self.last_line:
             said.append(self.last_line)
         if not self.reached:
-            said.append(f"not done: {self.trouble}" if self.trouble else "never met")
+            said.append(
+                f"inconclusive: {self.trouble}"
+                if self.trouble
+                else "inconclusive: the exchange did not occur"
+            )
         return "; ".join(said)

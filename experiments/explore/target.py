@@ -47,4 +47,4 @@ def target(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> Target:
                 name,
                 scenario,
             )
-    raise ValueError(f"{name}: one rule is expected, about one API")
+    raise ValueError(f"{name}: expected one rule that matches one API")

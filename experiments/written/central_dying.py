@@ -187,14 +187,14 @@ def write(measured: Measured) -> str:
         "has read start-fetcher, before it answers. A rebalance lasts from the first stop-fetcher to the "
         "last answer to start-fetcher, as the capture shows them.\n\n"
         + "\n".join(lines)
-        + "\n\n## What follows\n\n"
-        f"- A consumer that goes silent costs the group what the coordinator waits for an answer: {silent}. "
-        "Meanwhile the others, who have answered, fetch what they were given, and nobody what the dead one "
-        "was; then they are stopped again.\n"
-        "- If its connection is closed the coordinator knows at once, and the second attempt follows.\n"
-        "- In both cases one retry is enough, the dead consumer's partitions go to the others, and they "
-        "begin where it had stopped: stop-fetcher's answer has brought its offsets before it died.\n\n"
-        f"## One run of each, as captured\n\n{pictures}\n"
+        + "\n\n## What follows\n\n- A consumer that goes silent costs the group the time for "
+        f"which the coordinator waits for its answer: {silent}. Meanwhile the others, which "
+        "have answered, fetch their partitions, and nobody fetches those of the dead one; then "
+        "they are stopped again.\n- If its connection is closed the coordinator knows at once, "
+        "and the second attempt follows.\n- In both cases one retry is enough, the dead "
+        "consumer's partitions go to the others, and they begin where it had stopped: "
+        "stop-fetcher's answer has brought its offsets before it died.\n\n## One run of each, "
+        f"as captured\n\n{pictures}\n"
     )
 
 
@@ -213,7 +213,7 @@ def drawn(measured: Measured) -> dict[str, str]:
 
 
 EXPERIMENT: Final = Experiment(
-    "What does it cost a centrally coordinated group if a consumer dies during start-fetcher?",
+    "What does a consumer that dies during start-fetcher cost a centrally coordinated group?",
     (),
     run,
     write,

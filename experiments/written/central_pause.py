@@ -153,8 +153,9 @@ def write(measured: Measured) -> str:
     how, runs = measured["how"], measured["runs"]
     session = how["session"]
     lines = [
-        "| pause (sessions) | taken for failed | pings unanswered | the other one owns all after (ms) "
-        "| fetchers still on, though others have their partitions (ms) | of these after the pause (ms) |",
+        "| pause (sessions) | declared failed | pings unanswered | the other one owns all after "
+        "(ms) | fetchers still on, though others have their partitions (ms) | of these after the "
+        "pause (ms) |",
         "|---|---|---|---|---|---|",
     ]
     for pause in how["pauses"]:
@@ -178,16 +179,16 @@ def write(measured: Measured) -> str:
         f"timeout of {session} ms; one of two pauses: it reads, answers and notices nothing, as in a long "
         f"collection of garbage. {how['rounds']} rounds. Medians, and in brackets the largest.\n\n"
         + "\n".join(lines)
-        + "\n\n## What follows\n\n"
-        f"- The coordinator forgave the pause in {len(kept)} of {len(runs)} runs. In {stopped} of these the "
-        "consumer itself found, when it went on, that it had heard nothing for too long: it stopped its "
-        f"fetchers and registered again, which is a rebalance all the same.{others}\n"
-        "- A consumer that is taken for failed learns it when it goes on, not before: until then its "
-        "fetchers count as running, and from the moment the other one is started two own a partition. "
-        "What it does in that time is nothing, since it is paused; what is left when it goes on (last "
-        "column) is the time in which both may really fetch, for nothing fences the older one.\n"
-        "- The document's bound, that it disconnects within a third of the session, can hold for a consumer "
-        "that runs; one that is paused looks at its clock when it is over.\n"
+        + f"\n\n## What follows\n\n- The coordinator forgave the pause in {len(kept)} of "
+        f"{len(runs)} runs. In {stopped} of these the consumer itself found, when it went on, "
+        "that it had heard nothing for too long: it stopped its fetchers and registered again, "
+        f"which is a rebalance all the same.{others}\n- A consumer that is declared failed "
+        "learns it when it resumes, not before: until then its fetchers count as running, and as "
+        "soon as the other one is started, a partition has two owners. The paused consumer does "
+        "nothing in that time; the rest after it resumes (last column) is the time in which both "
+        "may really fetch, because nothing fences the older one.\n- The "
+        "document's bound, that it disconnects within a third of the session, can hold for a "
+        "running consumer; a paused one looks at its clock when the pause is over.\n"
         + (picture if drawn else "")
     )
 
@@ -215,7 +216,7 @@ def drawn(measured: Measured) -> dict[str, str]:
 
 
 EXPERIMENT: Final = Experiment(
-    "What does a centrally coordinated group make of a consumer that pauses for a while?",
+    "How does a centrally coordinated group handle a consumer that pauses?",
     (),
     run,
     write,

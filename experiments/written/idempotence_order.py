@@ -208,12 +208,12 @@ def write(measured: Measured) -> str:
         + "\n".join(lines)
         + "\n\n## What follows\n\n"
         + "\n".join(said)
-        + "\n\nIn steady state the broker knows the sequence number before, and refuses what was in flight "
-        "behind a request that is missing (OUT_OF_ORDER_SEQUENCE_NUMBER); the producer sends all of it "
-        "again in order. Of a producer that it has never met it has no number to compare with, so it takes "
-        "whichever batch comes first. The batch with number 0 is then out of order for good: sent again "
-        "it is refused until the producer gives it up (delivery.timeout.ms, here "
-        f"{how['delivery_ms']} ms).\n\n" + pictures + "\n"
+        + "\n\nIn steady state the broker knows the sequence number before, and refuses what was "
+        "in flight behind a request that is missing (OUT_OF_ORDER_SEQUENCE_NUMBER); the "
+        "producer sends all of it again in order. For a new producer it has no number to "
+        "compare with, so it accepts whichever batch comes first. The batch with number 0 is "
+        "then out of order for good: sent again it is refused until the producer gives it up "
+        f"(delivery.timeout.ms, here {how['delivery_ms']} ms).\n\n" + pictures + "\n"
     )
 
 
@@ -250,7 +250,8 @@ def drawn(measured: Measured) -> dict[str, str]:
 
 
 EXPERIMENT: Final = Experiment(
-    "What does idempotence repair of the order that retries break, in steady state and at first?",
+    "Which reordering by retries does idempotence prevent, in steady state and at a producer's "
+    "first requests?",
     (VERSION,),
     run,
     write,

@@ -180,7 +180,7 @@ def drawn(measured: Measured) -> dict[str, str]:
 
 
 EXPERIMENT: Final = Experiment(
-    "Which of the two queueing choices protects a quiet topic from a loud one, and what does it cost?",
+    "Which of the two queue designs protects a quiet topic from a loud one, and what does it cost?",
     (VERSION,),
     run,
     write,

@@ -221,7 +221,7 @@ def drawn(measured: Measured) -> dict[str, str]:
 
 
 EXPERIMENT: Final = Experiment(
-    "What does it gain to have several requests to a broker in flight, at which latency?",
+    "How much throughput do several requests in flight per broker gain, at which latency?",
     VERSIONS,
     run,
     write,

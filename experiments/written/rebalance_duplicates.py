@@ -156,7 +156,7 @@ def complete(one: dict[str, Any]) -> bool:
 
 
 EXPERIMENT: Final = Experiment(
-    "What does a rebalance make a group read twice: with autoCommit, commitSync, commitAsync?",
+    "What does a group consume twice after a rebalance: with autoCommit, commitSync, commitAsync?",
     tuple(dict.fromkeys(version for version, _ in CASES)),
     run,
     write,

@@ -158,7 +158,7 @@ def plots(measured: Measured) -> dict[str, str]:
 
 
 EXPERIMENT: Final = Experiment(
-    "When does a rebalance happen, and why does delivery stand still until the slowest member polls?",
+    "When does a rebalance happen, and why does delivery stop until the slowest member polls?",
     tuple(dict.fromkeys(version for version, _ in CASES)),
     run,
     write,

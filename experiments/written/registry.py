@@ -33,7 +33,7 @@ def experiment(name: str) -> Experiment:
 
     >>> experiment("pipelined")
     Traceback (most recent call last):
-    LookupError: there is no experiment 'pipelined'; did you mean 'pipelined-order'?
+    LookupError: no experiment 'pipelined'; did you mean 'pipelined-order'?
     """
     for known, module in EXPERIMENTS:
         if known == name:
@@ -43,4 +43,4 @@ def experiment(name: str) -> Experiment:
             return found
     near = get_close_matches(name, [known for known, _ in EXPERIMENTS], 1, cutoff=0.4)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise LookupError(f"there is no experiment {name!r}{hint}")
+    raise LookupError(f"no experiment {name!r}{hint}")

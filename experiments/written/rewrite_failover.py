@@ -278,7 +278,8 @@ def drawn(measured: Measured) -> dict[str, str]:
 
 
 EXPERIMENT: Final = Experiment(
-    "What becomes of a group of the consumer rewrite if its coordinator dies in a phase of a rebalance?",
+    "How does a group of the consumer rewrite recover if its coordinator dies in a phase of a "
+    "rebalance?",
     (),
     run,
     write,

@@ -210,7 +210,7 @@ def drawn(measured: Measured) -> dict[str, str]:
 
 
 EXPERIMENT: Final = Experiment(
-    "When is the rebalance cancelled that a slow consumer of the consumer rewrite has caused?",
+    "When is a rebalance cancelled that a slow consumer has caused (consumer rewrite)?",
     (),
     run,
     write,

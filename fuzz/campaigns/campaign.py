@@ -106,7 +106,7 @@ class Campaign(_Settings):
                 return names
             for name in names:
                 if name not in there:
-                    raise ValueError(f"there is no {name!r}; there are: {', '.join(there)}")
+                    raise ValueError(f"unknown: {name!r}; choose from: {', '.join(there)}")
         return names
 
     @field_validator("target")
@@ -117,7 +117,7 @@ class Campaign(_Settings):
         for side in sides(target) if kinds else ():
             kind = side.partition(":")[0]
             if kind not in kinds:
-                raise ValueError(f"there is no kind {kind!r}; there are: {', '.join(kinds)}")
+                raise ValueError(f"unknown kind {kind!r}; choose one of: {', '.join(kinds)}")
         return target
 
     def settings(self) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def version_range(name: str, text: str) -> range:
     first, last = api(name).versions
     parts = _RANGE.fullmatch(text.strip())
     if parts is None:
-        raise ValueError(f"{name}: {text!r} is no version or range such as 9, 4-12 or 9+")
+        raise ValueError(f"{name}: {text!r} is not a version or range such as 9, 4-12 or 9+")
     low = int(parts[1])
     high = last if parts[2] else int(parts[3] or parts[1])
     if not first <= low <= high <= last:

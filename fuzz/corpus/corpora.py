@@ -114,10 +114,12 @@ def _sessions(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
 
 # fmt: off
 CORPORA: Final[tuple[Corpus, ...]] = (
-    Corpus("generated", "messages made of the schemas, four of each version (not for clients)", _generated),
-    Corpus("sessions", "valid messages in a deep state, behind what leads there (for brokers)",
+    Corpus("generated", "messages generated from the schemas, four of each version (not for "
+                        "clients)", _generated),
+    Corpus("sessions", "valid messages in a deep state, after the steps that lead there (for "
+                       "brokers)",
            _sessions),
-    Corpus("answers", "what a broker validly answers (for clients)", _answers),
+    Corpus("answers", "valid responses of a broker (for clients)", _answers),
 )
 # fmt: on
 
@@ -151,5 +153,5 @@ def corpus(campaign: Campaign, basis: Basis, folder: Path) -> tuple[Seed, ...]:
                 raise CannotRun(f"{folder / name}: {problem}") from None
     kept = tuple(one for one in found if (one.key, one.version) in takes and campaign.wants(one))
     if not kept:
-        raise CannotRun("no message of these APIs and versions is one that the target takes")
+        raise CannotRun("the target accepts no message of these APIs and versions")
     return kept

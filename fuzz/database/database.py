@@ -64,7 +64,7 @@ class Database:
     def __init__(self, path: Path, *, write: bool) -> None:
         self.path = path
         if not write and not path.is_file():
-            raise FindingsError(f"there is no findings database {path}")
+            raise FindingsError(f"no findings database {path}")
         try:
             if write and not path.exists():
                 private.write(path, b"")  # SQLite's other files get its permissions
@@ -92,10 +92,10 @@ class Database:
                 f" PRAGMA user_version = {FORMAT}; COMMIT;"
             )
         elif application != APPLICATION:
-            raise FindingsError(f"{self.path} is no findings database")
+            raise FindingsError(f"{self.path} is not a findings database")
         elif version != FORMAT:
             raise FindingsError(
-                f"{self.path} is of format {version}, this knows {FORMAT}: name another with --db"
+                f"{self.path} has format {version}, expected {FORMAT}: choose another with --db"
             )
 
     def one(self, statement: str, *values: Any) -> Any:

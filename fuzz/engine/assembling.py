@@ -51,7 +51,7 @@ def from_corpus(campaign: Campaign, basis: Basis, seeds: tuple[Seed, ...]) -> As
     """The same, where its messages are at hand already. Raises CannotRun."""
     oracles = oracles_for(basis.role, campaign.oracles)
     if not oracles:
-        raise CannotRun(f"none of the campaign's oracles can judge a {basis.role}")
+        raise CannotRun(f"none of the campaign's oracles applies to a {basis.role}")
     return Assembled(campaign, basis, seeds, chosen(campaign.mutators, MUTATORS), oracles)
 
 

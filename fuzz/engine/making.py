@@ -65,7 +65,7 @@ class Maker:
         self._root = f"case {seed}"
         self._strata = _strata(seed, tuple(corpus), tuple(mutators))
         if not len(self._strata):
-            raise ValueError("there is no message that a mutator could be put to")
+            raise ValueError("no seed message has a place for any of the mutators")
         self._heat = _Heat(corpus, energies) if energies else None
 
     @property
@@ -153,11 +153,11 @@ def cook(recipe: Recipe, number: int, mutators: Sequence[Mutator] = MUTATORS) ->
         if done:
             after = _after(chart, made)
             if after is None:
-                raise LookupError(f"nothing can be changed behind {done[-1].mutator}")
+                raise LookupError(f"nothing can be changed after {done[-1].mutator}")
             chart = after
         mutator = by_name.get(change.mutator)
         if mutator is None:
-            raise LookupError(f"no mutator is called {change.mutator!r}")
+            raise LookupError(f"unknown mutator {change.mutator!r}")
         found = _place(mutator, chart, change.path)
         if found is None:
             raise LookupError(f"{change.mutator} has no place at {change.path!r} in this message")

@@ -115,4 +115,4 @@ def leave(
     if not wrong:
         return ALL, ""
     one = dice.pick(_ONES[wrong])
-    return ALL - one, f"; {_WORDS[one]} left as before"
+    return ALL - one, f"; {_WORDS[one]} unchanged"

@@ -29,4 +29,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return number(fieldmap, part, WRITE["int16"](new), dice, f"key {new} instead of {part.value}")
 
 
-API_KEYS = Mutator("api_keys", "a key that no API has, or another one has", places, apply, turns=2)
+API_KEYS = Mutator("api_keys", "an unknown API key, or that of another API", places, apply, turns=2)

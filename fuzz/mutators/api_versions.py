@@ -28,5 +28,5 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 
 
 API_VERSIONS = Mutator(
-    "api_versions", "a version that there is not, or another one", places, apply, turns=3
+    "api_versions", "an unsupported version, or another one", places, apply, turns=3
 )

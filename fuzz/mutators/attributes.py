@@ -32,5 +32,5 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 
 
 ATTRIBUTES = Mutator(
-    "attributes", "another codec, or flags that do not fit", places, apply, turns=3
+    "attributes", "another compression codec, or contradictory flags", places, apply, turns=3
 )

@@ -44,5 +44,5 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 
 
 BATCH_FIELDS = Mutator(
-    "batch_fields", "a batch's header contradicts itself", places, apply, turns=2
+    "batch_fields", "a batch header that contradicts its batch", places, apply, turns=2
 )

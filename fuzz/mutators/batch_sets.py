@@ -32,7 +32,7 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
             return replace(fieldmap, part, other, dice, f"a batch of magic {magic}")
         case 3:
             other = _any(dice, dice.below(3))
-            return replace(fieldmap, part, other, dice, "one more batch behind", behind=True)
+            return replace(fieldmap, part, other, dice, "one more batch after it", behind=True)
         case 4:
             marker = _marker(dice.pick(("ABORT", "COMMIT")))
             return replace(fieldmap, part, marker, dice, "a control batch")
@@ -41,10 +41,10 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
             return replace(fieldmap, part, cut, dice, f"{len(cut)} bytes of {len(own)} of a batch")
         case 6:
             cut = own[: dice.between(1, max(len(own) - 1, 1))]
-            return replace(fieldmap, part, cut, dice, "part of a batch behind", behind=True)
+            return replace(fieldmap, part, cut, dice, "part of a batch after it", behind=True)
         case _:
             noise = dice.some_bytes(dice.pick((1, 11, 12, 16, 17, 60, 61, 200)))
-            return replace(fieldmap, part, noise, dice, f"{len(noise)} bytes that are no batch")
+            return replace(fieldmap, part, noise, dice, f"{len(noise)} bytes that are not a batch")
 
 
 def _any(dice: SeededRandom, magic: int) -> bytes:
@@ -67,4 +67,10 @@ def _marker(control: str) -> bytes:
     )
 
 
-BATCH_SETS = Mutator("batch_sets", "other batches than expected", sets, apply, turns=8)
+BATCH_SETS = Mutator(
+    "batch_sets",
+    "batches that are repeated, empty, cut off or of another kind",
+    sets,
+    apply,
+    turns=8,
+)

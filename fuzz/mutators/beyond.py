@@ -34,4 +34,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return number(fieldmap, part, WRITE[part.coding](new), dice, detail)
 
 
-BEYOND = Mutator("beyond", "a length that leads out of its record or batch", places, apply, turns=2)
+BEYOND = Mutator(
+    "beyond", "a length that extends beyond its record or batch", places, apply, turns=2
+)

@@ -26,9 +26,7 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     if value == old:  # what is turned over twice is as before
         value ^= 1
     new = value.to_bytes(end - start, "big")
-    return change(fieldmap, part.around, start, end, new, dice, f"bits {bits} turned over")
+    return change(fieldmap, part.around, start, end, new, dice, f"bits {bits} flipped")
 
 
-BIT_FLIPS = Mutator(
-    "bit_flips", "some bits of a field turned over", places, apply, turns=3, per="kind"
-)
+BIT_FLIPS = Mutator("bit_flips", "some bits of a field flipped", places, apply, turns=3, per="kind")

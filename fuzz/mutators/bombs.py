@@ -1,4 +1,4 @@
-"""Batches of few bytes that unpack to many."""
+"""Batches of few bytes that decompress to many."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ def _many(codec: str) -> bytes:
     return build([Record(0, NOW, None, None)] * _RECORDS, compression=codec)
 
 
-BOMBS = Mutator("bombs", "few bytes that unpack to many", sets, apply, turns=2)
+BOMBS = Mutator("bombs", "few bytes that decompress to many", sets, apply, turns=2)

@@ -22,4 +22,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return Mutated((chunk,) * times, f"{times} in one write", "burst")
 
 
-BURSTS = Mutator("bursts", "many messages before any is answered", whole, apply)
+BURSTS = Mutator("bursts", "many messages sent before the first response", whole, apply)

@@ -14,4 +14,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return Mutated((own(fieldmap),), "byte by byte", "bytewise")
 
 
-BYTEWISE = Mutator("bytewise", "a byte a write", whole, apply)
+BYTEWISE = Mutator("bytewise", "one byte per write", whole, apply)

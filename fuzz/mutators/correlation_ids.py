@@ -24,4 +24,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return number(fieldmap, part, WRITE["int32"](new), dice, f"{new} instead of {part.value}")
 
 
-CORRELATION_IDS = Mutator("correlation_ids", "a correlation id of nobody's", places, apply)
+CORRELATION_IDS = Mutator("correlation_ids", "a correlation id of no request", places, apply)

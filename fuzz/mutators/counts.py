@@ -15,5 +15,9 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 
 
 COUNTS = Mutator(
-    "counts", "a count that is not that of the elements", of_kinds(("count",)), apply, turns=4
+    "counts",
+    "a count that differs from the number of elements",
+    of_kinds(("count",)),
+    apply,
+    turns=4,
 )

@@ -26,4 +26,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return number(fieldmap, part, WRITE[part.coding](new), dice, f"{new} instead of {old}")
 
 
-DELTAS = Mutator("deltas", "a delta below zero, or too far", places, apply, turns=2)
+DELTAS = Mutator("deltas", "a negative or too large delta", places, apply, turns=2)

@@ -44,8 +44,8 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     name = f"{api(key).name} v{version}"
     return Mutated(
         (other, chunk) if before else (chunk, other),
-        f"{name} {'before' if before else 'behind'} it",
+        f"{name} {'before' if before else 'after'} it",
     )
 
 
-DISORDER = Mutator("disorder", "another message before or behind", whole, apply, turns=2)
+DISORDER = Mutator("disorder", "another message before or after it", whole, apply, turns=2)

@@ -16,4 +16,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return change(fieldmap, around, start, end, b"", dice, detail, elements=-counted(part))
 
 
-ELEMENTS_DROPPED = Mutator("elements_dropped", "an element left out", elements, apply)
+ELEMENTS_DROPPED = Mutator("elements_dropped", "an element missing", elements, apply)

@@ -24,4 +24,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return change(fieldmap, around, end, end, again, dice, detail, elements=times * counted(part))
 
 
-ELEMENTS_REPEATED = Mutator("elements_repeated", "the same element again", elements, apply)
+ELEMENTS_REPEATED = Mutator("elements_repeated", "an element repeated", elements, apply)

@@ -25,4 +25,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return change(fieldmap, part.around, part.start, part.end, b"", dice, detail, elements=elements)
 
 
-EMPTINESS = Mutator("emptiness", "no contents", places, apply)
+EMPTINESS = Mutator("emptiness", "an empty value", places, apply)

@@ -46,6 +46,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return number(fieldmap, part, WRITE[part.coding](new), dice, f"{new} instead of {part.value}")
 
 
-ENUMS = Mutator(
-    "enums", "a code that stands for nothing, or for something else", places, apply, turns=2
-)
+ENUMS = Mutator("enums", "an unknown code, or another one", places, apply, turns=2)

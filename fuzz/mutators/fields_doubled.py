@@ -20,4 +20,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return change(fieldmap, part.around, part.end, part.end, again, dice, detail)
 
 
-FIELDS_DOUBLED = Mutator("fields_doubled", "the bytes of a field twice", places, apply, per="kind")
+FIELDS_DOUBLED = Mutator(
+    "fields_doubled", "the bytes of a field repeated", places, apply, per="kind"
+)

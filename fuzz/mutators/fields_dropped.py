@@ -31,5 +31,5 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 
 
 FIELDS_DROPPED = Mutator(
-    "fields_dropped", "a field without its bytes", places, apply, turns=2, per="kind"
+    "fields_dropped", "a field whose bytes are missing", places, apply, turns=2, per="kind"
 )

@@ -42,4 +42,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return Mutated((_SIZE.pack(new) + frame,), f"size {new} instead of {size}")
 
 
-FRAME_SIZE = Mutator("frame_size", "a frame's size that is not its own", whole, apply, turns=6)
+FRAME_SIZE = Mutator("frame_size", "a wrong frame size", whole, apply, turns=6)

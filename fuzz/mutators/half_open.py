@@ -16,4 +16,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return Mutated((chunk[:sent],), f"{sent} of {len(chunk)} bytes, then half-closed", "half_open")
 
 
-HALF_OPEN = Mutator("half_open", "no more bytes, in the middle or behind", whole, apply)
+HALF_OPEN = Mutator(
+    "half_open", "the connection half-closed, within the message or after it", whole, apply
+)

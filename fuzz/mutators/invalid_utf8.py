@@ -31,4 +31,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return change(fieldmap, part.around, start, end, broken, dice, f"{broken.hex()} at {start}")
 
 
-INVALID_UTF8 = Mutator("invalid_utf8", "text that is no UTF-8", of_kinds(("string",)), apply)
+INVALID_UTF8 = Mutator("invalid_utf8", "text that is not UTF-8", of_kinds(("string",)), apply)

@@ -15,5 +15,9 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 
 
 LENGTHS = Mutator(
-    "lengths", "a length that is not that of the bytes", of_kinds(("length",)), apply, turns=4
+    "lengths",
+    "a length that differs from the number of bytes",
+    of_kinds(("length",)),
+    apply,
+    turns=4,
 )

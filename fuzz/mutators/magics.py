@@ -24,4 +24,6 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return number(fieldmap, part, WRITE["int8"](new), dice, f"magic {new} instead of {part.value}")
 
 
-MAGICS = Mutator("magics", "another magic than the bytes are of", places, apply, turns=2)
+MAGICS = Mutator(
+    "magics", "a magic that differs from the layout of the bytes", places, apply, turns=2
+)

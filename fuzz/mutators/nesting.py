@@ -39,4 +39,6 @@ def _always(packed: bytes) -> Callable[[bytes], bytes]:
     return lambda _: packed
 
 
-NESTING = Mutator("nesting", "wrappers inside of wrappers", sets, apply, turns=2)
+NESTING = Mutator(
+    "nesting", "compressed wrapper messages inside wrapper messages", sets, apply, turns=2
+)

@@ -25,4 +25,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return Mutated((chunk,), f"{size} {what} instead of the body")
 
 
-NOISE = Mutator("noise", "any bytes instead of a body", places, apply)
+NOISE = Mutator("noise", "random bytes instead of a body", places, apply)

@@ -1,4 +1,4 @@
-"""Valid text that somebody may stumble over."""
+"""Valid but unusual text."""
 
 from __future__ import annotations
 
@@ -49,4 +49,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return change(fieldmap, part.around, part.start, part.end, new, dice, detail)
 
 
-ODD_TEXT = Mutator("odd_text", "text that somebody may stumble over", of_kinds(("string",)), apply)
+ODD_TEXT = Mutator("odd_text", "valid but unusual text", of_kinds(("string",)), apply)

@@ -25,4 +25,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return append(fieldmap, part, tag(number, data, size), 1, dice, detail)
 
 
-TAG_SIZE = Mutator("tag_size", "a tag with a size that is not its data's", sections, apply, turns=3)
+TAG_SIZE = Mutator("tag_size", "a tag whose size differs from its data", sections, apply, turns=3)

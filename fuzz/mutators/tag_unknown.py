@@ -17,4 +17,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return append(fieldmap, part, tag(number, data), 1, dice, detail)
 
 
-TAG_UNKNOWN = Mutator("tag_unknown", "a tag that nobody knows", sections, apply)
+TAG_UNKNOWN = Mutator("tag_unknown", "an unknown tag", sections, apply)

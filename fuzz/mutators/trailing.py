@@ -17,7 +17,7 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     size = dice.pick(_SIZES)
     more = bytes(size) if dice.chance(2) else dice.some_bytes(size)
     around = (*_own(fieldmap, part), *part.around)
-    return change(fieldmap, around, part.end, part.end, more, dice, f"{size} bytes more behind it")
+    return change(fieldmap, around, part.end, part.end, more, dice, f"{size} bytes more after it")
 
 
 def _own(fieldmap: FieldMap, part: Part) -> tuple[int, ...]:
@@ -30,7 +30,7 @@ def _own(fieldmap: FieldMap, part: Part) -> tuple[int, ...]:
 
 TRAILING = Mutator(
     "trailing",
-    "bytes behind the end",
+    "bytes after the end",
     of_kinds(("frame", "records", "batch", "record", "tag")),
     apply,
 )

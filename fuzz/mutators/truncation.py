@@ -21,8 +21,10 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     size = len(fieldmap.seed.frame)
     told = not dice.chance(8)
     chunk = splice(fieldmap, at, size, b"", mend=ALL if told else ALL - SIZE)
-    left = "" if told else "; frame size left as before"
+    left = "" if told else "; frame size unchanged"
     return Mutated((chunk,), f"{size - at} bytes cut off{left}")
 
 
-TRUNCATION = Mutator("truncation", "the frame ends too early", places, apply, turns=2, per="kind")
+TRUNCATION = Mutator(
+    "truncation", "a frame that ends too early", places, apply, turns=2, per="kind"
+)

@@ -19,4 +19,4 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     return number(fieldmap, part, new, dice, f"{new.hex()} instead of {old.hex()}")
 
 
-UUIDS = Mutator("uuids", "an id of nothing, or of something else", of_kinds(("uuid",)), apply)
+UUIDS = Mutator("uuids", "an unknown UUID, or that of something else", of_kinds(("uuid",)), apply)

@@ -58,5 +58,5 @@ def _padded(data: bytes, size: int) -> bytes:
 
 
 VARINT_FORMS = Mutator(
-    "varints", "a varint overlong, without an end, or maximal", places, apply, turns=2
+    "varints", "a varint that is overlong, unterminated or maximal", places, apply, turns=2
 )

@@ -29,7 +29,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         ("MiB of heap", heap, HEAP_GROWTH),
     ):
         if grown > limit and grown > FACTOR * sent:
-            said = f"{sent} bytes made it take {grown >> 20} {what}"
+            said = f"{sent} bytes made it allocate {grown >> 20} {what}"
             yield Verdict("amplified", said, (case_of(observation),))
             return
 
@@ -40,7 +40,7 @@ def _grown(memory: tuple[int, int] | None) -> int:
 
 AMPLIFIED: Final = Oracle(
     "amplified",
-    "memory taken (RSS, a JVM's heap) against bytes sent",
+    "few bytes that make it allocate much memory (RSS, a JVM's heap)",
     frozenset(("broker",)),
     _judge,
 )

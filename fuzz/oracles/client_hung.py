@@ -29,7 +29,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 CLIENT_HUNG: Final = Oracle(
     "client-hung",
-    "a call of the client does not end, and no new session begins",
+    "a call of the client does not return, and no new session starts",
     frozenset(("client",)),
     _judge,
 )

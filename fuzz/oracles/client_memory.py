@@ -21,7 +21,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 CLIENT_MEMORY: Final = Oracle(
     "client-memory",
-    "the client took 512 MiB or more of memory for a case",
+    "the client allocated 512 MiB or more for a case",
     frozenset(("client",)),
     _judge,
 )

@@ -33,7 +33,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 CLIENT_RAISED: Final = Oracle(
     "client-raised",
-    "an exception of a class that a client does not document left it",
+    "the client raised an exception of an undocumented class",
     frozenset(("client",)),
     _judge,
 )

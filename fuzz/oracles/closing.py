@@ -61,7 +61,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
                 return
             yield Verdict(
                 "closing",
-                f"{name} v{one.asked.version} can be read, and the connection was closed",
+                f"{name} v{one.asked.version} is readable, but the connection was closed",
                 (name, "closed", *(causes[-1].signature if causes else ())),
             )
             return
@@ -78,7 +78,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 CLOSING: Final = Oracle(
     "closing",
-    "closed where the protocol has an error code, and the reverse",
+    "closed the connection where the protocol has an error code, or the reverse",
     frozenset(("broker",)),
     _judge,
 )

@@ -47,14 +47,14 @@ def _one(one: Exchanged) -> Iterator[Verdict]:
         where = re.sub(r"\[\d+\]", "", problem.path)
         yield Verdict(
             "responses",
-            f"the response to {name} v{one.asked.version} can't be read: {problem}",
+            f"the response to {name} v{one.asked.version} can't be decoded: {problem}",
             (name, where),
         )
 
 
 RESPONSES: Final = Oracle(
     "responses",
-    "a response that can't be read, or is wrong for the request",
+    "a response that can't be decoded, or does not match its request",
     frozenset(("broker",)),
     _judge,
 )

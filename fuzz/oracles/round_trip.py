@@ -20,6 +20,6 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 
 ROUND_TRIP: Final = Oracle(
-    "round_trip", "what was decoded, encoded and decoded again is not the same",
+    "round_trip", "decoding, encoding and decoding again gives another message",
     frozenset(("decoder",)), _judge,
 )  # fmt: skip

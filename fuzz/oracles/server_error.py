@@ -38,7 +38,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 SERVER_ERROR: Final = Oracle(
     "server_error",
-    "an answer with error -1, UNKNOWN_SERVER_ERROR",
+    "a response with error -1, UNKNOWN_SERVER_ERROR",
     frozenset(("broker",)),
     _judge,
 )

@@ -24,7 +24,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 SILENT: Final = Oracle(
     "silent",
-    "accepted what the specification forbids, or serves it differently",
+    "accepts what the specification forbids, or serves it back differently",
     frozenset(("broker",)),
     _judge,
 )

@@ -21,6 +21,6 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 
 UNDOCUMENTED: Final = Oracle(
-    "undocumented", "a decoder raised another exception than it documents",
+    "undocumented", "a decoder raised an exception that it does not document",
     frozenset(("decoder",)), _judge,
 )  # fmt: skip

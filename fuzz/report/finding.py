@@ -1,4 +1,4 @@
-"""One finding as text: what it came of, what was sent, what came back, what the log says."""
+"""One finding as text: what it came of, what was sent, what was received, what the log says."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def text(finding: Finding, database: Path | str) -> str:
 def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
     seen = finding.observation
     yield f"{finding.name}  {finding.oracle}: {printable(finding.what)}"
-    yield f"  fired by {plural(finding.cases, 'case')}, first by case {finding.first_case}"
+    yield f"  found by {plural(finding.cases, 'case')}, first by case {finding.first_case}"
     yield f"  behaviour: {printable(', '.join(finding.behaviour))}"
-    yield f"  made of: {made_of(finding.recipe)}"
-    yield f"    from {finding.recipe.seed.origin}"
+    yield f"  mutation: {made_of(finding.recipe)}"
+    yield f"    seed: {finding.recipe.seed.origin}"
     if finding.smaller is not None:
-        yield f"  smaller: {made_of(finding.smaller)}"
-    yield f"  again: {command(finding, database)}"
+        yield f"  shrunk: {made_of(finding.smaller)}"
+    yield f"  replay: {command(finding, database)}"
     yield f"  connection: {seen.ending}, after {seen.took_ms:.1f} ms"
     if seen.probe is not None:
         said = f"answered in {seen.probe.took_ms:.1f} ms" if seen.probe.answered else "not answered"
@@ -48,7 +48,7 @@ def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
         yield from _cut(seen.death.last_words, "    ")
     for name, value in seen.facts:
         yield f"  {name}: {printable(str(value))[:BYTES]}"
-    for what, chunks in (("sent", seen.sent or seen.case.chunks), ("came back", seen.replies)):
+    for what, chunks in (("sent", seen.sent or seen.case.chunks), ("received", seen.replies)):
         yield from _dump(what, chunks)
     if seen.raised:
         yield "  raised:"

@@ -21,7 +21,7 @@ def _campaign(one: Summary) -> Iterator[str]:
     yield "\n## Findings\n"
     if one.findings:
         yield from _table(
-            ("finding", "oracle", "what", "cases", "first case", "made of"),
+            ("finding", "oracle", "what", "cases", "first case", "mutation"),
             (
                 (
                     f"`{each.name}`", each.oracle, each.what, each.cases, each.first_case,

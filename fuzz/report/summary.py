@@ -58,8 +58,8 @@ class Summary:
             ("seed", str(row.settings.get("seed"))),
             ("APIs", f"{len(self.apis)}, in {sum(one.versions for one in self.apis)} versions"),
             ("fields", f"{sum(one.fields for one in self.apis):,}"),
-            ("of API, version, field and mutator", f"{self.cells:,}"),
-            ("responses, errors and log lines told apart", f"{self.features:,}"),
+            ("combinations of API, version, field and mutator", f"{self.cells:,}"),
+            ("distinct responses, errors and log lines", f"{self.features:,}"),
             ("findings", f"{len(self.findings)} ({by})" if by else "0"),
             *self._not_sent(),
         )
@@ -68,7 +68,7 @@ class Summary:
     def progress(self) -> tuple[tuple[int | str, ...], ...]:
         """Of each round what ROUNDS says."""
         return tuple(
-            (row.number, "not over" if row.news is None else row.news, len(row.energies))
+            (row.number, "running" if row.news is None else row.news, len(row.energies))
             for row in self.rounds
         )
 

@@ -31,7 +31,7 @@ def _body(key: int, version: int) -> Mapping[str, Any] | None:
 
 IDEMPOTENT: Final = Session(
     "idempotent",
-    "a producer id is given",
+    "an idempotent producer with its id",
     (keys.INIT_PRODUCER_ID,),
     frozenset((keys.PRODUCE,)),
     1,

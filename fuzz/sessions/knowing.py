@@ -53,7 +53,7 @@ def _packed(key: int, version: int) -> Iterable[tuple[str, Mapping[str, Any]]]:
 
 KNOWING: Final = Session(
     "knowing",
-    "the topic's id is known",
+    "a client that knows the topic id",
     (keys.METADATA, keys.PRODUCE),
     KEYS,
     200,

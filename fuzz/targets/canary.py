@@ -52,7 +52,7 @@ class Canary:
         found = self._read()
         if found.startswith(self._known):
             return ""
-        return "its records are gone" if not found else "its records are others now"
+        return "its records are gone" if not found else "its records have changed"
 
     def _read(self) -> bytes:
         wanted = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1 << 16}

@@ -83,7 +83,7 @@ def _frame(case: Case) -> tuple[Frame, dict[str, Any]]:
     codec = api(frame.key).message(frame.direction).codec(frame.version)
     careful, _ = codec.inspect(frame_body(whole, frame))
     if _differ(careful, frame.body):
-        found["otherwise"] = ["what the careful reader gives"]
+        found["otherwise"] = ["the careful decoder's result"]
     return frame, found
 
 
@@ -142,9 +142,9 @@ def _question(case: Case) -> bytes:
 
 # fmt: off
 DECODERS: Final[tuple[Decoder, ...]] = (
-    Decoder("specs", "frames, what hides inside them, record batches", read_specs,
+    Decoder("specs", "frames, embedded messages and record batches", read_specs,
             (Malformed, LookupError)),
-    Decoder("captures", "a capture of it, read back as log lines", read_captures, (CaptureError,)),
+    Decoder("captures", "a capture of the frame, read back as log lines", read_captures, (CaptureError,)),
     Decoder("frames", "frames alone", read_frames, (Malformed, LookupError)),
 )
 # fmt: on
@@ -165,4 +165,4 @@ def decoder(name: str) -> Target:
 
         return KafkaClasses(version)
     names = ", ".join((*(one.name for one in DECODERS), f"{KAFKA}@4.4.0"))
-    raise Misuse(f"decoder:{name}: there are: {names}")
+    raise Misuse(f"decoder:{name}: unknown; choose one of: {names}")

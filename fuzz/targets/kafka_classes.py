@@ -42,9 +42,7 @@ class KafkaClasses:
             self._versions = self._java.decodes()
         except JavaError as problem:
             self._java.__exit__()
-            raise CannotRun(
-                f"{self.name} has no classes of messages that can be asked: {problem}"
-            ) from None
+            raise CannotRun(f"{self.name} has no message classes: {problem}") from None
         return self
 
     def __exit__(self, *problem: object) -> None:

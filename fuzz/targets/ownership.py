@@ -14,6 +14,6 @@ def check_own(host: str, own: bool) -> None:
     """
     if not own and not is_loopback(host):
         raise Misuse(
-            f"{host} is not this machine: malformed frames may damage what they meet; "
-            f"if it is yours, say {OPTION}"
+            f"{host} is not this machine, and malformed frames may damage it: if you own it, give "
+            f"{OPTION}"
         )

@@ -29,7 +29,8 @@ class PairTarget:
     def __init__(self, first: Target, second: Target) -> None:
         if first.role != second.role or first.role == "client":
             raise Misuse(
-                f"{first.name} and {second.name} can't be compared: two brokers can, or two decoders"
+                f"{first.name} and {second.name} can't be compared: give two brokers or two "
+                "decoders"
             )
         self.name = f"{first.name} beside {second.name}"
         self.role: Role = first.role

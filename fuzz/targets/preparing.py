@@ -15,21 +15,21 @@ PAUSE: Final = 0.05
 
 
 def prepare(prober: Prober, offered: Mapping[int, tuple[int, int]], patience: float = 15.0) -> str:
-    """Make the topic, by naming it, and wait until it has a leader and groups and transactions have a
+    """Make the topic, by naming it, and wait until it has leader and groups and transactions have a
     coordinator. What is still missing after so many seconds, in words; "" if nothing is."""
     deadline = time.monotonic() + patience
-    wanted: list[tuple[str, Callable[[], bool]]] = [("a leader", partial(_led, prober))]
+    wanted: list[tuple[str, Callable[[], bool]]] = [("leader", partial(_led, prober))]
     low, high = offered.get(FIND_COORDINATOR, (0, 0))
     if FIND_COORDINATOR in offered and low <= 2:
         version = min(high, 2)
         wanted += [
-            (f"a coordinator of kind {kind}", partial(_coordinated, prober, version, kind))
+            (f"coordinator of kind {kind}", partial(_coordinated, prober, version, kind))
             for kind in ((0, 1) if version else (0,))
         ]
     for what, there in wanted:
         while not there():
             if time.monotonic() > deadline:
-                return f"{TOPIC} still has not {what}"
+                return f"{TOPIC} still has no {what}"
             time.sleep(PAUSE)
     return ""
 

@@ -99,7 +99,7 @@ class Prober:
         try:
             return decode_frame(frame, "response", key=key, version=version).body
         except Malformed as wrong:
-            raise Unanswered(f"a response that can't be read: {wrong}") from None
+            raise Unanswered(f"undecodable response: {wrong}") from None
 
     def _exactly(self, count: int, deadline: float) -> bytes:
         assert self._socket is not None  # noqa: S101

@@ -35,7 +35,7 @@ def _apache(text: str, own: bool) -> Target:
     from barnabas.fuzz.targets.apache import apache
 
     if not text:
-        raise Misuse("apache: which version? e.g. apache:3.9.1")
+        raise Misuse("apache: needs a version, e.g. apache:3.9.1")
     return apache(text)
 
 
@@ -43,7 +43,7 @@ def _embedded(text: str, own: bool) -> Target:
     from barnabas.fuzz.targets.embedded import embedded
 
     if text:
-        raise Misuse(f"embedded:{text}: there is one embedded cluster; write embedded")
+        raise Misuse(f"embedded:{text}: the target takes no name; write embedded")
     return embedded()
 
 
@@ -61,14 +61,15 @@ def _client(text: str, own: bool) -> Target:
 
 # fmt: off
 TARGETS: Final[tuple[Kind, ...]] = (
-    Kind("address", "broker", "a broker that runs already", "address:127.0.0.1:9092", _address),
+    Kind("address", "broker", "a running broker", "address:127.0.0.1:9092", _address),
     Kind("apache", "broker", "Apache Kafka of a version, downloaded once; needs Java", "apache:3.9.1",
          _apache),
-    Kind("embedded", "broker", "librdkafka's mock brokers, in a process of their own", "embedded",
+    Kind("embedded", "broker", "librdkafka's mock brokers, in a separate process", "embedded",
          _embedded),
-    Kind("decoder", "decoder", "our readers of bytes: specs, captures, frames; or kafka-clients@4.4.0",
+    Kind("decoder", "decoder", "a decoder of barnabas (specs, captures, frames), or "
+                               "kafka-clients@4.4.0",
          "decoder:specs", _decoder),
-    Kind("client", "client", "a client of a release, or any command that has {bootstrap} in it",
+    Kind("client", "client", "a client library of a release, or any command with {bootstrap} in it",
          "client:kafka-python@2.3.1", _client),
 )
 # fmt: on
@@ -79,7 +80,7 @@ VERSUS: Final = " vs "
 
 COMPARED: Final = (
     "apache:3.9.1 vs apache:4.3.1",
-    "two brokers or decoders side by side: do they agree?",
+    "two brokers or decoders, compared",
 )
 """How a campaign names two, and what for."""
 
@@ -101,7 +102,7 @@ def target_of(text: str, own: bool, kinds: tuple[Kind, ...] = TARGETS) -> Target
     if len(named) == 1:
         return _one(text, own, kinds)
     if len(named) > 2:
-        raise Misuse(f"{text}: two targets can be compared, no more")
+        raise Misuse(f"{text}: at most two targets can be compared")
     from barnabas.fuzz.targets.pair import PairTarget
 
     return PairTarget(*(_one(side, own, kinds) for side in named))
@@ -113,5 +114,5 @@ def _one(text: str, own: bool, kinds: tuple[Kind, ...]) -> Target:
         if kind.name == name:
             return kind.make(rest, own)
     raise Misuse(
-        f"{text}: there is no kind {name!r}; there are: {', '.join(k.name for k in kinds)}"
+        f"{text}: unknown kind of target {name!r}; choose one of: {', '.join(k.name for k in kinds)}"
     )

@@ -22,7 +22,7 @@ def begin(lane: Lane, name: str, offered: Mapping[int, tuple[int, int]]) -> None
     lane.session = name
     lane.left = 0
     if session is None:
-        raise Failed(f"there is no session {name}")
+        raise Failed(f"unknown session {name}")
     lane.left = session.lasts
     lane.steps = session.run(Stage(offered, lane.number))
 
@@ -55,4 +55,4 @@ def answered(lane: Lane) -> dict[str, Any]:
     try:
         return decode_frame(reply, "response", key=asked.key, version=asked.version).body
     except Malformed as problem:
-        raise Failed(f"a valid step was answered with what can't be read: {problem}") from None
+        raise Failed(f"the response to a valid step can't be decoded: {problem}") from None

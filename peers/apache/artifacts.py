@@ -101,7 +101,7 @@ def _whole(artifact: Any) -> Path:
     jar = Path(artifact.resolve())
     if not zipfile.is_zipfile(jar):
         jar.unlink()
-        raise OSError(f"the download of {jar.name} was cut off")
+        raise OSError(f"the download of {jar.name} is incomplete")
     return jar
 
 
@@ -130,9 +130,7 @@ def _reason(coordinates: Sequence[str], problem: Exception) -> str:
     wanted = " ".join(coordinates)
     text = " ".join(str(problem).split())
     if "not found in remote repositories" in text:
-        return (
-            f"Maven Central has not all of {wanted}: {text.partition(' not found')[0]} is missing"
-        )
+        return f"Maven Central lacks a part of {wanted}: {text.partition(' not found')[0]}"
     if type(problem).__module__.startswith("requests"):
         text = f"no answer from Maven Central ({type(problem).__name__})"
-    return f"could not download {wanted}, which is needed once: {text}"
+    return f"could not download {wanted} (needed once): {text}"

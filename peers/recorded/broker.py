@@ -135,7 +135,7 @@ class RecordedBroker:
         try:
             head = request_head(frame, 0, size)
         except (Short, Malformed) as problem:
-            self._say(f"no request ({problem or 'too short'}): connection closed")
+            self._say(f"not a request ({problem or 'too short'}): connection closed")
             return False
         body = frame[head.body :]
         if head.key == API_VERSIONS:
@@ -178,7 +178,7 @@ class RecordedBroker:
         what = f"{NAMES.get(head.key, f'key {head.key}')} v{head.version}"
         self.served.unknown[what] += 1
         if self.served.unknown[what] <= 3:
-            self._say(f"{head.client_id or '-'} asks {what}, and nothing like it was recorded")
+            self._say(f"{head.client_id or '-'} requested {what}, which was not recorded")
 
     def _readdressed(self, head: RequestHead, body: bytes) -> bytes | None:
         try:

@@ -55,7 +55,7 @@ async def authenticate(connection: LiveConnection, credentials: Credentials) -> 
     answer = await _ask(connection, HANDSHAKE, {"mechanism": credentials.mechanism})
     if answer["error_code"]:
         offered = ", ".join(map(str, answer["mechanisms"]))
-        raise Refused(f"the broker takes no {credentials.mechanism}, but {offered}")
+        raise Refused(f"the broker does not offer {credentials.mechanism}, only {offered}")
     tokens = tokens_of(credentials, secrets.token_urlsafe(24))
     token = next(tokens)
     while True:
@@ -90,7 +90,7 @@ def tokens_of(credentials: Credentials, nonce: str) -> Tokens:
     except (KeyError, ValueError):
         raise Refused("the broker's SCRAM challenge can't be read") from None
     if not said.get("r", "").startswith(nonce) or not 0 < iterations <= ITERATIONS:
-        raise Refused("the broker's SCRAM challenge answers another one")
+        raise Refused("the broker's SCRAM challenge belongs to another exchange")
     salted = hashlib.pbkdf2_hmac(algorithm, credentials.password.encode(), salt, iterations)
     final = f"c=biws,r={said['r']}"
     signed = f"{bare},{first},{final}".encode()
@@ -101,7 +101,7 @@ def tokens_of(credentials: Credentials, nonce: str) -> Tokens:
     server = hmac.digest(salted, b"Server Key", algorithm)
     expected = base64.b64encode(hmac.digest(server, signed, algorithm)).decode()
     if not hmac.compare_digest(_attributes(last).get("v", ""), expected):
-        raise Refused("the broker does not know the password itself")
+        raise Refused("the broker did not prove that it knows the password")
 
 
 def _attributes(text: str) -> dict[str, str]:

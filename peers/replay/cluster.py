@@ -106,9 +106,7 @@ class LiveCluster:
                 self._coordinators[wanted] = found["node_id"]
                 self.nodes[found["node_id"]] = found["host"], found["port"]
             elif asyncio.get_running_loop().time() > until:
-                raise Unreachable(
-                    f"nobody coordinates {wanted.name!r}: error {found['error_code']}"
-                )
+                raise Unreachable(f"no coordinator of {wanted.name!r}: error {found['error_code']}")
             else:
                 await asyncio.sleep(PAUSE)
         return self._coordinators[wanted]

@@ -86,7 +86,7 @@ def in_order(
             yield turn, found
             turn = next(wanted, None)
         if held > limit:
-            raise TooLarge(f"over {limit >> 20} MiB of messages passed beside one that took long")
+            raise TooLarge(f"more than {limit >> 20} MiB of messages during one long exchange")
 
 
 def _size(exchange: Exchange) -> int:

@@ -98,25 +98,27 @@ def left_out(exchange: Exchange, allowed: Collection[int] = ()) -> Left | None:
     """
     key = exchange.key
     if key in HANDSHAKES or key == SASL_TOKEN:
-        return Left("the replay connects by itself")
+        return Left("the replay does its own handshake")
     if key in TELEMETRY:
         return Left("telemetry")
     if key in SHARING:
-        return Left("which records a member of a share group is lent is chance", expected=False)
+        return Left(
+            "the records that a share group member acquires are not deterministic", expected=False
+        )
     if key in NEVER:
-        return Left("brokers ask it of each other")
+        return Left("sent between brokers only")
     if key not in SENT and key not in allowed:
         return Left(f"not allowed (--allow {exchange.api})" if key in NAMES else "unknown API")
     if has_secrets(key, "request"):
-        return Left("its secrets were taken out of the capture", expected=False)
+        return Left("its secrets were removed from the capture", expected=False)
     if exchange.payload.get("request"):
-        return Left("its payload was taken out of the capture", expected=False)
+        return Left("its payload was removed from the capture", expected=False)
     request = exchange.request
     if request is None:
-        why = exchange.undecodable.removeprefix("request: ") or "it was not kept"
+        why = exchange.undecodable.removeprefix("request: ") or "it was not recorded"
         return Left(f"its request can't be read: {why}", expected=False)
     if key == FETCH and is_followers(request):
-        return Left("a follower's")
+        return Left("sent by a follower")
     return None
 
 

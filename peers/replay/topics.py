@@ -62,7 +62,7 @@ def lacking(
     """What to say of a cluster with such topics. created: those that will be made in time.
 
     >>> list(lacking({"t": 2, "u": 1, "v": 3}, {"v": 1}, ["u"]))
-    ['the target lacks t (2 partitions)', 'the target has v with 1 partition, and the recording asks for 3']
+    ['the target lacks t (2 partitions)', 'the target has v with 1 partition, but the recording uses 3']
     """
     known = dict.fromkeys(created, 1 << 31) | dict(there)
     missing = [
@@ -75,6 +75,6 @@ def lacking(
     for topic, count in sorted(needed.items()):
         if known.get(topic, count) < count:
             yield (
-                f"the target has {topic} with {plural(known[topic], 'partition')}, "
-                f"and the recording asks for {count}"
+                f"the target has {topic} with {plural(known[topic], 'partition')}, but the "
+                f"recording uses {count}"
             )

@@ -68,13 +68,13 @@ def version_for(key: int, recorded: int, offered: Mapping[int, tuple[int, int]])
     16
     """
     if key not in offered:
-        raise NotReplayable(f"the live cluster has no {NAMES[key]}")
+        raise NotReplayable(f"the live cluster does not offer {NAMES[key]}")
     low, high = (
         max(offered[key][0], api(key).versions[0]),
         min(offered[key][1], api(key).versions[1]),
     )
     if low > high:
-        raise NotReplayable(f"the live cluster has no version of {NAMES[key]} that is known here")
+        raise NotReplayable(f"the live cluster offers no known version of {NAMES[key]}")
     return min(max(recorded, low), high)
 
 
@@ -110,7 +110,9 @@ def _check_producing(key: int, body: dict[str, Any], before: int, after: int) ->
             for partition in topic["partition_data"]:
                 data = partition["records"] or b""
                 if len(data) > 16 and data[16] < 2:
-                    raise NotReplayable(f"Produce v{after} takes no records of magic {data[16]}")
+                    raise NotReplayable(
+                        f"Produce v{after} does not accept records of magic {data[16]}"
+                    )
 
 
 def _reshaped(key: int, body: dict[str, Any], has: set[str]) -> dict[str, Any]:
@@ -129,7 +131,7 @@ def _reshaped(key: int, body: dict[str, Any], has: set[str]) -> dict[str, Any]:
     elif key == LEAVE_GROUP and "members" in body and "member_id" in has:
         member = _only(found.pop("members"), "members")
         if member.get("group_instance_id") is not None:
-            raise NotReplayable("a static member leaves, which the live version does not know")
+            raise NotReplayable("a static member leaves, which the live version does not support")
         found["member_id"] = member["member_id"]
     elif key == LEAVE_GROUP and "member_id" in body and "members" in has:
         found["members"] = [{"member_id": found.pop("member_id")}]
@@ -138,7 +140,7 @@ def _reshaped(key: int, body: dict[str, Any], has: set[str]) -> dict[str, Any]:
 
 def _only(several: list[Any], what: str) -> Any:
     if len(several) != 1:
-        raise NotReplayable(f"{len(several)} {what} at once, and the live version takes one")
+        raise NotReplayable(f"{len(several)} {what} at once, but the live version accepts one")
     return several[0]
 
 
@@ -167,7 +169,7 @@ def _id_of(name: str, names: Mapping[uuid.UUID, str]) -> uuid.UUID:
     for topic, other in names.items():
         if other == name:
             return topic
-    raise NotReplayable(f"the live version wants topic {name!r} by its id, and none was recorded")
+    raise NotReplayable(f"the live version needs the id of topic {name!r}, and none was recorded")
 
 
 def _check(value: Any, layout: Layout, before: Layout, where: str) -> None:
@@ -182,10 +184,10 @@ def _check(value: Any, layout: Layout, before: Layout, where: str) -> None:
         if name not in slots:
             silent = name in OF_NO_CONSEQUENCE or inner in ("", None) or inner == defaults.get(name)
             if not silent and name in nodes:
-                raise NotReplayable(f"{where} has no {name}, which says {inner!r}")
+                raise NotReplayable(f"{where} has no {name}, which holds {inner!r}")
             continue
         if inner is None and not slots[name].node.nullable:
-            raise NotReplayable(f"{where} takes no null as {name}")
+            raise NotReplayable(f"{where} does not accept null as {name}")
         struct = (slots[name].node.element or slots[name].node).struct
         old = nodes[name].element or nodes[name] if name in nodes else None
         if struct is not None and old is not None and old.struct is not None:

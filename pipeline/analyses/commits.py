@@ -20,31 +20,27 @@ COLUMNS: Final = (
     Column("group", "string", "the group"),
     Column("topic", "string", "name of the topic, or its id"),
     Column("partition", "int", "index of the partition"),
-    Column("client_id", "string", "the client that fetched or committed, or null"),
-    Column(
-        "committed", "bigint", "its last commit that was taken: the next offset to read; or null"
-    ),
-    Column("fetched_to", "bigint", "the offset behind the last record that it fetched, or null"),
-    Column("lag", "bigint", "fetched and not committed at the end, in offsets; or null"),
-    Column(
-        "duplicates", "bigint", "offsets that it fetched though the group had fetched them before"
-    ),
-    Column("gaps", "bigint", "offsets that it passed over when it began to fetch or went on"),
-    Column("commits", "bigint", "commits that were taken"),
-    Column("refused", "bigint", "commits that were refused; `fenced` are none of them"),
+    Column("client_id", "string", "client id that fetched or committed, or null"),
+    Column("committed", "bigint", "last accepted commit: the next offset to consume; or null"),
+    Column("fetched_to", "bigint", "offset after the last record that it fetched, or null"),
+    Column("lag", "bigint", "offsets fetched but not committed at the end; or null"),
+    Column("duplicates", "bigint", "offsets fetched again that the group had fetched before"),
+    Column("gaps", "bigint", "offsets skipped when it began or continued to fetch"),
+    Column("commits", "bigint", "accepted commits"),
+    Column("refused", "bigint", "rejected commits, without `fenced`"),
     Column(
         "fenced",
         "bigint",
-        "offsets of transactions refused to a past member, as designed (KIP-447)",
+        "transactional commits of a former member that were rejected, as designed (KIP-447)",
     ),
-    Column("rewinds", "bigint", "commits behind what the group had committed before"),
+    Column("rewinds", "bigint", "commits of an offset lower than the group's last commit"),
     Column("host", "string", "the client's address"),
-    Column("capture", "string", "which capture it is of"),
+    Column("capture", "string", "name of the capture"),
 )
 
 
 def commits(exchanges: DataFrame) -> DataFrame:
-    """Does a group process records twice, or not at all? After a rebalance or a restart a partition goes
+    """Does a group consume records twice, or skip any? After a rebalance or a restart a partition goes
     on at what was committed: what was fetched behind it comes again, unless its reader committed before
     it gave the partition up; what lies before it and was not fetched is lost to the group.
 

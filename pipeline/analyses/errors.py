@@ -14,19 +14,23 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
-    Column("bucket", "timestamp", "when it begins"),
+    Column("bucket", "timestamp", "start of the time bucket"),
     Column("client_id", "string", "the client, or null"),
     Column("api", "string", "name of the API"),
     Column("error", "string", "name of the error code"),
-    Column("count", "bigint", "responses with it; one with several errors counts for each"),
-    Column("first_ts", "timestamp", "the first such request"),
-    Column("last_ts", "timestamp", "the last such request"),
+    Column(
+        "count",
+        "bigint",
+        "responses with this error; a response with several errors counts for each",
+    ),
+    Column("first_ts", "timestamp", "time of the first such request"),
+    Column("last_ts", "timestamp", "time of the last such request"),
 )
 
 
 def errors(exchanges: DataFrame) -> DataFrame:
-    """Which errors did whom meet, when? Some belong to healthy operation: a client that is new to a
-    group, or asks a broker that no longer leads."""
+    """Which errors did which client get, and when? Some belong to healthy operation: a client that is
+    new to a group, or asks a broker that no longer leads."""
     refused = without_negotiation(asked(exchanges)).select(
         "ts", "ts_ns", "client_id", "api", F.explode("error_codes").alias("code")
     )

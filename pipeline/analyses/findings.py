@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 COLUMNS: Final = (
     Column("check", "string", "name of the check"),
     Column("severity", "string", "error, warning or note"),
-    Column("connection", "bigint", "number of the connection of the last evidence"),
-    Column("packets", "array<bigint>", "of the evidence, as Wireshark numbers them, ascending"),
-    Column("ts", "timestamp", "when it showed"),
-    Column("text", "string", "what was found"),
+    Column("connection", "bigint", "connection number of the last evidence"),
+    Column("packets", "array<bigint>", "packet numbers of the evidence as in Wireshark, ascending"),
+    Column("ts", "timestamp", "when it was seen"),
+    Column("text", "string", "the finding"),
     Column("advice", "string", "what to do about it"),
     Column("client", "string", "client id of the last evidence, or its address"),
     Column("api", "string", "API of the last evidence"),
-    Column("capture", "string", "which capture it is of"),
+    Column("capture", "string", "name of the capture"),
 )
 
 
@@ -98,7 +98,7 @@ _KEPT: Final = (
 
 
 def findings(exchanges: DataFrame) -> DataFrame:
-    """What do the exchanges show to be wrong? The same that `barnabas check` finds in the captures.
+    """What do the exchanges show to be wrong? The findings of `barnabas check`.
 
     Needs `end_ns`, `losses` and `named_broker`; what a check says it holds for, holds here too.
     """

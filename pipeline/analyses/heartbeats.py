@@ -28,23 +28,27 @@ COLUMNS: Final = (
     Column("client_id", "string", "the client, or null"),
     Column("protocol", "string", "classic, or the API of its heartbeats (KIP-848, 932, 1071)"),
     Column(
-        "session_timeout_ms", "int", "as JoinGroup asks for it; null: not seen, or the broker's own"
+        "session_timeout_ms",
+        "int",
+        "session timeout of its JoinGroup; null: not captured, or set by the broker",
     ),
-    Column("interval_ms", "int", "how often the broker wants a heartbeat (KIP-848); null: classic"),
-    Column("heartbeats", "bigint", "heartbeats of the member"),
-    Column("max_gap_ms", "double", "the longest silence that ended in a sign of life, or null"),
     Column(
-        "share", "double", "that silence as part of the session timeout: 1 and more is too late"
+        "interval_ms", "int", "heartbeat interval that the broker demands (KIP-848); null: classic"
     ),
-    Column("intervals", "double", "that silence in intervals of the broker (KIP-848)"),
-    Column("expired", "boolean", "the coordinator has given it up, or had to"),
-    Column("last_ts", "timestamp", "its last sign of life"),
-    Column("capture", "string", "which capture it is of"),
+    Column("heartbeats", "bigint", "heartbeats of the member"),
+    Column("max_gap_ms", "double", "longest time between two heartbeats or commits, or null"),
+    Column(
+        "share", "double", "that time as a share of the session timeout: 1 and more is too late"
+    ),
+    Column("intervals", "double", "that time in heartbeat intervals of the broker (KIP-848)"),
+    Column("expired", "boolean", "whether its session expired"),
+    Column("last_ts", "timestamp", "time of its last heartbeat or commit"),
+    Column("capture", "string", "name of the capture"),
 )
 
 
 def heartbeats(exchanges: DataFrame) -> DataFrame:
-    """Who is near to being thrown out of a group, and who was?
+    """Which members came close to the end of their session, and which were removed from their group?
 
     In a classic group a member that is silent for its session timeout is dead; it should beat three
     times in it. OffsetCommit counts as a sign of life, and while it waits in JoinGroup or SyncGroup a

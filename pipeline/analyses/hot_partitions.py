@@ -17,13 +17,15 @@ FETCHES: Final = ("Fetch", "ShareFetch")
 COLUMNS: Final = (
     Column("topic", "string", "name of the topic, or its id"),
     Column("partition", "int", "index of the partition"),
-    Column("produced_records", "bigint", "records that brokers took, or were sent with acks=0"),
-    Column("produced_bytes", "bigint", "bytes of them, compressed as they are"),
-    Column("produced_requests", "bigint", "Produce requests that brought some"),
+    Column(
+        "produced_records", "bigint", "records that brokers accepted, or that were sent with acks=0"
+    ),
+    Column("produced_bytes", "bigint", "their bytes, compressed as on the wire"),
+    Column("produced_requests", "bigint", "Produce requests with records"),
     Column("fetched_records", "bigint", "records that clients fetched"),
-    Column("fetched_bytes", "bigint", "bytes of them"),
-    Column("fetched_requests", "bigint", "Fetch and ShareFetch responses that brought some"),
-    Column("share", "double", "of all bytes, produced and fetched: 0 to 1"),
+    Column("fetched_bytes", "bigint", "their bytes"),
+    Column("fetched_requests", "bigint", "Fetch and ShareFetch responses with records"),
+    Column("share", "double", "share of all bytes, produced and fetched: 0 to 1"),
 )
 
 

@@ -16,22 +16,27 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 COLUMNS: Final = (
-    Column("bucket", "timestamp", "when it begins"),
+    Column("bucket", "timestamp", "start of the time bucket"),
     Column("client_id", "string", "the client, or null"),
     Column("broker", "int", "node id of the broker, or null"),
     Column("connection", "bigint", "number of the connection within its capture"),
-    Column("depth_max", "bigint", "the most requests that waited at a time"),
+    Column("depth_max", "bigint", "most requests in flight at once"),
     Column(
-        "depth_mean", "double", "how many waited when a request came, itself included; the mean"
+        "depth_mean",
+        "double",
+        "mean number of requests in flight when a request was sent, itself included",
     ),
-    Column("produce_depth_max", "bigint", "the same of depth_max when a Produce came; or null"),
-    Column("capture", "string", "which capture the connection is of"),
+    Column(
+        "produce_depth_max", "bigint", "most requests in flight when a Produce was sent; or null"
+    ),
+    Column("capture", "string", "name of the capture"),
 )
 
 
 def in_flight(exchanges: DataFrame) -> DataFrame:
-    """How deep do clients pipeline? One at a time halves what a producer could send; several may change
-    the order of records if it is not idempotent (max.in.flight.requests.per.connection, KAFKA-5494).
+    """How many requests do clients have in flight? One at a time halves a producer's
+    throughput; several may change the order of records if it is not idempotent
+    (max.in.flight.requests.per.connection, KAFKA-5494).
 
     Requests without a response (acks=0) wait for nothing. One that was never answered waits until its
     connection ends.

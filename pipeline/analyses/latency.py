@@ -17,22 +17,22 @@ ACCURACY: Final = 10_000
 """Of percentile_approx: ranks are right to a part in so many."""
 
 COLUMNS: Final = (
-    Column("bucket", "timestamp", "when it begins"),
+    Column("bucket", "timestamp", "start of the time bucket"),
     Column("api", "string", "name of the API"),
     Column("client_id", "string", "the client, or null"),
     Column("broker", "int", "node id of the broker, or null"),
     Column("count", "bigint", "answered requests"),
-    Column("p50_ms", "double", "half of them waited no longer, as the client saw it"),
-    Column("p90_ms", "double", "of ten, nine waited no longer"),
-    Column("p99_ms", "double", "of a hundred, 99 waited no longer"),
-    Column("max_ms", "double", "the longest wait"),
-    Column("broker_p50_ms", "double", "of the broker alone: half took no longer"),
-    Column("broker_p99_ms", "double", "of the broker alone: 99 of a hundred took no longer"),
+    Column("p50_ms", "double", "median latency as the client sees it"),
+    Column("p90_ms", "double", "90th percentile"),
+    Column("p99_ms", "double", "99th percentile"),
+    Column("max_ms", "double", "highest latency"),
+    Column("broker_p50_ms", "double", "median latency of the broker alone"),
+    Column("broker_p99_ms", "double", "99th percentile of the broker alone"),
 )
 
 
 def latency(exchanges: DataFrame) -> DataFrame:
-    """How long did clients wait for answers, over time, and how much of it was the broker's?
+    """How long did clients wait for responses, over time, and how much of that was the broker's?
 
     A percentile is one of the latencies (nearest rank). A Fetch waits for records and a JoinGroup for
     other members: that they take long is no fault. Requests that were never answered do not count.

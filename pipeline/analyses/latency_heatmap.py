@@ -20,9 +20,13 @@ LEAST_MS: Final = 1 / 64
 """What is faster counts as this."""
 
 COLUMNS: Final = (
-    Column("bucket", "timestamp", "when it begins"),
+    Column("bucket", "timestamp", "start of the time bucket"),
     Column("api", "string", "name of the API"),
-    Column("latency_ms", "double", "the longest wait that counts here; the next shorter is 1/1.41"),
+    Column(
+        "latency_ms",
+        "double",
+        "upper bound of the latency bucket; the next lower one is 1/1.41 of it",
+    ),
     Column("count", "bigint", "answered requests"),
 )
 

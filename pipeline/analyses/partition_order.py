@@ -23,17 +23,17 @@ COLUMNS: Final = (
     Column("partition", "int", "index of the partition"),
     Column("client_id", "string", "the producer's client id, or null"),
     Column("producer_id", "bigint", "its producer id; null if it is not idempotent"),
-    Column("kind", "string", "overtaken: sent once; sent again: behind an attempt that failed; "
-           "sequence left out: numbers are missing"),
-    Column("offset", "bigint", "where these records are"),
-    Column("other_offset", "bigint", "where the batch in front is that was sent later, or which has "
-           "the sequence number before"),
+    Column("kind", "string", "overtaken: sent once; sent again: after a failed attempt; sequence "
+                             "left out: numbers are missing"),
+    Column("offset", "bigint", "offset of these records"),
+    Column("other_offset", "bigint", "offset of the batch before them that was sent later, or "
+                                     "that has the preceding sequence number"),
     Column("base_sequence", "int", "sequence number of these records, or null"),
-    Column("missing", "bigint", "sequence numbers left out; null: of another kind"),
-    Column("ts", "timestamp", "when the attempt was sent that succeeded"),
-    Column("connection", "bigint", "on which connection"),
-    Column("packet", "bigint", "number of the packet that it was sent with"),
-    Column("capture", "string", "which capture it is of"),
+    Column("missing", "bigint", "number of sequence numbers skipped; null: of another kind"),
+    Column("ts", "timestamp", "when the successful attempt was sent"),
+    Column("connection", "bigint", "connection of that attempt"),
+    Column("packet", "bigint", "packet number of that attempt"),
+    Column("capture", "string", "name of the capture"),
 )  # fmt: skip
 
 

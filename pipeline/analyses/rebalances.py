@@ -24,22 +24,39 @@ COLUMNS: Final = (
     Column("end", "timestamp", "when it ended, or the member was last seen in it"),
     Column("joined_ts", "timestamp", "when the member asked to join this generation; or null"),
     Column(
-        "join_ms", "double", "how long JoinGroup was kept waiting; of KIP-848 the first heartbeat"
+        "join_ms",
+        "double",
+        "how long JoinGroup waited for its response; KIP-848: the first heartbeat",
     ),
-    Column("sync_ms", "double", "how long SyncGroup took; of KIP-848 until the member confirmed"),
     Column(
-        "late", "boolean", "others waited for it more than half the time since it was told to join"
+        "sync_ms",
+        "double",
+        "how long SyncGroup took; KIP-848: until the member confirmed its assignment",
     ),
-    Column("standstill_ms", "double", "from its joining until it knew its partitions"),
-    Column("group_standstill_ms", "double", "from the first joining until the last member knew"),
-    Column("reason", "string", "why: as the client says (KIP-800), or what shows; stopped: how so"),
+    Column(
+        "late",
+        "boolean",
+        "whether others waited for it more than half the time since it was told to rejoin",
+    ),
+    Column("standstill_ms", "double", "from its JoinGroup until it had its assignment"),
+    Column(
+        "group_standstill_ms",
+        "double",
+        "from the first JoinGroup until the last member had its assignment",
+    ),
+    Column(
+        "reason",
+        "string",
+        "reason that the client gave (KIP-800), or what the capture "
+        "shows; stopped: how the member stopped",
+    ),
     Column("protocol", "string", "classic, or the API of its heartbeats (KIP-848, 932)"),
-    Column("capture", "string", "which capture it is of"),
+    Column("capture", "string", "name of the capture"),
 )
 
 
 def rebalances(exchanges: DataFrame) -> DataFrame:
-    """Who joined when, who was late, and how long did delivery stand still?
+    """Who joined when, who was late, and how long did delivery stop?
 
     A classic group's coordinator answers no JoinGroup before all members that it knows have sent one or
     the rebalance timeout is over (KIP-62), and a consumer joins when it polls: so one that is busy with

@@ -22,19 +22,19 @@ LEAST: Final = 5
 COLUMNS: Final = (
     Column("client_id", "string", "the client, or null"),
     Column("api", "string", "name of the API"),
-    Column("error", "string", "what each attempt was told"),
-    Column("start", "timestamp", "the first attempt"),
-    Column("end", "timestamp", "the last answer"),
-    Column("attempts", "bigint", "how many there were"),
-    Column("rate", "double", "attempts a second; null if all came at once"),
-    Column("shortest_pause_ms", "double", "the shortest time from an answer to the next attempt"),
+    Column("error", "string", "error of each attempt"),
+    Column("start", "timestamp", "time of the first attempt"),
+    Column("end", "timestamp", "time of the last response"),
+    Column("attempts", "bigint", "number of attempts"),
+    Column("rate", "double", "attempts per second; null if all came at once"),
+    Column("shortest_pause_ms", "double", "shortest time from a response to the next attempt"),
     Column("host", "string", "the client's address"),
-    Column("capture", "string", "which capture it is of"),
+    Column("capture", "string", "name of the capture"),
 )
 
 
 def retries(exchanges: DataFrame) -> DataFrame:
-    """Who loads brokers with requests that fail? A client should pause behind an error, longer each time
+    """Who loads brokers with requests that fail? A client should back off after an error, longer each time
     (retry.backoff.ms, KIP-580); many at once may be all that a broker in trouble can bear.
 
     Attempts are a client's failures with one API and error, whatever they ask for, but for those by which

@@ -19,17 +19,17 @@ ACCURACY: Final = 10_000
 COLUMNS: Final = (
     Column("rule", "string", "name of the rule"),
     Column("api", "string", "name of the API"),
-    Column("fired", "bigint", "exchanges that it touched"),
-    Column("p50_with_ms", "double", "half of those waited no longer"),
-    Column("p99_with_ms", "double", "99 of a hundred of those waited no longer"),
+    Column("fired", "bigint", "exchanges on which it fired"),
+    Column("p50_with_ms", "double", "their median latency"),
+    Column("p99_with_ms", "double", "their 99th percentile"),
     Column("p50_without_ms", "double", "the same of the API's exchanges that no rule touched"),
     Column("p99_without_ms", "double", "the same of the API's exchanges that no rule touched"),
-    Column("errors_with", "bigint", "responses with an error among those it touched"),
+    Column("errors_with", "bigint", "their responses with an error"),
     Column("errors_without", "bigint", "the same of the API's exchanges that no rule touched"),
     Column("without", "bigint", "the API's exchanges that no rule touched"),
-    Column("unanswered", "bigint", "exchanges that it touched and that have no response"),
-    Column("closed", "bigint", "connections that ended in an exchange that it touched"),
-    Column("capture", "string", "which capture it is of"),
+    Column("unanswered", "bigint", "exchanges on which it fired and that have no response"),
+    Column("closed", "bigint", "connections that ended in an exchange on which it fired"),
+    Column("capture", "string", "name of the capture"),
 )
 
 

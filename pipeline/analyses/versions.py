@@ -19,10 +19,12 @@ COLUMNS: Final = (
     Column("software", "string", "name and version of its library, or null"),
     Column("api", "string", "name of the API"),
     Column("version", "int", "version of the request"),
-    Column("count", "bigint", "requests of it"),
-    Column("removed_in", "string", "the release from which on brokers refuse it, or null"),
-    Column("last_ts", "timestamp", "when it was last used"),
-    Column("listed", "boolean", "whether they go on listing it in ApiVersions; null: not removed"),
+    Column("count", "bigint", "number of requests"),
+    Column("removed_in", "string", "first Kafka release that rejects it, or null"),
+    Column("last_ts", "timestamp", "time of its last request"),
+    Column(
+        "listed", "boolean", "whether that release still lists it in ApiVersions; null: not removed"
+    ),
 )
 
 BETWEEN_BROKERS: Final = (
@@ -58,7 +60,7 @@ def removed() -> dict[tuple[str, int], str]:
 
 
 def versions(exchanges: DataFrame) -> DataFrame:
-    """Which clients speak which versions, and whom would an upgrade (to 4.x above all) shut out?"""
+    """Which clients use which versions, and which of them would an upgrade (above all to 4.x) break?"""
     gone = F.create_map(
         *(
             F.lit(part)

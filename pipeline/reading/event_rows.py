@@ -72,7 +72,7 @@ class EventRows(Generic[T]):
             )  # fmt: skip
         elif isinstance(event, Chunk):
             yield self._error(
-                number, "unframed", "bytes that begin no frame",
+                number, "unframed", "bytes in which no frame was found",
                 direction=event.direction, ts_ns=event.ts_ns, packet=event.packet or None,
             )  # fmt: skip
 
@@ -116,9 +116,7 @@ class EventRows(Generic[T]):
         if self._frames is not None:
             self._frames.exchange(exchange)
         if exchange.key == STRAY:
-            reason = (
-                f"a response to correlation id {exchange.correlation_id}, which nobody asked for"
-            )
+            reason = f"a response with correlation id {exchange.correlation_id} without a request"
             yield self._error(
                 number, "unmatched", reason, bytes=exchange.response_size,
                 direction="response", ts_ns=exchange.ts, packet=exchange.response_packet,

@@ -41,7 +41,7 @@ PACKETS: Final = (
 """One row a packet. A fragment has no segment here: `exchanges` puts datagrams together."""
 
 WRITTEN: Final = (
-    Column("capture", "string", "which capture it is of"),
+    Column("capture", "string", "name of the capture"),
     *(column for column in PACKETS if column.name != "data"),
 )
 """Those of a written table: its bytes are where file and offset say."""

@@ -119,7 +119,7 @@ def _section_groups(
 def _missing(last: FileSegment, segment: FileSegment, path: str) -> Iterator[tuple[str, Fault]]:
     if segment.number > last.number + 1:
         numbers = text_of([*range(last.number + 1, segment.number)])
-        yield path, Fault(0, 0, "missing", f"segments before this one are not there: {numbers}")
+        yield path, Fault(0, 0, "missing", f"segments before this one are missing: {numbers}")
 
 
 def _pieces(

@@ -39,9 +39,7 @@ def left(conversations: Conversations, undecoded: int, skipped: int) -> Iterator
     """What a connection that has just ended adds to the counts of before."""
     count = conversations.undecoded - undecoded
     if count:
-        reason = (
-            f"{plural(count, 'frame')} of unknown APIs, without a header, or that nobody asked for"
-        )
+        reason = f"{plural(count, 'frame')} of unknown APIs, without a header, or without a request"
         yield Shortfall("undecoded", reason, None)
     size = conversations.skipped - skipped
     if size:

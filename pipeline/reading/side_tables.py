@@ -13,7 +13,7 @@ from barnabas.pipeline.reading.shortfalls import forgotten
 from barnabas.pipeline.rows.columns import Column
 
 CONNECTIONS: Final = (
-    Column("capture", "string", "which capture it is of"),
+    Column("capture", "string", "name of the capture"),
     Column("connection", "bigint", "its number within its capture, as in exchanges"),
     Column("client_address", "string", "the client's ip:port"),
     Column("server_address", "string", "where it connected, as ip:port"),
@@ -27,7 +27,7 @@ CONNECTIONS: Final = (
 """One row a connection."""
 
 NOTES: Final = (
-    Column("capture", "string", "which capture it is of"),
+    Column("capture", "string", "name of the capture"),
     Column("ts", "timestamp", "when; null: not said"),
     Column(
         "kind",

@@ -66,7 +66,7 @@ def page(
     data = _json({name: _figure(plot) for name, plot in plots})
     scripts = (plotly, _own("page.js"))
     policy = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
-    title = f"What passed: {listed(overview.captures)}"
+    title = f"Traffic of {listed(overview.captures)}"
     return "\n".join(
         (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -82,8 +82,8 @@ def page(
             *(part for one in shown for part in _section(one)),
             *_nothing(empty),
             "</main>",
-            "<footer>Times are in UTC. In a plot, drag to look closer, double-click to go back, click a name"
-            " to hide it. What this was made of lies beside it, as Parquet.</footer>",
+            "<footer>Times are in UTC. In a plot, drag to zoom, double-click to reset, click a "
+            "name to hide it. The data are beside this page, as Parquet.</footer>",
             f'<script type="application/json" id="figures">{data}</script>',
             *(f"<script>{script}</script>" for script in scripts),
             "</body>\n</html>\n",
@@ -119,9 +119,9 @@ def _top(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:
         if len(said) > SAID:
             yield f"<p>and {len(said) - SAID} more, in their sections</p>"
     else:
-        yield "<p>Nothing: no errors, no findings, nobody late.</p>"
+        yield "<p>Nothing: no errors, no findings, no late members.</p>"
     if not any(one.section.name == "unread" for one in shown):
-        yield '<p class="fine">All of the captures could be read.</p>'
+        yield '<p class="fine">The captures were read completely.</p>'
     yield "</section>\n<nav>"
     for one in shown:
         yield f'<a href="#{one.section.name}">{_text(one.section.title)}</a>'
@@ -130,7 +130,7 @@ def _top(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:
 
 def _when(overview: Overview) -> str:
     if overview.begins is None or overview.ends is None:
-        return "no exchange in it"
+        return "no exchanges"
     begins, ends = utc(overview.begins), utc(overview.ends)
     lasted = duration((ends - begins).total_seconds() * 1000)
     return f"{begins:%A, %d %B %Y, %H:%M:%S} to {ends:%H:%M:%S} UTC, {lasted}"
@@ -193,7 +193,10 @@ def _table(table: Table) -> Iterator[str]:
         yield "</tr>"
     yield "</tbody></table></div>"
     if len(table.rows) > ROWS:
-        yield f'<p class="remark">{len(table.rows) - ROWS:,} more rows are not on this page</p>'
+        yield (
+            f'<p class="remark">{len(table.rows) - ROWS:,} more rows are in the Parquet table, not '
+            "on this page</p>"
+        )
     yield "</details>"
 
 
@@ -219,7 +222,7 @@ def _nothing(empty: Sequence[Section]) -> Iterator[str]:
     """The questions to which there is no answer, so that nobody wonders whether they were asked."""
     if not empty:
         return
-    yield '<section class="empty"><h2>Looked for, and nothing found</h2><ul>'
+    yield '<section class="empty"><h2>Checked, nothing found</h2><ul>'
     for section in empty:
         yield f"<li><b>{_text(section.title)}</b> {_text(section.question)}</li>"
     yield "</ul></section>"

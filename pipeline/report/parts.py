@@ -94,8 +94,8 @@ def cut(results: Results, *names: str) -> Iterator[str]:
         if name in results and results[name].left_out:
             found = results[name]
             yield (
-                f"{found.left_out:,} of {found.total:,} rows of {name} are not here;"
-                f" all are in the folder {name}"
+                f"{found.left_out:,} of {found.total:,} rows of {name} are not shown;"
+                f" the folder {name} has all"
             )
 
 

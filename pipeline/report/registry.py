@@ -25,14 +25,14 @@ from barnabas.pipeline.report.sections import (
 SECTIONS: Final = (
     Section(
         "unread",
-        "What could not be read",
-        "What of the captures is in none of the figures below?",
+        "Unreadable parts",
+        "Which parts of the captures are missing from the figures below?",
         unread.draw,
     ),
     Section(
         "findings",
         "Findings",
-        "What breaks a rule of the protocol, or a promise of its clients and brokers?",
+        "What violates the protocol, or a guarantee of clients and brokers?",
         findings.draw,
     ),
     Section(
@@ -40,43 +40,54 @@ SECTIONS: Final = (
     ),
     Section(
         "latency_heatmap",
-        "Spread of latencies",
-        "Is everything a little slow, or a little very slow?",
+        "Latency distribution",
+        "Is everything somewhat slow, or a few exchanges very slow?",
         latency_heatmap.draw,
     ),
-    Section("errors", "Errors", "Which clients are told no, by what, and when?", errors.draw),
-    Section("retries", "Retry storms", "Who asks the same over and over?", retries.draw),
+    Section(
+        "errors", "Errors", "Which clients get errors, from which APIs, and when?", errors.draw
+    ),
+    Section(
+        "retries", "Retry storms", "Which clients retry the same request repeatedly?", retries.draw
+    ),
     Section(
         "rebalances",
         "Rebalances",
-        "Who joined, who was late, and how long did delivery stand still?",
+        "Who joined, who was late, and how long did delivery stop?",
         rebalances.draw,
     ),
     Section(
         "heartbeats",
         "Heartbeats",
-        "How near did members come to the end of their sessions?",
+        "How close did members come to their session timeout?",
         heartbeats.draw,
     ),
-    Section("commits", "Commits", "Was anything read twice, or passed over?", commits.draw),
-    Section("in_flight", "Pipelining", "How many requests are under way at once?", in_flight.draw),
+    Section("commits", "Commits", "Were records consumed twice, or skipped?", commits.draw),
+    Section(
+        "in_flight",
+        "Requests in flight",
+        "How many requests does a client have in flight at once?",
+        in_flight.draw,
+    ),
     Section(
         "partition_order",
-        "Order in partitions",
-        "Did a producer's batches arrive in another order than they were numbered?",
+        "Order within partitions",
+        "Were a producer's batches written in another order than it sent them?",
         partition_order.draw,
     ),
-    Section("hot_partitions", "Hot partitions", "Where does the load go?", hot_partitions.draw),
+    Section(
+        "hot_partitions", "Hot partitions", "Which partitions carry the load?", hot_partitions.draw
+    ),
     Section(
         "versions",
         "Versions",
-        "What would stop working after an upgrade of the brokers?",
+        "What stops working when the brokers are upgraded?",
         versions.draw,
     ),
     Section(
         "rules",
-        "Rules and their effect",
-        "What did the faults that were put in do to clients?",
+        "Effect of rules",
+        "What did the injected faults do to clients?",
         rules.draw,
     ),
 )

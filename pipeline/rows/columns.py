@@ -31,9 +31,9 @@ TYPES: Final[dict[str, pa.DataType]] = {
 """By its name in Spark's DDL."""
 
 PARTITION: Final = (
-    Column("topic", "string", "name of the topic; its id in Kafka's base64 where no name is known"),
+    Column("topic", "string", "name of the topic; its id in Kafka's base64 if no name is known"),
     Column("partition", "int", "index of the partition"),
-    Column("error_code", "int", "what the response says of it; null: no response, or says nothing"),
+    Column("error_code", "int", "its error code in the response; null: no response, or none in it"),
     Column(
         "offset",
         "bigint",
@@ -41,13 +41,13 @@ PARTITION: Final = (
         "OffsetFetch, TxnOffsetCommit: the committed offset, -1: none is stored; ListOffsets: the "
         "offset answered",
     ),
-    Column("last_offset", "bigint", "Produce, Fetch: offset of the last record that passed"),
+    Column("last_offset", "bigint", "Produce, Fetch: offset of the last record"),
     Column("high_watermark", "bigint", "Fetch: the response's high watermark"),
     Column(
         "records",
         "bigint",
-        "Produce, Fetch: number of records that passed; null: compressed messages of magic 0 or 1 "
-        "do not say it",
+        "Produce, Fetch: number of records; null: compressed messages of magic 0 or 1 do not say "
+        "it",
     ),
     Column("bytes", "bigint", "Produce, Fetch: bytes of its record set"),
     Column("producer_id", "bigint", "Produce: of its first batch; null if not idempotent"),
@@ -67,9 +67,7 @@ EXCHANGES: Final = (
     Column("ts", "timestamp", "when the request arrived, to the microsecond"),
     Column("ts_ns", "bigint", "the same in ns since the epoch"),
     Column("day", "date", "its day in UTC; the tables are partitioned by it, and by api"),
-    Column(
-        "capture", "string", "which capture it is of: files that were read as one have one name"
-    ),
+    Column("capture", "string", "name of the capture; files that were read as one share it"),
     Column("connection", "bigint", "number of the client's connection within its capture"),
     Column("ordinal", "bigint", "the request's number among those of its connection, from 0"),
     Column("client_address", "string", "the client's ip:port"),
@@ -81,7 +79,7 @@ EXCHANGES: Final = (
         "name and version as the connection's ApiVersions request has them, or null",
     ),
     Column("broker", "int", "node id of the broker, or null while it is not known"),
-    Column("api", "string", "name of the API, or `key N` if nobody knows it"),
+    Column("api", "string", "name of the API, or `key N` if it is unknown"),
     Column("key", "int", "key of the API; -1 for a raw SASL token"),
     Column("version", "int", "version of the request"),
     Column("correlation_id", "int", "correlation id of the request"),
@@ -102,29 +100,25 @@ EXCHANGES: Final = (
     Column(
         "topics",
         "array<string>",
-        "names of the topics that it is about, ascending; also those of its fetch session, or that "
-        "its member is subscribed to",
+        "names of its topics, ascending; also those of its fetch session, or of its member's "
+        "subscription",
     ),
-    Column(
-        "partitions", "array<partition>", "what it says of each partition, in the request's order"
-    ),
-    Column(
-        "group", "string", "the consumer group (or share, streams group) that it is about, or null"
-    ),
+    Column("partitions", "array<partition>", "its partitions, in the request's order"),
+    Column("group", "string", "its consumer, share or streams group, or null"),
     Column("member", "string", "member id that the request has or the response gives, or null"),
     Column(
         "generation",
         "int",
         "generation or member epoch of the request; JoinGroup: of the response; or null",
     ),
-    Column("transactional_id", "string", "the transaction that it is about, or null"),
-    Column("producer_id", "bigint", "that it is about or was given, or null"),
+    Column("transactional_id", "string", "its transactional id, or null"),
+    Column("producer_id", "bigint", "its producer id, or null"),
     Column("producer_epoch", "int", "of that producer id, or null"),
     Column("base_sequence", "int", "lowest base sequence of its batches; null if not idempotent"),
     Column("acks", "int", "Produce: acks; else null"),
-    Column("records", "bigint", "Produce, Fetch: records that passed; else, or not known: null"),
+    Column("records", "bigint", "Produce, Fetch: number of records; else, or not known: null"),
     Column("rules", "array<string>", "names of the rules that fired on either"),
-    Column("note", "string", "what else there is to say: no response (acks=0), dropped ..."),
+    Column("note", "string", "a remark: no response (acks=0), dropped ..."),
     Column(
         "request_packet",
         "bigint",
@@ -136,7 +130,7 @@ EXCHANGES: Final = (
         "string",
         "why a body could not be decoded; empty if both could; null: not tried",
     ),
-    Column("sasl", "string", "what is known of an authentication; never a secret"),
+    Column("sasl", "string", "facts of an authentication; never a secret"),
     Column("named_broker", "int", "node id of the broker, if the capture itself names it"),
     Column(
         "end_ns",
@@ -168,7 +162,7 @@ RAW: Final = (
 """What stands behind EXCHANGES while an exchange travels, before its bodies become VARIANT."""
 
 ERRORS: Final = (
-    Column("capture", "string", "which capture it is of"),
+    Column("capture", "string", "name of the capture"),
     Column("file", "string", "the capture file, or null if it is about a connection"),
     Column("offset", "bigint", "byte of the file (unpacked) where it begins, or null"),
     Column("bytes", "bigint", "how many bytes it is about; null: not known"),

@@ -22,9 +22,9 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.registry import NAMES
 
 FRAMES: Final = (
-    Column("capture", "string", "which capture it is of"),
+    Column("capture", "string", "name of the capture"),
     Column("connection", "bigint", "number of its connection, as in exchanges"),
-    Column("flow", "string", "arrived; left: what a proxy sent on otherwise, later or of itself"),
+    Column("flow", "string", "arrived; left: what a proxy forwarded changed, later or by itself"),
     Column("direction", "string", "request or response"),
     Column("place", "bigint", "how many frames were found before it in its direction of its flow"),
     Column(
@@ -42,7 +42,8 @@ FRAMES: Final = (
     Column(
         "paired",
         "boolean",
-        "whether it has its partner; null: none is to come (acks=0), or it is of the flow that left",
+        "whether its request or response was found; null: none is expected (acks=0), or the "
+        "frame is of the flow that left",
     ),
     Column(
         "partner_packet", "bigint", "number of the packet with the partner's last byte; or null"
@@ -52,7 +53,7 @@ FRAMES: Final = (
 )
 """One row a frame."""
 
-NO_REQUEST: Final = "no request that was captured asked for it"
+NO_REQUEST: Final = "no captured request belongs to it"
 
 Waiting = dict[int, dict[str, Any]]
 """Rows by the places of their frames."""

@@ -45,7 +45,7 @@ def connected(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterat
             with DefaultChannelBuilder(master.url).toChannel() as channel:
                 grpc.channel_ready_future(channel).result(timeout=PATIENCE)
         except (grpc.FutureTimeoutError, PySparkException) as problem:
-            why = str(problem) or "what listens there speaks no gRPC"
+            why = str(problem) or "the server there does not speak gRPC"
             raise UnavailableError(f"no Spark Connect at {master.url}: {why}") from None
         try:
             remote = Remote.builder.remote(master.url).create()

@@ -52,7 +52,7 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
                 context = SparkContext(conf=conf, gateway=gateway)
             except Py4JError:
                 _end(gateway)
-                raise UnavailableError(f"{master.url} gives no Spark: {_reason(said)}") from None
+                raise UnavailableError(f"{master.url} started no Spark: {_reason(said)}") from None
             except BaseException:
                 _end(gateway)
                 raise
@@ -180,12 +180,12 @@ def _await_workers(context: SparkContext, master: Master) -> None:
         while context._jsc.sc().getExecutorMemoryStatus().size() < 2:
             if time.monotonic() > deadline:
                 raise UnavailableError(
-                    f"{master.url} has given no worker within {PATIENCE:.0f} s:"
-                    " are there any, with cores and memory to spare?"
+                    f"{master.url} assigned no worker within {PATIENCE:.0f} s:"
+                    " are there any with free cores and memory?"
                 )
             time.sleep(0.05)
     except Py4JError:
-        raise UnavailableError(f"{master.url} has refused us or gone away") from None
+        raise UnavailableError(f"{master.url} rejected the application or went away") from None
 
 
 def _end(gateway: Any) -> None:
@@ -235,4 +235,4 @@ def _reason(said: Path) -> str:
     lines = said.read_text(errors="replace").splitlines()
     told = [line.strip() for line in lines if line.strip() and not line.startswith("\tat ")]
     telling = [line for line in told if "Exception" in line or "rror" in line]
-    return (telling or told or ["it said nothing"])[-1][:300]
+    return (telling or told or ["no message"])[-1][:300]

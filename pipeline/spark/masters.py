@@ -93,7 +93,7 @@ def reach(
         else:
             return
     if why:
-        raise UnavailableError(f"nobody answers at {master.url}: {why}")
+        raise UnavailableError(f"no answer from {master.url}: {why}")
 
 
 def _loopback(host: str) -> bool:

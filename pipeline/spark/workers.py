@@ -23,7 +23,7 @@ def require(spark: SparkSession, master: Master, tasks: int) -> None:
     try:
         lacking = sorted({row["name"] for row in rows.collect()})
     except PySparkException as problem:
-        raise UnavailableError(f"the workers of {master.url} can't: {reason(problem)}") from None
+        raise UnavailableError(f"the workers of {master.url} fail: {reason(problem)}") from None
     if lacking:
         raise UnavailableError(
             f"the workers of {master.url} lack {', '.join(lacking)}: install it there"

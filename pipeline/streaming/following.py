@@ -39,9 +39,9 @@ class Following:
         for path in came:
             segment = identity(path)
             if segment is None:
-                yield _refused(path, "this is no segment that a proxy has written")
+                yield _refused(path, "not a segment written by a proxy")
             elif self._late(segment):
-                yield _refused(path, "those behind this segment were read already")
+                yield _refused(path, "later segments were read already")
             else:
                 known.add((path, segment))
         self.waiting = sorted(known, key=lambda given: given[0].name)

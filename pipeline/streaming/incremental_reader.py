@@ -117,7 +117,7 @@ class IncrementalReader:
         elif isinstance(block, Other):
             self._number += block.kind in NUMBERED
         elif isinstance(block, Truncated):
-            yield self._error("truncated", "the file ends in a block", offset=block.file_offset)
+            yield self._error("truncated", "the file ends within a block", offset=block.file_offset)
 
     def _event(self, event: Event) -> Iterator[TableRow]:
         return filter(None, self._rows.event(event))

@@ -43,7 +43,7 @@ def checked_path(path: Path) -> Path:
     """
     found = _PATTERN.search(str(path))
     if found:
-        raise ValueError(f"Spark takes the {found[0]} in {path} for a pattern: use another name")
+        raise ValueError(f"Spark treats the {found[0]} in {path} as a pattern: use another name")
     return path
 
 

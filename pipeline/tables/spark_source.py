@@ -240,7 +240,7 @@ def _paths(options: Any) -> list[Path]:
         return [Path(_plain(options["path"]))]
     paths = json.loads(options.get("paths", "[]"))
     if not paths:
-        raise ValueError("load() wants the path of a capture, or a list of them")
+        raise ValueError("load() needs the path of a capture, or a list of them")
     return [Path(_plain(path)) for path in paths]
 
 

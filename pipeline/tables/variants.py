@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from barnabas.pipeline.tables.partitioned_parquet import Written
 
-REASON: Final = "larger than what Spark reads as VARIANT: its body is null in exchanges"
+REASON: Final = "larger than Spark's limit for VARIANT: its body is null in exchanges"
 
 _WANTED: Final = ("connection", "ts_ns", "request_packet", "request_size", "response_size")
 

@@ -139,7 +139,7 @@ class Result:
     seconds: float
     bytes: int
     latencies: list[float]
-    """Of each round trip, in seconds; empty for loads with several requests under way."""
+    """Of each round trip, in seconds; empty for loads with several requests in flight."""
 
 
 def run(port: int, name: str, seconds: float, most: int) -> Result:
@@ -161,7 +161,7 @@ def run(port: int, name: str, seconds: float, most: int) -> Result:
 
 
 def _bulk(sock: socket.socket, load: Load, buffer: memoryview, seconds: float, most: int) -> Result:
-    """Two rounds of requests under way at any time."""
+    """Two rounds of requests in flight at any time."""
     volume = max(len(load.requests), len(load.responses))
     begun = time.perf_counter()
     until = begun + seconds

@@ -55,7 +55,7 @@ def batch(size: int) -> bytes:
 
 
 def exchange(name: str, version: int, asked: Values, answered: Values, count: int = 1) -> list[Run]:
-    """So many requests under way at once, and then the responses to them."""
+    """So many requests in flight at once, and then the responses to them."""
     key = key_of(name)
     request = frame("request", key, version, 0, asked)
     response = frame("response", key, version, 0, answered)

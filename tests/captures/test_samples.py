@@ -306,7 +306,7 @@ def test_what_the_rules_did_is_said_and_can_be_rehearsed() -> None:
     }
     done = CliRunner().invoke(app, ["rehearse", "--check", str(FOLDER / "faults.pcapng")])
     assert done.exit_code == 0
-    assert "0 of 103 messages were decided otherwise" in done.output
+    assert "0 of 103 decisions differ from the capture" in done.output
 
 
 @pytest.mark.needs_tshark

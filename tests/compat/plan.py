@@ -111,7 +111,7 @@ UNREADABLE: Final = {
 FOUND: Final = {
     # its consumer does not wait until LeaveGroup is through: if it was not, who comes next waits for the
     # session of 6 s, and that is what the check says
-    "0.9.0.1": (r"joins: group java-\S+: generation \d+ took 5\.\d+ s to come together; .*",),
+    "0.9.0.1": (r"joins: group java-\S+: the rebalance to generation \d+ took 5\.\d+ s; .*",),
 }
 """What checks find, and rightly so, though nobody does wrong, as patterns."""
 

@@ -33,7 +33,7 @@ def test_a_file_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("given", ["scenarios/lossy-network", "lossy-network.yml", "x" * 300])
 def test_what_is_neither_is_said(given: str) -> None:
-    with pytest.raises(LookupError, match="nor a scenario of that name"):
+    with pytest.raises(LookupError, match="no scenario and no file"):
         find(Path(given))
 
 

@@ -95,7 +95,7 @@ def test_a_client_reaches_the_coordinator_that_it_is_sent_to(tmp_path: Path) -> 
             assert "the address of node" in rule.what
         assert [x.broker for x in proxy.exchanges if x.api == "Metadata"] == [None, other]
     said = checked(capture)
-    assert "0 of 8 messages were decided otherwise" in said
+    assert "0 of 8 decisions differ from the capture" in said
     assert "elsewhere: 2 matched, 2 fired, steer, 1 could not be done" in said
 
 

@@ -80,7 +80,9 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
         with shown(output) as progress:
             outcome = _run(wanted, files, progress)
     except KeyboardInterrupt:
-        output.note(f"interrupted: {wanted.out} is not complete; the same command begins anew")
+        output.note(
+            f"interrupted: {wanted.out} is not complete; run the same command to start again"
+        )
         return COULD_NOT_RUN
     return printed(outcome, wanted, output)
 
@@ -110,7 +112,7 @@ def free(out: Path) -> None:
     except OSError as problem:
         raise Trouble(f"--out {out}: {problem.strerror}") from None
     if others:
-        raise Trouble(f"--out {out} has something else in it ({others[0]}): name a new folder")
+        raise Trouble(f"--out {out} holds other files ({others[0]}): choose a new folder")
 
 
 def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
@@ -159,4 +161,4 @@ def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: 
             write(spark, files, out, progress.step, secrets=secrets, also=wanted.also)
             return analyze_tables(spark, out, progress.step)
         except (PySparkException, Py4JError) as problem:
-            raise Trouble(f"Spark gave up: {reason(problem)}", COULD_NOT_RUN) from None
+            raise Trouble(f"Spark failed: {reason(problem)}", COULD_NOT_RUN) from None

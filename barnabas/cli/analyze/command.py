@@ -39,7 +39,7 @@ def analyze_command(
             "--out",
             "-o",
             metavar="DIR",
-            help="The folder for tables and report: a new one, an empty one, or one of before.",
+            help="Folder for tables and report: new, empty, or of an earlier run.",
         ),
     ],
     master: Annotated[
@@ -48,8 +48,8 @@ def analyze_command(
             "--master",
             metavar="URL",
             help="Where Spark runs: local[N], spark://HOST:PORT, sc://HOST:PORT (Spark Connect) "
-            "...; here, on all cores, if absent. A cluster must see the captures and DIR by "
-            "the same paths.",
+            "...; default: this machine, all cores. A cluster must see the captures and DIR "
+            "under the same paths.",
         ),
     ] = None,
     tables: Annotated[
@@ -57,8 +57,8 @@ def analyze_command(
         typer.Option(
             "--tables",
             metavar="NAMES",
-            help="Tables to write beside the others: packets, frames or packets,frames. They have "
-            "more rows than all others.",
+            help="Also write these tables: packets, frames or packets,frames. They are by far "
+            "the largest.",
         ),
     ] = None,
     conf: Conf = None,
@@ -66,15 +66,16 @@ def analyze_command(
         bool,
         typer.Option(
             "--follow",
-            help="Go on while a proxy writes segments into the folder, until Ctrl-C; then the report.",
+            help="Continue while a proxy writes segments into the folder; Ctrl-C ends with the "
+            "report.",
         ),
     ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="With --follow: end when all that is closed is read.")
+        bool, typer.Option("--once", help="With --follow: end when all closed segments are read.")
     ] = False,
     tls_keys: TlsKeys = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="What is printed at the end, as one document.")
+        bool, typer.Option("--json", help="Print the summary at the end as one JSON document.")
     ] = False,
 ) -> None:
     """Make tables, analyses and an HTML report of captures of any size, on Spark.

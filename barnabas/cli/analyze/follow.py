@@ -36,9 +36,7 @@ def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) ->
         with shown(output) as progress, session_of(wanted, progress) as spark:
             outcome = _work(spark, wanted, folder, until_read, progress, output)
     except KeyboardInterrupt:
-        output.note(
-            f"interrupted: {wanted.out} has no report; the same command goes on where it was"
-        )
+        output.note(f"interrupted: {wanted.out} has no report; run the same command to continue")
         return COULD_NOT_RUN
     return printed(outcome, wanted, output)
 
@@ -46,22 +44,27 @@ def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) ->
 def _folder(wanted: Wanted) -> Path:
     if len(wanted.captures) != 1 or not os.path.isdir(wanted.captures[0]):  # noqa: PTH112 - also where a name is too long
         raise Trouble(
-            "--follow takes one folder: that of `barnabas proxy --capture FOLDER --rotate 256MiB`"
+            "--follow takes one folder: the one given to `barnabas proxy --capture FOLDER "
+            "--rotate 256MiB`"
         )
     try:
         checked_path(wanted.captures[0].resolve())
     except ValueError as problem:
         raise Trouble(f"--follow: {problem}") from None
     if wanted.tls_keys is not None:
-        raise Trouble("--tls-keys can't be had with --follow: what a proxy captures is plain")
+        raise Trouble("--tls-keys does not apply to --follow: a proxy captures plaintext")
     if wanted.also:
-        raise Trouble("--tables can't be had with --follow: analyze the folder when it is complete")
+        raise Trouble(
+            "--tables does not work with --follow: analyze the folder when it is complete"
+        )
     try:
         kind = parse_master(wanted.master).kind
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
     if kind == "connect":
-        raise Trouble("--follow reads the folder here: give a --master that is no Spark Connect")
+        raise Trouble(
+            "--follow reads the folder on this machine: it can't use Spark Connect as --master"
+        )
     return wanted.captures[0]
 
 
@@ -92,14 +95,14 @@ def _work(
                 ended = bool(query.awaitTermination(1))
                 if batches.count > said:
                     said = batches.count
-                    output.note(f"batch {said} is written")
+                    output.note(f"batch {said} written")
             query.stop()
         if not batches.count:
-            raise Trouble(f"no closed segment has come to {folder} yet", COULD_NOT_RUN)
+            raise Trouble(f"{folder} has no closed segment yet", COULD_NOT_RUN)
         with watched(spark, progress.tasks):
             return analyze_tables(spark, out, progress.step)
     except PySparkException as problem:
-        raise Trouble(f"Spark gave up: {reason(problem)}", COULD_NOT_RUN) from problem
+        raise Trouble(f"Spark failed: {reason(problem)}", COULD_NOT_RUN) from problem
 
 
 @contextmanager

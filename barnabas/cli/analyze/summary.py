@@ -39,12 +39,12 @@ def lines(outcome: Outcome) -> Iterator[Text]:
         yield Text.assemble(
             (f"{severity:<8}", STYLES[severity]),
             (f"{check}: ", "bold"),
-            f"{count} found, first: {printable(first)}",
+            f"{plural(count, 'finding')}, first: {printable(first)}",
         )
     if not found:
-        yield Text("nothing found to be wrong")
+        yield Text("no findings")
     elif len(found) > MOST:
-        yield Text(f"and {len(found) - MOST} more checks that found something")
+        yield Text(f"and findings of {len(found) - MOST} more checks")
     unread = outcome.results["unread"].rows
     for row in unread[:MOST]:
         where = printable(str(row["file"] or row["capture"]))

@@ -94,7 +94,7 @@ def _opened(name: str) -> Any:
         raise Trouble("capturing needs scapy: pip install 'barnabas[capture]'") from None
     known = get_if_list()
     if name not in known:
-        raise Trouble(f"there is no interface {name!r}; there are {', '.join(sorted(known))}")
+        raise Trouble(f"no interface {name!r}; choose one of: {', '.join(sorted(known))}")
     try:
         # on loopback each packet would be there twice: leaving and arriving
         opened: Any = (conf.L2socket if name.startswith("lo") else conf.L2listen)(
@@ -102,8 +102,8 @@ def _opened(name: str) -> Any:
         )
     except PermissionError:
         raise Trouble(
-            "capturing needs the right to open raw sockets (root, or the capability CAP_NET_RAW);"
-            " or let tcpdump write a file: barnabas decode reads it",
+            "capturing needs root or the capability CAP_NET_RAW (raw sockets); or write a file "
+            "with tcpdump: barnabas decode reads it",
             COULD_NOT_RUN,
         ) from None
     except OSError as problem:

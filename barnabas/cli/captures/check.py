@@ -76,7 +76,7 @@ def check(
         output.note(remark)
     if gaps := capture.conversations.losses:
         output.note(
-            f"{path} has {plural(gaps, 'gap')}: what depends on what is missing is not judged"
+            f"{path} has {plural(gaps, 'gap')}: checks skip what depends on the missing bytes"
         )
     return FINDINGS if checked.wrong else FINE
 
@@ -95,8 +95,8 @@ def _print(checked: Checked, form: Format, output: Output) -> None:
     counts = Counter(finding.severity for _, finding in checked.findings)
     said = [plural(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
     for name, more in checked.left_out.items():
-        said.append(f"{more} more of {name} not listed")
-    output.note(f"{plural(checked.exchanges, 'exchange')}: {', '.join(said) or 'nothing wrong'}")
+        said.append(f"{more} more findings of {name} not listed")
+    output.note(f"{plural(checked.exchanges, 'exchange')}: {', '.join(said) or 'no findings'}")
 
 
 def _lines(one: Check, finding: Finding) -> Text:

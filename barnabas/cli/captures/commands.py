@@ -48,15 +48,18 @@ def summary_command(
         list[str] | None,
         typer.Option(
             metavar="WHAT",
-            help="api, client, connection, broker, topic or group (a row a generation); all if absent.",
+            help="Group by api, client, connection, broker, topic or group (a row per "
+            "generation); default: all.",
         ),
     ] = None,
     only: Filter = None,
-    most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows of each table.")] = 20,
+    most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows per table.")] = 20,
     tls_keys: TlsKeys = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One document, with all rows.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document, with all rows.")
+    ] = False,
 ) -> None:
-    """Say what a capture comes to: counts, errors, latencies, versions, client software."""
+    """Summarise a capture: counts, errors, latencies, versions, client software."""
     from barnabas.cli.captures.summary import summary
 
     keys = read_keys(tls_keys)
@@ -67,23 +70,29 @@ def summary_command(
 
 @capture_app.command(
     "serve",
-    epilog="Examples:\n\n  barnabas serve run.pcapng --listen 127.0.0.1:9092\n\n"
-    "  barnabas serve run.pcapng --speed 0   # at once, not after the time that brokers took",
+    epilog="Examples:\n\n  barnabas serve run.pcapng --listen 127.0.0.1:9092\n\n  barnabas serve "
+    "run.pcapng --speed 0   # without the brokers' latencies",
 )
 def serve_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", parser=capture_path, help="A capture.")],
     listen: Annotated[
         str,
         typer.Option(
-            "--listen", "-l", metavar="HOST:PORT", help="Where clients begin; port 0 picks one."
+            "--listen",
+            "-l",
+            metavar="HOST:PORT",
+            help="Bootstrap address for clients; port 0 picks one.",
         ),
     ] = "127.0.0.1:19092",
     speed: Annotated[
-        float, typer.Option(metavar="N", min=0, help="2 answers twice as fast; 0 at once.")
+        float,
+        typer.Option(
+            metavar="N", min=0, help="Speed of responses: 2 is twice as fast, 0 immediate."
+        ),
     ] = 1.0,
     tls_keys: TlsKeys = None,
 ) -> None:
-    """Answer clients as the recorded brokers did; say what was asked and never recorded (exit code 1)."""
+    """Answer clients as the recorded brokers did; report requests that were never recorded (exit code 1)."""
     from barnabas.addresses import parse_address
     from barnabas.cli.captures.serve import serve
 
@@ -92,24 +101,24 @@ def serve_command(
 
 @capture_app.command(
     "grep",
-    epilog="Examples:\n\n  barnabas grep order-4711 run.pcapng\n\n"
-    "  barnabas grep -i 'not_(leader|coordinator)' *.pcapng\n\n"
-    "  barnabas grep -F '{\"id\": 1}' run.pcapng --json | jq .found\n\n"
-    "Exit code 0 if it was found, 1 if not, as grep's.",
+    epilog="Examples:\n\n  barnabas grep order-4711 run.pcapng\n\n  barnabas grep -i "
+    "'not_(leader|coordinator)' *.pcapng\n\n  barnabas grep -F '{\"id\": 1}' run.pcapng "
+    "--json | jq .found\n\nExit code 0 if found, 1 if not, like grep.",
 )
 def grep_command(
     pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="A regular expression.")],
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", parser=capture_path, help="Captures.")
     ],
-    any_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="In any case.")] = False,
+    any_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="Ignore case.")] = False,
     fixed: Annotated[
-        bool, typer.Option("--fixed-strings", "-F", help="PATTERN as it is, no expression.")
+        bool,
+        typer.Option("--fixed-strings", "-F", help="PATTERN is plain text, not an expression."),
     ] = False,
     tls_keys: TlsKeys = None,
     as_json: JsonBodies = False,
 ) -> None:
-    """Find a text in captures: in names, ids, errors, record keys and values, whatever hides them."""
+    """Search captures for text: in names, ids, errors, record keys and values, compressed or not."""
     from barnabas.cli.captures.grep import grep
 
     keys = read_keys(tls_keys)
@@ -126,17 +135,21 @@ def grep_command(
 )
 def diff_command(
     left: Annotated[Path, typer.Argument(metavar="A", parser=capture_path, help="A capture.")],
-    right: Annotated[Path, typer.Argument(metavar="B", parser=capture_path, help="Another one.")],
+    right: Annotated[
+        Path, typer.Argument(metavar="B", parser=capture_path, help="Another capture.")
+    ],
     ignore: Ignore = None,
     everything: Annotated[
         bool,
-        typer.Option("--everything", help="Also what differs in each run: times, ids, addresses."),
+        typer.Option(
+            "--everything", help="Also compare what differs in each run: times, ids, addresses."
+        ),
     ] = False,
     only: Filter = None,
     tls_keys: TlsKeys = None,
     as_json: JsonLines = False,
 ) -> None:
-    """Compare two captures exchange by exchange; exit code 1 if anything differs."""
+    """Compare two captures exchange by exchange. Exit code 1 if anything differs."""
     from barnabas.cli.captures.diff import diff
 
     ignored = tuple(ignore or ())
@@ -161,17 +174,24 @@ def diff_command(
 )
 def capture_command(
     interface: Annotated[
-        str, typer.Option("--interface", "-i", metavar="NAME", help="Where packets pass.")
+        str, typer.Option("--interface", "-i", metavar="NAME", help="Network interface.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write them.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="Capture file to write.")
+    ],
     ports: Annotated[
         list[int] | None,
         typer.Option(
-            "--port", "-p", metavar="N", min=1, max=65535, help="Only TCP from or to these."
+            "--port",
+            "-p",
+            metavar="N",
+            min=1,
+            max=65535,
+            help="Only TCP from or to this port; repeatable.",
         ),
     ] = None,
 ) -> None:
-    """Write the packets of a network interface to a capture, until Ctrl-C."""
+    """Capture the packets of a network interface to a file, until Ctrl-C."""
     from barnabas.cli.captures.capture import capture
 
     raise typer.Exit(capture(interface, frozenset(ports or ()), out))
@@ -188,17 +208,17 @@ def rehearse_command(
         typer.Argument(
             metavar="[SCENARIO] CAPTURE",
             parser=capture_path,
-            help="Without SCENARIO: that which the capture recorded.",
+            help="Without SCENARIO: the scenario recorded in the capture.",
         ),
     ],
     check: Annotated[
-        bool, typer.Option("--check", help="Compare with what the capture says was decided.")
+        bool, typer.Option("--check", help="Compare with the decisions recorded in the capture.")
     ] = False,
     tls_keys: TlsKeys = None,
     as_json: JsonLines = False,
     faults: OwnFaults = None,
 ) -> None:
-    """Run a scenario over a capture, without a network: which rule does what to which message."""
+    """Run a scenario over a capture, without a network: show which rule does what to which message."""
     from barnabas.cli.captures.rehearse import rehearse
     from barnabas.cli.plugins.faults import own_faults
 
@@ -224,21 +244,24 @@ def check_command(
         typer.Argument(metavar="FILE", parser=capture_path, help="A capture.", show_default=False),
     ] = None,
     form: Annotated[
-        Literal["text", "json", "sarif", "junit"], typer.Option("--format", help="Of the findings.")
+        Literal["text", "json", "sarif", "junit"],
+        typer.Option("--format", help="Format of the findings."),
     ] = "text",
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="CHECK", help="Run this one; repeatable.")
+        list[str] | None,
+        typer.Option("--only", metavar="CHECK", help="Run only this check; repeatable."),
     ] = None,
     skip: Annotated[
-        list[str] | None, typer.Option("--skip", metavar="CHECK", help="All but this; repeatable.")
+        list[str] | None,
+        typer.Option("--skip", metavar="CHECK", help="Skip this check; repeatable."),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="CHECK.SETTING=VALUE", help="A threshold; repeatable."),
+        typer.Option("--set", metavar="CHECK.SETTING=VALUE", help="Set a threshold; repeatable."),
     ] = None,
     checks: Annotated[
         str | None,
-        typer.Option("--checks", metavar="MODULE:TUPLE", help="Checks of your own beside ours."),
+        typer.Option("--checks", metavar="MODULE:TUPLE", help="Add checks of your own."),
     ] = None,
     tls_keys: TlsKeys = None,
     draft: DraftName = None,
@@ -246,11 +269,11 @@ def check_command(
         bool,
         typer.Option(
             "--list",
-            help="What is checked, for which versions or drafts, which thresholds; no FILE is read.",
+            help="List all checks with their versions, drafts and thresholds, and exit.",
         ),
     ] = False,
 ) -> None:
-    """Say what a capture shows to be wrong. Exit code 1: errors or warnings (notes are none)."""
+    """Check a capture for protocol violations and misbehaving clients. Exit code 1: errors or warnings."""
     from barnabas.captures.checks.drafts import DRAFT_CHECKS
     from barnabas.cli.captures.check import check, listing
     from barnabas.cli.captures.input import opened, spoken

@@ -76,18 +76,18 @@ def convert(
     output = output or Output()
     form = to or format_of(out)
     if out == STANDARD_OUTPUT and form == "pcapng":
-        raise Trouble("a capture goes to a file, not to -; JSON Lines may: --to jsonl")
+        raise Trouble("standard output (-) takes JSON Lines only: --to jsonl")
     passes = None if wanted.only is None else parse_filter(wanted.only, output.context.topics)
     capture = opened(*paths, keys=keys, context=output.context)
     for path in paths:
         if out.exists() and out.samefile(path):
-            raise Trouble(f"{out} is what is read: write to another file")
+            raise Trouble(f"{out} is one of the input files: write to another file")
     begins = _beginning(capture) if wanted.since or wanted.until else 0
     since = None if wanted.since is None else wanted.since(begins)
     until = None if wanted.until is None else wanted.until(begins)
     selection = Selection(wanted.connections, since, until, passes)
     if since is not None and until is not None and since >= until:
-        raise Trouble("--since is not before --until: nothing can be between them")
+        raise Trouble("--since must be before --until")
     job = _Job(capture, out, selection, wanted, output)
     try:
         with ExitStack() as at_end:
@@ -99,7 +99,7 @@ def convert(
         raise Trouble(f"{out} is not complete: {problem.strerror}", COULD_NOT_RUN) from None
     job.report()
     if job.damage:
-        raise Trouble(f"{capture.name} is damaged: {job.damage}; written up to there")
+        raise Trouble(f"{capture.name} is damaged: {job.damage}; {out} has all before that")
     return FINE
 
 
@@ -115,9 +115,7 @@ def format_of(out: Path) -> Format:
     try:
         return SUFFIXES[name.suffix]
     except KeyError:
-        raise Trouble(
-            f"what {out} is to be can't be told: name it .pcapng or .jsonl, or say --to"
-        ) from None
+        raise Trouble(f"unknown format of {out}: name it .pcapng or .jsonl, or give --to") from None
 
 
 def _beginning(capture: Capture) -> int:

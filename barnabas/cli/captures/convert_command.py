@@ -27,30 +27,32 @@ def convert_command(
         typer.Argument(
             metavar="CAPTURE... OUT",
             parser=capture_path,
-            help="Captures, read as one, and the file to write: .pcapng or .jsonl, also .gz or .zst; "
-            "- is standard output (JSON Lines).",
+            help="Captures, read as one, and the file to write: .pcapng or .jsonl, also .gz or "
+            ".zst; - is standard output (JSON Lines).",
         ),
     ],
     to: Annotated[
         Literal["pcapng", "jsonl"] | None,
         typer.Option(
-            "--to", help="Whatever OUT is called. JSON Lines (decode --json) can't be read back."
+            "--to",
+            help="Format, whatever the name of OUT. JSON Lines (as of decode --json) "
+            "can't be converted back.",
         ),
     ] = None,
     since: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Requests from then on: a time in UTC (2026-11-21T14:05:05.5Z, 14:05:05), "
-            "or +10s behind the capture's beginning.",
+            help="Only requests from this time on: UTC (2026-11-21T14:05:05.5Z, 14:05:05), or "
+            "+10s after the capture begins.",
         ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Requests before that time.")
+        str | None, typer.Option(metavar="TIME", help="Only requests before this time.")
     ] = None,
     connection: Annotated[
         list[str] | None,
-        typer.Option(metavar="N[,N-N]", help="Only these connections; may be repeated."),
+        typer.Option(metavar="N[,N-N]", help="Only these connections; repeatable."),
     ] = None,
     only: Filter = None,
     redact: Annotated[
@@ -58,19 +60,19 @@ def convert_command(
         typer.Option(
             "--redact",
             "--no-payload",
-            help="Without record keys, values and headers. Secrets are never written.",
+            help="Leave out record keys, values and headers. Secrets are never written.",
         ),
     ] = False,
     tls_keys: TlsKeys = None,
 ) -> None:
-    """Make one capture of ours, or JSON Lines, of captures: all or a slice, always without secrets."""
+    """Convert captures to pcapng or JSON Lines: all or a slice, always without secrets."""
     from barnabas.captures.writing.masking import Masking
     from barnabas.cli.captures.convert import Wanted, convert
     from barnabas.cli.captures.moments import parse_moment
     from barnabas.cli.console.parsing import parse_numbers
 
     if len(files) < 2:
-        raise Trouble("convert takes captures and, last, the file to write; see --help")
+        raise Trouble("convert needs at least one capture and, last, the file to write; see --help")
     wanted = Wanted(
         parse_numbers(connection, "--connection") if connection else None,
         None if since is None else parse_moment(since, "--since"),

@@ -37,7 +37,7 @@ def decode(
     output = output or Output()
     if only is not None:
         if frames_only:
-            raise Trouble("--filter is about exchanges: give it without --frames")
+            raise Trouble("--filter applies to exchanges: omit --frames")
         output.passes = parse_filter(only, output.context.topics)
     if not (as_json or frames_only):
         output.fold(quiet)
@@ -47,7 +47,7 @@ def decode(
     upto = "; shown up to there"
     if frames_only:
         if dialect is not None:
-            raise Trouble(f"--frames is for Kafka's own headers: {dialect.name} is spoken here")
+            raise Trouble(f"--frames reads Kafka's headers only: this capture is {dialect.name}")
         for frame in read(capture, frames(capture.events(progress)), output, upto):
             if as_json:
                 output.raw(json_text(frame.row()))
@@ -66,7 +66,7 @@ def decode(
         output.note(output.folded.said)
     undecoded = capture.undecoded + output.undecoded
     if undecoded:
-        output.note(f"{plural(undecoded, 'frame')} that no schema reads, or that nobody asked for")
+        output.note(f"{plural(undecoded, 'frame')} undecodable or without a request")
     if output.too_large:
         output.note(f"{plural(output.too_large, 'exchange')} with a body too large to decode")
     return FINE

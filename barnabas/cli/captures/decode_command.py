@@ -27,7 +27,8 @@ DraftName = Annotated[
     typer.Option(
         "--draft",
         metavar="NAME",
-        help="Read it as of a draft, e.g. rewrite-a; captures say it themselves.",
+        help="Read the capture as this draft protocol, e.g. rewrite-a; barnabas' own captures "
+        "name it.",
     ),
 ]
 
@@ -43,42 +44,42 @@ def decode_command(
     ] = None,
     as_json: JsonBodies = False,
     frames: Annotated[
-        bool, typer.Option("--frames", help="A frame a line, not an exchange.")
+        bool, typer.Option("--frames", help="One line per frame instead of per exchange.")
     ] = False,
     only: Annotated[
         str | None,
-        typer.Option("--filter", metavar="EXPR", help="Exchanges that meet it (JMESPath)."),
+        typer.Option("--filter", metavar="EXPR", help="Only exchanges that match (JMESPath)."),
     ] = None,
     quiet_fetches: QuietFetches = None,
     tls_keys: TlsKeys = None,
     request: Annotated[
-        str | None, typer.Option(metavar="HEX", help="One request in hex; - reads stdin.")
+        str | None, typer.Option(metavar="HEX", help="Decode one request in hex; - reads stdin.")
     ] = None,
     response: Annotated[
-        str | None, typer.Option(metavar="HEX", help="One response in hex; - reads stdin.")
+        str | None, typer.Option(metavar="HEX", help="Decode one response in hex; - reads stdin.")
     ] = None,
-    api: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The API that the response answers.")
+    api: Annotated[str | None, typer.Option(metavar="NAME", help="API of the response.")] = None,
+    api_version: Annotated[
+        int | None, typer.Option(metavar="N", help="Version of the API.")
     ] = None,
-    api_version: Annotated[int | None, typer.Option(metavar="N", help="Its version.")] = None,
     release: Annotated[
-        str | None, typer.Option(metavar="X.Y", help="Kafka's release, where its bytes differ.")
+        str | None, typer.Option(metavar="X.Y", help="Kafka release, where its layout differs.")
     ] = None,
     draft: DraftName = None,
 ) -> None:
     """Print a capture as the live log would, or decode one frame."""
     given = [source for source in (files or None, request, response) if source is not None]
     if len(given) != 1:
-        raise Trouble("decode takes one of FILE, --request HEX, --response HEX; see --help")
+        raise Trouble("decode needs one of FILE, --request HEX or --response HEX; see --help")
     if files:
         if (api, api_version, release) != (None, None, None):
-            raise Trouble("--api, --api-version and --release are for --request, --response")
+            raise Trouble(
+                "--api, --api-version and --release apply to --request and --response only"
+            )
         from barnabas.cli.captures.decode import decode
 
         if quiet_fetches and (as_json or frames):
-            raise Trouble(
-                "--quiet-fetches is about lines of exchanges: give it without --json, --frames"
-            )
+            raise Trouble("--quiet-fetches applies to lines of exchanges: omit --json and --frames")
         keys = read_keys(tls_keys)
         raise typer.Exit(
             decode(
@@ -94,13 +95,13 @@ def decode_command(
     from barnabas.cli.captures.decode_hex import Asked, decode_hex
 
     if frames:
-        raise Trouble("--frames is for a capture file")
+        raise Trouble("--frames applies to a capture file")
     if only is not None:
-        raise Trouble("--filter is for a capture file")
+        raise Trouble("--filter applies to a capture file")
     if quiet_fetches is not None:
-        raise Trouble("--quiet-fetches is for a capture file")
+        raise Trouble("--quiet-fetches applies to a capture file")
     if tls_keys is not None:
-        raise Trouble("--tls-keys is for a capture file")
+        raise Trouble("--tls-keys applies to a capture file")
     text = request if request is not None else response
     assert text is not None  # noqa: S101
     direction: Literal["request", "response"] = "response" if request is None else "request"

@@ -61,7 +61,7 @@ def decode_hex(asked: Asked) -> int:
             _of_draft(asked, data) if asked.draft else _of_kafka(asked, data)
         )
     except Malformed as problem:
-        raise Trouble(f"no frame of that kind: {problem}", FINDINGS) from None
+        raise Trouble(f"undecodable: {problem}", FINDINGS) from None
     except (LookupError, ValueError) as problem:
         raise Trouble(str(problem)) from None
     hidden = {}
@@ -87,7 +87,7 @@ def decode_hex(asked: Asked) -> int:
             out.print(line)
     for oddity in oddities:
         where = f"{oddity.path or 'body'} at byte {oddity.offset}"
-        said = f"odd: {oddity.what} ({where}); Kafka accepts this and never writes it"
+        said = f"unusual: {oddity.what} ({where}); Kafka accepts this but never writes it"
         out.print(Text(printable(said), "yellow"))
     return FINE
 
@@ -101,7 +101,9 @@ def _of_kafka(asked: Asked, data: bytes) -> Decoded:
         _check_head(data)
     else:
         if asked.api is None or asked.version is None:
-            raise Trouble("a response does not say what it answers: give --api and --api-version")
+            raise Trouble(
+                "a response does not name its API and version: give --api and --api-version"
+            )
         key, version = known(asked.api, asked.version, asked.release).key, asked.version
     frame = decode_frame(data, asked.direction, key=key, version=version, release=asked.release)
     found = api(frame.key)
@@ -130,7 +132,7 @@ def _check_head(data: bytes) -> None:
 
 def _of_draft(asked: Asked, data: bytes) -> Decoded:
     if asked.direction == "response" and asked.api is None:
-        raise Trouble("a response does not say what it answers: give --api")
+        raise Trouble("a response does not name its API: give --api")
     assert asked.draft is not None  # noqa: S101
     draft = draft_of(asked.draft)
     frame = decode_draft(draft, data, asked.direction, api=asked.api)
@@ -148,11 +150,11 @@ def from_hex(text: str) -> bytes:
     digits = re.sub(r"0[xX]|[\s:,_-]", "", text)
     wrong = re.search(r"[^0-9a-fA-F]", digits)
     if wrong:
-        raise Trouble(f"{wrong.group()!r} is no hex digit (digit {wrong.start() + 1} of them)")
+        raise Trouble(f"{wrong.group()!r} is not a hex digit (digit {wrong.start() + 1})")
     if not digits:
         raise Trouble("no hex digits: give the bytes of a frame")
     if len(digits) % 2:
-        raise Trouble(f"{len(digits)} hex digits make no whole number of bytes")
+        raise Trouble(f"{len(digits)} hex digits are not a whole number of bytes")
     data = bytes.fromhex(digits)
     if len(data) >= 4 and int.from_bytes(data[:4]) == len(data) - 4:
         return data[4:]
@@ -217,7 +219,7 @@ def _batches(value: bytes) -> Iterator[str]:
     """A record set in a line, and each of its first batches in another."""
     total = records.summary(value)
     count = "an unknown number of" if total.records is None else total.records
-    rest = f", {plural(total.trailing, 'byte')} of a cut batch" if total.trailing else ""
+    rest = f", {plural(total.trailing, 'byte')} of an incomplete batch" if total.trailing else ""
     yield f"{total.batches} {'batch' if total.batches == 1 else 'batches'}, {count} records{rest}"
     try:
         for batch in itertools.islice(records.read(value), BATCHES):
@@ -228,6 +230,6 @@ def _batches(value: bytes) -> Iterator[str]:
                 f"{count} records, {batch.size} bytes{checked}"
             )
     except Malformed as problem:
-        yield f"no record set: {problem}"
+        yield f"not a record set: {problem}"
     if total.batches > BATCHES:
         yield f"and {total.batches - BATCHES} more batches"

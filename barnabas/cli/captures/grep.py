@@ -43,7 +43,7 @@ def grep(
         pattern = re.compile(re.escape(text) if fixed else text, re.IGNORECASE if any_case else 0)
     except re.error as problem:
         raise Trouble(
-            f"{text!r} is no regular expression: {problem}; -F takes it as it is"
+            f"{text!r} is not a regular expression: {problem}; -F searches for plain text"
         ) from None
     count = 0
     captures = apart(paths)

@@ -53,7 +53,7 @@ def parse_moment(text: str, option: str) -> Moment:
             return lambda begins: begins - begins % _DAY_NS + of_day
         found = datetime.fromisoformat(whole)
     except ValueError:
-        raise Trouble(f"{option}: {text!r} is no time such as {FORMS}") from None
+        raise Trouble(f"{option}: {text!r} is not a time such as {FORMS}") from None
     if found.tzinfo is None:
         found = found.replace(tzinfo=UTC)
     since = found - datetime(1970, 1, 1, tzinfo=UTC)

@@ -59,12 +59,12 @@ def rehearse(
             else:
                 output.line(_text(found, check))
     if own and rehearsal.rules.scenario is scenario and not scenario.rules:
-        raise Trouble(f"{path} has no scenario of its own: give one in front of it")
+        raise Trouble(f"{path} records no scenario: give one before it")
     for rule in rehearsal.rules.rules:
         output.note(f"{rule.name}: {rule.matched} matched, {rule.fired} fired, {rule.what}")
     if check:
         may = f", {allowed} of them by rules that depend on other connections" if allowed else ""
-        output.note(f"{different} of {count} messages were decided otherwise in the capture{may}")
+        output.note(f"{different} of {count} decisions differ from the capture{may}")
     return FINDINGS if check and different > allowed else FINE
 
 

@@ -14,8 +14,8 @@ from barnabas.plural import plural
 from barnabas.specs.drafts import Draft
 
 HOW: Final = (
-    "TLS is read with its keys: --tls-keys FILE, which a client or broker wrote as its SSLKEYLOGFILE; "
-    "or let `barnabas proxy` show what is inside"
+    "TLS can't be read without its keys: give --tls-keys FILE, written by a client or broker "
+    "with SSLKEYLOGFILE, or capture with `barnabas proxy`, which terminates TLS"
 )
 _MOST: Final = 8
 
@@ -36,7 +36,7 @@ def remarks(capture: Capture, spoken: Draft | None = None) -> Iterator[str]:
     if isinstance(sliced, list):
         yield f"{name} is a slice: {', of '.join(map(str, sliced))}"
     if reader.truncated:
-        yield f"{name} ends in the middle of a block; all before it is shown"
+        yield f"{name} ends in the middle of a block; everything before it is shown"
     if reader.left_out:
         said = ", ".join(
             f"{count} {kind} on port {port}"
@@ -55,18 +55,18 @@ def remarks(capture: Capture, spoken: Draft | None = None) -> Iterator[str]:
     if packets.cut:
         yield f"{plural(packets.cut, 'segment')} cut short by the capture's snap length"
     if packets.fragments.given_up:
-        yield f"{plural(packets.fragments.given_up, 'datagram')} of which a fragment is missing"
+        yield f"{plural(packets.fragments.given_up, 'datagram')} with a missing IP fragment"
     if spoken is not None:
-        yield f"read as {spoken.name}, a protocol that never shipped"
+        yield f"read as the draft {spoken.name}, a protocol that never shipped"
 
 
 def left_over(found: Conversations) -> Iterator[str]:
     """What the conversations of a capture could make no exchanges of."""
     if found.earlier:
         count = plural(found.earlier, "response")
-        yield f"{count} not shown: the requests are in a segment that was not given"
+        yield f"{count} not shown: the requests are in an earlier segment, which was not given"
     if found.skipped:
-        yield f"{plural(found.skipped, 'byte')} could not be taken apart into frames"
+        yield f"{plural(found.skipped, 'byte')} in which no frame was found"
 
 
 def _tls(reader: CaptureReader) -> Iterator[str]:
@@ -74,18 +74,18 @@ def _tls(reader: CaptureReader) -> Iterator[str]:
     seen = reader.tls
     left_out = sum(count for (_, kind), count in reader.left_out.items() if kind == "TLS")
     if seen.read:
-        yield f"{plural(seen.read, 'connection')} of TLS read with the keys"
+        yield f"{plural(seen.read, 'TLS connection')} decrypted"
     for why, count in seen.broken.most_common(_MOST):
-        yield f"{plural(count, 'connection')} of TLS read in part: {why}"
+        yield f"{plural(count, 'TLS connection')} decrypted in part: {why}"
     if not left_out:
         return
     if not reader.keys:
         yield HOW
         return
     if seen.unread[NO_KEYS] == left_out and not seen.read:
-        yield "the key log has keys for none of the TLS connections"
+        yield "the key log has no key of any of the TLS connections"
         return
     for why, count in seen.unread.most_common(_MOST):
-        yield f"{plural(count, 'TLS connection')} not read: {why}"
+        yield f"{plural(count, 'TLS connection')} not decrypted: {why}"
     if earlier := left_out - seen.unread.total():
-        yield f"{plural(earlier, 'TLS connection')} not read: begun before the capture"
+        yield f"{plural(earlier, 'TLS connection')} not decrypted: opened before the capture"

@@ -36,7 +36,7 @@ def serve(
     output = output or Output()
     broker = RecordedBroker(_exchanges(path, keys, output), speed=speed, say=output.note)
     if not broker.answers.recorded:
-        raise Trouble(f"{path} has no requests to answer", COULD_NOT_RUN)
+        raise Trouble(f"{path} has no recorded requests", COULD_NOT_RUN)
     return run(_main(broker, listen, output))
 
 
@@ -47,7 +47,11 @@ def _exchanges(path: Path, keys: KeyLog | None, output: Output) -> list[Exchange
     for exchange in read(capture, capture.exchanges(bar(output, "reading")), output):
         size += exchange.request_size + (exchange.response_size or 0)
         if size > LIMIT:
-            raise Trouble(f"{path} has more than {LIMIT >> 20} MiB of messages", COULD_NOT_RUN)
+            raise Trouble(
+                f"{path} holds more than {LIMIT >> 20} MiB of messages: serve a slice "
+                "of it (barnabas convert)",
+                COULD_NOT_RUN,
+            )
         found.append(exchange)
     return sorted(found, key=lambda exchange: exchange.ts)
 
@@ -64,7 +68,7 @@ async def _main(broker: RecordedBroker, listen: tuple[str, int], output: Output)
         raise Trouble(f"can't listen: {why}; choose another --listen") from None
     ready = {"listen": endpoint_text(broker.listeners[None]), "pid": os.getpid()}
     output.ready(json_text({"ready": ready}))
-    output.note(f"{plural(len(broker.answers.recorded), 'recorded exchange')} to answer with")
+    output.note(f"{plural(len(broker.answers.recorded), 'recorded exchange')} loaded")
     for node, address in broker.listeners.items():
         if node is not None:
             output.note(f"listening on {endpoint_text(address)} for {node[0]} {node[1]}")
@@ -79,12 +83,12 @@ def _summary(broker: RecordedBroker, output: Output) -> int:
         plural(served.connections, "connection"),
         f"{plural(served.answered.total(), 'request')} answered",
     ]
-    said += [f"{count} by {how}" for how, count in served.answered.most_common()]
+    said += [f"{count} matched by {how}" for how, count in served.answered.most_common()]
     output.note(", ".join(said))
     left = broker.answers.left()
     if left:
         said = [f"{count} {api}" for api, count in left.most_common()]
-        output.note(f"recorded, and nobody asked for it: {', '.join(said)}")
+        output.note(f"recorded but not requested: {', '.join(said)}")
     for what, count in served.unknown.most_common():
-        output.note(f"never recorded: {what}, asked {plural(count, 'time')}")
+        output.note(f"requested but not recorded: {what}, {plural(count, 'time')}")
     return FINDINGS if served.unknown else FINE

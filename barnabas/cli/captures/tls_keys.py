@@ -33,11 +33,12 @@ def read_keys(path: Path | None) -> KeyLog | None:
         raise Trouble(f"--tls-keys {path}: {problem.strerror}") from None
     if len(text) > _LIMIT:
         raise Trouble(
-            f"--tls-keys {path}: more than {_LIMIT >> 20} MiB; give the part of that time"
+            f"--tls-keys {path}: more than {_LIMIT >> 20} MiB; give only the keys of the captured "
+            "time"
         )
     keys = KeyLog(text)
     if not keys:
         raise Trouble(
-            f"--tls-keys {path}: no keys in it; it is to have lines like CLIENT_RANDOM HEX HEX"
+            f"--tls-keys {path}: no keys found; lines like CLIENT_RANDOM HEX HEX are expected"
         )
     return keys

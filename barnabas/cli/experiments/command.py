@@ -8,46 +8,56 @@ from typing import Annotated
 import typer
 
 experiment_app = typer.Typer(
-    no_args_is_help=True, help="Questions put to real systems, with a written result."
+    no_args_is_help=True, help="Measure how real brokers and clients behave, and write a report."
 )
 
 
-@experiment_app.command("list")
+@experiment_app.command(
+    "list",
+    epilog="Examples:\n\n  barnabas experiment list\n\n"
+    "  barnabas experiment list --json | jq -r .name",
+)
 def experiment_list(
-    as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One line of JSON per experiment.")
+    ] = False,
 ) -> None:
-    """List the experiments: what each asks, and of which versions of Kafka."""
+    """List the experiments: the question and the Kafka versions of each."""
     from barnabas.cli.experiments.run import listing
 
     listing(as_json=as_json)
 
 
 @experiment_app.command(
-    "run", epilog="Example:\n\n  barnabas experiment run pipelined-throughput --short"
+    "run",
+    epilog="Examples:\n\n  barnabas experiment run pipelined-throughput --short\n\n"
+    "  barnabas experiment run rebalance-waits --out results",
 )
 def experiment_run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas experiment list`.")],
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", "-o", metavar="DIR", help="NAME.md, NAME.json and plots are written there."
-        ),
+        typer.Option("--out", "-o", metavar="DIR", help="Folder for NAME.md, NAME.json and plots."),
     ] = Path("results"),
     short: Annotated[
-        bool, typer.Option("--short", help="Few runs: to see that it works, not to conclude from.")
+        bool, typer.Option("--short", help="Few runs: a smoke test, no basis for conclusions.")
     ] = False,
 ) -> None:
-    """Run an experiment on brokers of its own, and write its result as Markdown and JSON."""
+    """Run an experiment on brokers that it starts, and write the result as Markdown and JSON."""
     from barnabas.cli.experiments.run import run
 
     run(name, out, short=short)
 
 
-@experiment_app.command("write")
+@experiment_app.command(
+    "write",
+    epilog="Examples:\n\n  barnabas experiment write results/pipelined-order.json\n\n"
+    "  barnabas experiment write results/pipelined-order.json > pipelined-order.md",
+)
 def experiment_write(
-    file: Annotated[Path, typer.Argument(metavar="NAME.json", help="What a run has measured.")],
+    file: Annotated[Path, typer.Argument(metavar="NAME.json", help="The result of a run.")],
 ) -> None:
-    """Print the Markdown of what was measured before, without running anything."""
+    """Print the Markdown of an earlier result, without running anything."""
     from barnabas.cli.experiments.run import written
 
     typer.echo(written(file), nl=False)

@@ -40,7 +40,7 @@ def listing(*, as_json: bool = False) -> None:
     table.add_column("question")
     table.add_column("Kafka")
     for name, one in found.items():
-        table.add_row(name, one.question, ", ".join(one.versions) or "peers of ours")
+        table.add_row(name, one.question, ", ".join(one.versions) or "built-in peers")
     Terminal().show_table(table)
 
 
@@ -60,7 +60,7 @@ def run(name: str, out: Path, *, short: bool) -> None:
             *columns, console=output.err, transient=True, disable=not output.err.is_terminal
         ) as progress,
     ):
-        task = progress.add_task("brokers start", total=1)
+        task = progress.add_task("starting brokers", total=1)
 
         def step(done: int, total: int, what: str) -> None:
             progress.update(task, completed=done, total=total, description=what)
@@ -96,12 +96,14 @@ def written(file: Path) -> str:
         document = json.loads(file.read_bytes())
         found = _known(document["experiment"])
         if document["format"] != FORMAT:
-            raise Trouble(f"{file}: format {document['format']}, and {FORMAT} is known here")
+            raise Trouble(
+                f"{file}: format {document['format']} is not supported (expected {FORMAT})"
+            )
         return text(found, document)
     except OSError as problem:
         raise Trouble(f"{file}: {problem.strerror}") from None
     except (ValueError, KeyError, TypeError, IndexError) as problem:
-        raise Trouble(f"{file} is no result of an experiment ({problem!r})") from None
+        raise Trouble(f"{file} is not the result of an experiment ({problem!r})") from None
 
 
 def plots(found: Experiment, document: dict[str, Any]) -> dict[str, str]:
@@ -118,7 +120,7 @@ def text(found: Experiment, document: dict[str, Any]) -> str:
     )
     level = machine.get("nice", 0)  # results of before do not say
     nice = f", at nice level {level}" if level else ""
-    few = " A short run: it shows that it works, and nothing more." if document["short"] else ""
+    few = " A short run: a smoke test, no basis for conclusions." if document["short"] else ""
     return (
         f"# {document['experiment']}\n\n**{found.question}**\n\n"
         f"Measured on {document['date']} in {document['minutes']} minutes, on {machine['cores']} "

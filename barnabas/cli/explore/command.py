@@ -27,29 +27,37 @@ def explore_command(
         list[str],
         typer.Argument(
             metavar="-- CMD [ARGS]",
-            help="The program; {bootstrap}, {history} and {run} are filled in, and stand in "
+            help="The program; {bootstrap}, {history} and {run} are replaced, and also set as "
             "BARNABAS_BOOTSTRAP, BARNABAS_HISTORY and BARNABAS_RUN.",
         ),
     ],
     bootstrap_server: Servers,
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", metavar="DIR", help="What is done stays there; go on there."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Folder for recording, scenarios and results; an interrupted exploration continues "
+            "there.",
+        ),
     ] = Path("exploration"),
     api: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[,...]", help="Only exchanges of these APIs; may be repeated."),
+        typer.Option(metavar="NAME[,...]", help="Only exchanges of these APIs; repeatable."),
     ] = None,
     per_api: Annotated[
         int,
-        typer.Option(min=1, metavar="N", help="Exchanges of each client and API, evenly spread."),
+        typer.Option(
+            min=1, metavar="N", help="At most N exchanges per client and API, evenly spread."
+        ),
     ] = 10,
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Runs in all.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="At most N runs in total.")] = 100,
     time_limit: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="What takes longer is ended.",
+            help="Longer runs are killed.",
             show_default="5 times the recording, at least 30s",
         ),
     ] = None,
@@ -59,21 +67,24 @@ def explore_command(
             "--scenario",
             "-s",
             metavar="TEMPLATE",
-            help="Other faults than the three cuts: each rule's `do`, put at each exchange.",
+            help="Use the faults (`do`) of these rules instead of the three cuts, at each "
+            "exchange.",
         ),
     ] = None,
     faults: OwnFaults = None,
     where: Annotated[
         str,
         typer.Option(
-            "--id", metavar="WHERE", help="Where records have their ids: value, key, header:NAME."
+            "--id",
+            metavar="WHERE",
+            help="Where records carry their ids: value, key or header:NAME.",
         ),
     ] = "value",
     only: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Run under this scenario file, once; may be repeated."),
+        typer.Option(metavar="FILE", help="Run once under this scenario file; repeatable."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, a run each.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, one per run.")] = False,
 ) -> None:
     """Cut a program's connections at each exchange, a run each, and compare what it says with the log."""
     from barnabas.addresses import parse_servers

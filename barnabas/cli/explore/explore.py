@@ -128,7 +128,7 @@ def _all(job: Job, bench: Bench) -> int:
         return FINDINGS if report.failed else FINE
     except KeyboardInterrupt:
         report.close(Counter(), folder.path, job.command, job.bootstrap)
-        job.output.note("interrupted: the same command goes on from here")
+        job.output.note("interrupted: run the same command to continue")
         return FINDINGS if report.failed else COULD_NOT_RUN
     finally:
         folder.close()

@@ -48,8 +48,9 @@ class Report:
             self._table(results)
         if folder is not None and any(one.failed for one in results if not one.scenario):
             self._output.note(
-                "no fault was tried, since there are findings without any: mend these, then the same "
-                f"command goes on; history and output: {folder.joinpath('runs', 'recording')}"
+                "no fault was injected: the run without faults has findings already. Fix these, "
+                "then run the same command again; history and output: "
+                f"{folder.joinpath('runs', 'recording')}"
             )
             return
         runs = [one for one in results if one.scenario]
@@ -57,19 +58,21 @@ class Report:
         said.append(f"{sum(one.failed for one in runs)} with findings")
         unreached = sum(not one.reached for one in runs)
         if unreached:
-            said.append(f"{unreached} in which the fault was not reached: they say nothing")
+            said.append(f"{unreached} inconclusive: the exchange did not occur")
         silent = sum(not one.history for one in results)
         if silent:
-            said.append(f"{silent} without a history: only exit codes were looked at")
+            said.append(f"{silent} without a history: only the exit code was checked")
         self._output.note(", ".join(said))
         if left_out:
             reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
-            self._output.note(f"left out: {reasons}")
+            self._output.note(f"not run: {reasons}")
         failed = [one for one in results if one.failed and one.scenario]
         failed.sort(key=lambda one: (not one.repeated, -one.reproduced))
         if folder is None or not failed:
             return
-        self._output.note(f"histories and output of what failed: {folder / 'runs'}; to repeat it:")
+        self._output.note(
+            f"histories and output of failed runs: {folder / 'runs'}; to repeat them:"
+        )
         for one in failed[:REPEATED]:
             again = ["barnabas", "explore", "-b", bootstrap, "--only"]
             again += [str(folder / "scenarios" / one.scenario), "--", *command]

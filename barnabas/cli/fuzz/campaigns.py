@@ -61,8 +61,8 @@ def read_campaign(given: Path, changes: dict[str, Any] | None = None) -> Read:
         path, folder = READY / f"{given}.yaml", Path()
         if given.parent != Path() or str(given) not in ready():
             near = get_close_matches(given.stem, ready(), 1, cutoff=0.4)
-            hint = f"; did you mean {near[0]!r}?" if near else "; see barnabas fuzz list"
-            raise Trouble(f"there is no file {str(given)!r}, nor a campaign of that name{hint}")
+            hint = f"; did you mean {near[0]!r}?" if near else "; see `barnabas fuzz list`"
+            raise Trouble(f"no campaign and no file {str(given)!r}{hint}")
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as problem:

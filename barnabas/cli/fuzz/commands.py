@@ -36,17 +36,18 @@ ASIDE_EXAMPLES: Final = (
     "  barnabas fuzz aside brokers.fuzz.db --json | jq -r '.frames[]'"
 )
 SHOW_EXAMPLES: Final = (
-    "Example:\n\n  barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng"
+    "Examples:\n\n  barnabas fuzz show 3fa9c12b\n\n"
+    "  barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng"
 )
 
 fuzz_app = typer.Typer(
     no_args_is_help=True,
-    help="Send malformed frames to brokers, clients and decoders, and judge what they do.",
+    help="Fuzz brokers, clients and decoders with malformed frames.",
 )
 
 Own = Annotated[
     bool,
-    typer.Option("--i-own-this-target", help="The target may be on another machine: it is yours."),
+    typer.Option("--i-own-this-target", help="Allow a target on another machine: you own it."),
 ]
 Database = Annotated[
     Path | None,
@@ -63,14 +64,17 @@ DatabaseFile = Annotated[
 ]
 OneDocument = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 FindingName = Annotated[
-    str, typer.Argument(metavar="FINDING", help="Its name, or the beginning of it.")
+    str, typer.Argument(metavar="FINDING", help="Name of the finding, or the start of it.")
 ]
 
 
 @fuzz_app.command("run", epilog=RUN_EXAMPLES)
 def fuzz_run_command(
     campaign: Annotated[
-        Path, typer.Argument(metavar="CAMPAIGN", help="A file, or a name; see `fuzz list`.")
+        Path,
+        typer.Argument(
+            metavar="CAMPAIGN", help="A campaign file, or a name of `barnabas fuzz list`."
+        ),
     ],
     target: Annotated[
         str | None,
@@ -78,41 +82,44 @@ def fuzz_run_command(
             "--target",
             "-t",
             metavar="KIND[:WHICH]",
-            help="In place of the file's; A vs B: do they agree?",
+            help="Target instead of the file's; 'A vs B' compares two.",
         ),
     ] = None,
     cases: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Until so many are run in all.")
+        int | None, typer.Option(min=1, metavar="N", help="Stop after this many cases in total.")
     ] = None,
     seconds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="For so long at most.")
+        int | None, typer.Option(min=1, metavar="N", help="Stop after this time.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="In place of the file's.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed instead of the file's.")
+    ] = None,
     db: Annotated[
         Path | None,
         typer.Option(
             "--db",
             metavar="FILE",
-            help="Where findings are kept, and where it stands: the same command goes on.",
-            show_default="CAMPAIGN.fuzz.db beside it",
+            help="Database of findings and progress; the same command continues there.",
+            show_default="CAMPAIGN.fuzz.db here",
         ),
     ] = None,
     shrink: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Runs to make each finding smaller; 0: none.")
+        int, typer.Option(min=0, metavar="N", help="Runs to shrink each finding; 0: do not shrink.")
     ] = 100,
     spark: Annotated[
-        bool, typer.Option("--spark", help="Run rounds in shards on Spark, each with a target.")
+        bool, typer.Option("--spark", help="Run in shards on Spark, each with its own target.")
     ] = False,
     master: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="Where Spark runs: local[N], spark://HOST:PORT ...; here, on all cores, if absent.",
+            help="Where Spark runs: local[N], spark://HOST:PORT ...; default: this machine, all "
+            "cores.",
         ),
     ] = None,
     conf: Conf = None,
     own: Own = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, an event each.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, one per event.")] = False,
 ) -> None:
     """Run a campaign, or go on with it. Exit code 1: it has findings.
 
@@ -122,7 +129,7 @@ def fuzz_run_command(
     from barnabas.cli.fuzz.run import Wanted, fuzz_run
 
     if not spark and (master is not None or conf):
-        raise Trouble(f"{'--conf' if conf else '--master'} is about Spark: give --spark, too")
+        raise Trouble(f"{'--conf' if conf else '--master'} applies to Spark: give --spark, too")
     if master is not None:
         _look_at(master)
     changes: dict[str, Any] = {}
@@ -166,15 +173,13 @@ def fuzz_replay_command(
             "--target",
             "-t",
             metavar="KIND[:WHICH]",
-            help="Against this one.",
-            show_default="the one that it was found on",
+            help="Target to replay against.",
+            show_default="the target of the finding",
         ),
     ] = None,
-    attempts: Annotated[
-        int, typer.Option(min=1, metavar="N", help="It has so many to fire in.")
-    ] = 3,
+    attempts: Annotated[int, typer.Option(min=1, metavar="N", help="At most N attempts.")] = 3,
     first: Annotated[
-        bool, typer.Option("--first", help="As it was found, not as it was made smaller.")
+        bool, typer.Option("--first", help="Use the original case, not the shrunk one.")
     ] = False,
     own: Own = False,
     as_json: OneDocument = False,
@@ -195,7 +200,7 @@ def fuzz_show_command(
     db: Database = None,
     capture: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write what passed as pcapng, for Wireshark."),
+        typer.Option(metavar="FILE", help="Write the traffic as pcapng, for Wireshark."),
     ] = None,
     as_json: OneDocument = False,
 ) -> None:
@@ -209,7 +214,7 @@ def fuzz_show_command(
 def fuzz_report_command(
     db: DatabaseFile = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write one HTML page instead.")
+        Path | None, typer.Option(metavar="FILE", help="Write one HTML page instead of Markdown.")
     ] = None,
 ) -> None:
     """Report campaigns as Markdown, or as one HTML page. Exit code 1: there are findings."""
@@ -222,7 +227,10 @@ def fuzz_report_command(
 def fuzz_aside_command(
     db: DatabaseFile = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="A line of JSON for each kind, with the first's frames.")
+        bool,
+        typer.Option(
+            "--json", help="One line of JSON per kind, with the frames of its first case."
+        ),
     ] = False,
 ) -> None:
     """List the cases that were not sent: others of their kind had ended the target again and again."""
@@ -231,9 +239,11 @@ def fuzz_aside_command(
     raise typer.Exit(fuzz_aside(db, as_json=as_json))
 
 
-@fuzz_app.command("list")
+@fuzz_app.command(
+    "list", epilog="Examples:\n\n  barnabas fuzz list\n\n  barnabas fuzz list --json | jq -r .name"
+)
 def fuzz_list_command(
-    as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON per entry.")] = False,
 ) -> None:
     """List ready campaigns, and what a campaign may name: targets, mutators, oracles, sessions, corpora."""
     from barnabas.cli.fuzz.listing import fuzz_list
@@ -242,7 +252,10 @@ def fuzz_list_command(
     raise typer.Exit(FINE)
 
 
-@fuzz_app.command("schema")
+@fuzz_app.command(
+    "schema",
+    epilog="Examples:\n\n  barnabas fuzz schema\n\n  barnabas fuzz schema > campaign.schema.json",
+)
 def fuzz_schema_command() -> None:
     """Print the JSON Schema of campaign files, for editors."""
     from barnabas.cli.console.json_text import json_text

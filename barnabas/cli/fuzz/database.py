@@ -25,7 +25,7 @@ def _only() -> Path:
     here = sorted(Path().glob(f"*{SUFFIX}"))
     if len(here) != 1:
         said = "none" if not here else ", ".join(map(str, here))
-        raise Trouble(f"name a database with --db; here is {said}")
+        raise Trouble(f"give the database with --db; this folder has {said}")
     return here[0]
 
 
@@ -34,7 +34,7 @@ def one(findings: Findings, name: str) -> Finding:
     found = findings.findings(prefix=name) if name else []
     names = sorted({each.name for each in found})
     if len(names) > 1:
-        raise Trouble(f"{name} is the beginning of several: {', '.join(names)}")
+        raise Trouble(f"{name} is ambiguous: {', '.join(names)}")
     if not found:
         known = sorted({each.name for each in findings.findings()})
         said = f"; there are: {', '.join(known[:20])}" if known else "; there is none"

@@ -56,8 +56,8 @@ class Shown:
         self.cells = set(self.findings.coverage(kept.id))
         self.named = {one.name for one in self.findings.findings(kept.id)}
         self.progress.update(self.task, total=budget.cases, completed=kept.done, description=target)
-        goes_on = f", goes on at case {kept.done}" if kept.done else ""
-        self.output.note(f"{target}: {plural(seeds, 'message')} to start from{goes_on}")
+        goes_on = f", continuing at case {kept.done}" if kept.done else ""
+        self.output.note(f"{target}: {plural(seeds, 'seed message')}{goes_on}")
         self._event("begin", target=target, seeds=seeds, done=kept.done)
 
     def round(self, event: Began) -> None:
@@ -82,7 +82,7 @@ class Shown:
 
     def shrinking(self, finding: Finding) -> None:
         """A finding is being made smaller."""
-        self.progress.update(self.task, said=f"making {finding.name} smaller")
+        self.progress.update(self.task, said=f"shrinking {finding.name}")
 
     def close(self, seconds: float, database: Path) -> None:
         """What it came to."""
@@ -97,9 +97,9 @@ class Shown:
         aside = sum(row.cases for row in self.findings.aside(self.kept.id))
         if aside:
             self.output.note(
-                f"{plural(aside, 'case')} not sent: others of their kind had ended it again and "
-                "again, or it did not ask; "
-                f"barnabas fuzz aside {database}"
+                f"{plural(aside, 'case')} not sent: similar cases had crashed the target "
+                "repeatedly, or the client did not send the request; see `barnabas fuzz aside "
+                f"{database}`"
             )
         self._event(
             "over", **self._numbers(self.kept.done), set_aside=aside, seconds=round(seconds, 3), ran=ran,
@@ -153,7 +153,7 @@ class Shown:
         numbers = self._numbers(0)
         return (
             f"{plural(numbers['apis'], 'API')}, {plural(numbers['versions'], 'version')}, "
-            f"{numbers['coverage']:,} of field and mutator"
+            f"{numbers['coverage']:,} combinations of field and mutator"
         )
 
     def _event(self, event: str, **values: Any) -> None:

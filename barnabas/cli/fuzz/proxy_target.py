@@ -176,10 +176,10 @@ def _line(process: subprocess.Popen[bytes]) -> str:
 
 def _make(text: str, own: bool) -> Target:
     if text:
-        raise Misuse(f"proxy:{text}: there is one proxy; write proxy")
+        raise Misuse(f"proxy:{text}: the target takes no name; write proxy")
     return BrokerTarget(ProxyService(), batch=128, lanes=16, patience=0.5)
 
 
 PROXY: Final = Kind(
-    "proxy", "broker", "our own proxy, before a broker of the bench", "proxy", _make
+    "proxy", "broker", "barnabas' own proxy, in front of an embedded broker", "proxy", _make
 )

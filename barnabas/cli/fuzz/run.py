@@ -107,7 +107,7 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
             _make_smaller(wanted, findings, kept, target, found, progress)
             finished = True
         except KeyboardInterrupt:
-            progress.note("interrupted: the same command goes on behind the last batch")
+            progress.note("interrupted: run the same command to continue after the last batch")
         progress.close(time.monotonic() - began, wanted.database)
     any_ = bool(findings.findings(kept.id))
     return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN

@@ -66,7 +66,7 @@ def rounds(spark: SparkSession, job: Job, shelf: Shelf) -> RunRound:
             try:
                 rows = ids.mapInArrow(work, SCHEMA).collect()
             except (PySparkException, Py4JError) as problem:
-                raise CannotRun(f"Spark gave up: {reason(problem)}") from None
+                raise CannotRun(f"Spark failed: {reason(problem)}") from None
             return came_to([(row["kind"], row["said"]) for row in rows])
 
         size = max(SMALLEST, len(numbers) // (cores * SHARDS))

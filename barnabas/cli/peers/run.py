@@ -31,7 +31,7 @@ def kinds() -> Iterator[str]:
         if versions := [
             row["version"] for row in startable() if row["kind"] == peer.name and row["version"]
         ]:
-            yield f"{'':<10} seen working: {', '.join(versions)}"
+            yield f"{'':<10} tested: {', '.join(versions)}"
 
 
 def startable() -> Iterator[dict[str, Any]]:
@@ -66,7 +66,7 @@ def start(kind: str, brokers: int | None = None, output: Output | None = None) -
     name, _, version = kind.partition(":")
     if name not in {peer.name for peer in PEERS} or (name == "embedded" and version):
         names = ", ".join(peer.name for peer in PEERS)
-        raise Trouble(f"no kind of brokers is called {kind!r}; there are: {names}")
+        raise Trouble(f"unknown kind of brokers {kind!r}; choose one of: {names}")
     output = output or Output()
     for number in SIGNALS:
         signal.signal(number, _interrupt)
@@ -89,7 +89,7 @@ def _embedded(brokers: int, output: Output) -> int:
     from barnabas.peers.embedded import EmbeddedCluster, UnavailableError
 
     try:
-        note = "topics are made on first use, with 4 partitions; Ctrl-C stops it"
+        note = "topics are created on first use, with 4 partitions; Ctrl-C stops the brokers"
         return _run(EmbeddedCluster(brokers), note, output)
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
@@ -108,7 +108,7 @@ def _apache(version: str, brokers: int, output: Output) -> int:
     except UnknownVersionError as problem:
         raise Trouble(f"{problem}; for example: apache:3.9.1") from None
     try:
-        note = f"Apache Kafka {version}, {cluster.mode}; Ctrl-C stops it"
+        note = f"Apache Kafka {version}, {cluster.mode}; Ctrl-C stops the brokers"
         return _run(cluster, note, output)
     except (UnavailableError, BootError) as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None

@@ -28,63 +28,77 @@ REPLAY_EXAMPLES: Final = (
 
 
 def replay_command(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", parser=capture_path, help="A capture (pcapng).")
-    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", parser=capture_path, help="A capture.")],
     bootstrap_server: Annotated[
         str,
         typer.Option(
-            "--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The live cluster."
+            "--bootstrap-server",
+            "-b",
+            metavar="HOST:PORT[,...]",
+            help="The live cluster to send to.",
         ),
     ],
     speed: Annotated[
         str,
-        typer.Option(metavar="N|max", help="10: in a tenth of the recorded time; max: at once."),
+        typer.Option(
+            metavar="N|max",
+            help="Factor: 10 replays in a tenth of the recorded time; max does not wait.",
+        ),
     ] = "1",
     only: Filter = None,
     allow: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="API", help="Send it too, beside what reads, produces and manages groups."
+            metavar="API",
+            help="Also send this API, beside those that read, produce and manage "
+            "groups; repeatable.",
         ),
     ] = None,
     shift_time: Annotated[
         bool,
-        typer.Option("--shift-time", help="Records are of today: retention leaves them alone."),
+        typer.Option(
+            "--shift-time",
+            help="Shift record timestamps to now, so that retention keeps the records.",
+        ),
     ] = False,
     ignore: Ignore = None,
     everything: Annotated[
         bool,
-        typer.Option("--everything", help="Also what each run and cluster has otherwise."),
+        typer.Option("--everything", help="Also compare what differs in each run and cluster."),
     ] = False,
     own: Annotated[
         bool,
-        typer.Option(OPTION, help="Brokers may be on other machines than this one."),
+        typer.Option(OPTION, help="Allow brokers on other machines: you own them."),
     ] = False,
     broker_tls: BrokerTls = False,
     broker_ca: BrokerCa = None,
     broker_cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Our certificate, if they ask for one.")
+        Path | None, typer.Option(metavar="FILE", help="Client certificate (mutual TLS).")
     ] = None,
     broker_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its key, if it is in another file.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Key of the client certificate, if in another file."),
     ] = None,
     broker_insecure: Annotated[
-        bool, typer.Option("--broker-insecure", help="TLS to the brokers, whoever they are.")
+        bool,
+        typer.Option(
+            "--broker-insecure", help="TLS to the brokers, without verifying their certificates."
+        ),
     ] = False,
     sasl_mechanism: Annotated[
         str | None, typer.Option(metavar="NAME", help="PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.")
     ] = None,
     sasl_username: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Who all recorded clients are now.")
+        str | None,
+        typer.Option(metavar="NAME", help="The user that all recorded clients log in as."),
     ] = None,
     sasl_password_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Its first line is the password.")
+        Path | None, typer.Option(metavar="FILE", help="File with the password in its first line.")
     ] = None,
     tls_keys: TlsKeys = None,
     as_json: JsonLines = False,
 ) -> None:
-    """Ask a live cluster what recorded clients asked; exit code 1 if any answer is another one."""
+    """Replay recorded requests against a live cluster; exit code 1 if any answer is another one."""
     from barnabas.addresses import parse_servers
     from barnabas.cli.proxy.tls_options import TlsOptions, make_tls
     from barnabas.cli.replay.replay import Replay, replay
@@ -124,7 +138,7 @@ def _speed(text: str) -> float:
     except ValueError:
         found = -1.0
     if text != "max" and not 0 < found < float("inf"):
-        raise Trouble(f"--speed {text}: a number above 0 is expected, or max")
+        raise Trouble(f"--speed {text}: expected a number above 0, or max")
     return found
 
 
@@ -137,12 +151,12 @@ def _credentials(
     if mechanism is None and username is None and password_file is None:
         return None
     if mechanism is None or username is None or password_file is None:
-        raise Trouble("SASL wants --sasl-mechanism, --sasl-username and --sasl-password-file")
+        raise Trouble("SASL needs --sasl-mechanism, --sasl-username and --sasl-password-file")
     if mechanism not in MECHANISMS:
-        raise Trouble(f"--sasl-mechanism {mechanism}: it is one of {', '.join(MECHANISMS)}")
+        raise Trouble(f"--sasl-mechanism {mechanism}: expected one of {', '.join(MECHANISMS)}")
     try:
         password = password_file.read_text().split("\n")[0].removesuffix("\r")
     except (OSError, UnicodeDecodeError) as problem:
-        why = problem.strerror if isinstance(problem, OSError) else "it is no text"
+        why = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
         raise Trouble(f"--sasl-password-file {password_file}: {why}") from None
     return Credentials(mechanism, username, password)

@@ -1,4 +1,4 @@
-"""`barnabas replay`: recorded clients against a live cluster, and what was answered otherwise."""
+"""`barnabas replay`: recorded clients against a live cluster, and which responses differ."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Report:
         if outcome.problem:
             self.output.line(f"    {outcome.problem}")
         if outcome.version not in (None, outcome.exchange.version):
-            self.output.line(f"    asked as v{outcome.version}")
+            self.output.line(f"    sent as v{outcome.version}")
         for one in outcome.differences:
             self.output.line(f"    response {one}")
 
@@ -103,14 +103,15 @@ class Report:
         for what, count in self.unplayable.most_common():
             note(f"not replayable: {what} ({count})")
         note(
-            f"{plural(self.sent, 'exchange')} replayed, {self.different} answered otherwise, "
-            f"{self.failed} without an answer, {self.unplayable.total()} not replayable"
+            f"{plural(self.sent, 'exchange')} replayed, {plural(self.different, 'response')} "
+            f"{'differs' if self.different == 1 else 'differ'}, {self.failed} without a response, "
+            f"{self.unplayable.total()} not replayable"
         )
         return FINDINGS if self.different or self.failed or self.unplayable else FINE
 
 
 def replay(asked: Replay, output: Output | None = None) -> int:
-    """Ask, print what is answered otherwise; returns the exit code. Raises Trouble.
+    """Replay, print the responses that differ; returns the exit code. Raises Trouble.
 
     SIGINT or SIGTERM end it: FINDINGS, since not all was compared.
     """
@@ -123,17 +124,17 @@ def replay(asked: Replay, output: Output | None = None) -> int:
         found = index(_wanted(asked, first))
         found.topics = capture.topics | found.topics
         if not found.order:
-            raise Trouble(f"{asked.path} has nothing to replay", COULD_NOT_RUN)
+            raise Trouble(f"{asked.path} has no replayable requests", COULD_NOT_RUN)
         report = Report(output, asked.as_json)
         run(_play(asked, found, report, output))
     except asyncio.CancelledError:
-        output.note("stopped before its end")
+        output.note("interrupted before the end of the recording")
         report.end()
         return FINDINGS
     except TooLarge as problem:
         raise Trouble(f"{asked.path}: {problem} (--filter)", COULD_NOT_RUN) from None
     except Unreachable as problem:
-        raise Trouble(f"no live cluster: {problem}", COULD_NOT_RUN) from None
+        raise Trouble(f"can't reach the live cluster: {problem}", COULD_NOT_RUN) from None
     return report.end()
 
 
@@ -194,8 +195,12 @@ async def _check_topics(cluster: LiveCluster, found: Index, asked: Replay, outpu
         output.note(f"WARNING: {what}")
     if said:
         output.note(
-            "Make them with as many partitions, or expect other answers"
-            + ("; --allow CreateTopics, if the recording shall" if found.needed.created else "")
+            "Create them with as many partitions, or expect other responses"
+            + (
+                "; --allow CreateTopics replays the recorded requests that create them"
+                if found.needed.created
+                else ""
+            )
         )
 
 
@@ -203,8 +208,8 @@ def _check_own(asked: Replay, address: Address) -> None:
     """Raises Trouble for a broker on another machine, unless that is allowed."""
     if not asked.own and not is_loopback(address[0]):
         raise Trouble(
-            f"{endpoint_text(address)} is not this machine: a replay writes to its target; "
-            f"if it is yours, say {OPTION}"
+            f"{endpoint_text(address)} is not this machine, and a replay writes to its target: if "
+            f"you own it, give {OPTION}"
         )
 
 

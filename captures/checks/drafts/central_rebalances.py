@@ -91,7 +91,8 @@ def central_rebalances(_: NoSettings) -> See:
             yield Finding(
                 "error",
                 f"group {found.name}: {other} was started before {one.name} had stopped",
-                "Start-fetcher is sent when all consumers of the group have answered stop-fetcher.",
+                "Send start-fetcher only after every consumer of the group has answered "
+                "stop-fetcher.",
                 (before, evidence(exchange)),
             )
         if seen.api == "StopFetcher" and seen.error == "" and seen.end is not None:
@@ -122,7 +123,7 @@ def _started(
                 yield Finding(
                     "error",
                     f"group {group.name}: {other.name} and {one.name} both own {topic} {partition}",
-                    "A partition has one owner in a rebalance.",
+                    "A rebalance must give each partition one owner.",
                     (other.evidence, one.evidence),
                 )
     for row in rows:
@@ -130,15 +131,16 @@ def _started(
         if told is not None and row["offset"] < told:
             yield Finding(
                 "warning",
-                f"group {group.name}: {row['topic']} {row['partition']} is started from {row['offset']}, and "
-                f"was stopped at {told}",
-                "What was fetched between is fetched twice: the offsets of stop-fetcher are to be stored.",
+                f"group {group.name}: {row['topic']} {row['partition']} was started from offset "
+                f"{row['offset']}, but had been stopped at {told}",
+                "The records in between are fetched twice: store the offsets that stop-fetcher "
+                "returns.",
                 (one.evidence,),
             )
 
 
 CHECK: Final = Check(
     "central_rebalances", NoSettings(), central_rebalances,
-    "fetchers that are started while others run, two owners, offsets that go back",
-    "the draft central-coordination; groups all of whose RegisterConsumer were seen",
+    "fetchers started while others run, partitions with two owners, offsets that go back",
+    "the draft central-coordination; groups of which all RegisterConsumer requests were captured",
 )  # fmt: skip

@@ -49,9 +49,10 @@ def central_states(_: NoSettings) -> See:
             answer = "no answer" if seen.error is None else seen.error or NONE
             yield Finding(
                 "error",
-                f"{seen.api} of consumer {known.name} ({answer}), which can only be "
+                f"{seen.api} of consumer {known.name} ({answer}) is not allowed in state "
                 f"{' or '.join(sorted(known.states))}",
-                "Fetchers that run are stopped before they are started anew, and nothing is refused.",
+                "Stop running fetchers before you start them again; a consumer may not reject a "
+                "request.",
                 (known.evidence, evidence(exchange)),
             )
         elif seen.error is None:  # it may have done what it was asked, or not
@@ -63,6 +64,6 @@ def central_states(_: NoSettings) -> See:
 
 
 CHECK: Final = Check(
-    "central_states", NoSettings(), central_states, "steps that central coordination does not have",
-    "the draft central-coordination; consumers whose RegisterConsumer was seen",
+    "central_states", NoSettings(), central_states, "steps that central coordination does not allow",
+    "the draft central-coordination; consumers whose RegisterConsumer was captured",
 )  # fmt: skip

@@ -49,8 +49,9 @@ def rewrite_owners(_: NoSettings) -> See:
                 if exchange.ts > known.since:
                     yield Finding(
                         "error",
-                        f"group {group}: generation {number} behind generation {known.number}",
-                        "A coordinator has lost what the registry had, or is a former one.",
+                        f"group {group}: generation {number} came after generation {known.number}",
+                        "The coordinator has lost the registry's data, or a former coordinator "
+                        "still answers.",
                         (known.evidence, evidence(exchange)),
                     )
                 return
@@ -60,9 +61,10 @@ def rewrite_owners(_: NoSettings) -> See:
             if number != known.number and exchange.ts > known.since:
                 yield Finding(
                     "error",
-                    f"group {group}: a commit of generation {number} was taken in generation "
+                    f"group {group}: a commit of generation {number} was accepted in generation "
                     f"{known.number}",
-                    "The coordinator must refuse it with IllegalGeneration, older or newer.",
+                    "The coordinator must reject older and newer generations with "
+                    "IllegalGeneration.",
                     (known.evidence, evidence(exchange)),
                 )
 
@@ -82,13 +84,13 @@ def _owned(
                     "error",
                     f"group {group}: {owner[0]} and {name} both own {topic['topic']}-{number} in "
                     f"generation {known.number}",
-                    "A partition has one owner in a generation.",
+                    "A generation must give each partition one owner.",
                     (owner[1], evidence(exchange)),
                 )
 
 
 CHECK: Final = Check(
     "rewrite_owners", NoSettings(), rewrite_owners,
-    "two owners of a partition, generations that go back, stale commits",
-    "the draft rewrite-0.8.2; groups of which a JoinGroup was seen",
+    "partitions with two owners, generations that go back, stale commits",
+    "the draft rewrite-0.8.2; groups of which a JoinGroup was captured",
 )  # fmt: skip

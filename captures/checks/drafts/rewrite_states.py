@@ -71,9 +71,10 @@ def rewrite_states(_: NoSettings) -> See:
             if exchange.ts > known.since:
                 yield Finding(
                     "error" if seen.answer == NONE else "warning",
-                    f"group {group}: {seen.api} of consumer {key[1]} ({seen.answer}), which can only be "
-                    f"in {' or '.join(sorted(known.states))}",
-                    "After IllegalGeneration a consumer stops, commits and joins before anything else.",
+                    f"group {group}: {seen.api} of consumer {key[1]} ({seen.answer}) is not "
+                    f"allowed in state {' or '.join(sorted(known.states))}",
+                    "After IllegalGeneration a consumer must stop, commit and rejoin before "
+                    "anything else.",
                     (known.evidence, evidence(exchange)),
                 )
             return
@@ -85,6 +86,6 @@ def rewrite_states(_: NoSettings) -> See:
 
 
 CHECK: Final = Check(
-    "rewrite_states", NoSettings(), rewrite_states, "steps that the consumer rewrite does not have",
-    "the draft rewrite-0.8.2; consumers whose JoinGroup was seen",
+    "rewrite_states", NoSettings(), rewrite_states, "steps that the consumer rewrite does not allow",
+    "the draft rewrite-0.8.2; consumers whose JoinGroup was captured",
 )  # fmt: skip

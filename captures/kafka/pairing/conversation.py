@@ -161,14 +161,14 @@ class Conversation:
     def close(self, how: str) -> Iterator[Exchange]:
         """Those that were not over when the connection ended, with a note on how it did."""
         waiting = [pending for pending, _ in self._requests.values()]
-        yield from self._given_up(waiting, f"request not sent on: {how}")
+        yield from self._given_up(waiting, f"request not forwarded: {how}")
         for pending, frame in self._responses.values():
             yield build_exchange(
                 pending,
                 *self._connection,
                 received=frame.ts,
                 response_size=len(frame.data),
-                note=f"response not sent on: {how}",
+                note=f"response not forwarded: {how}",
                 packet=frame.packet,
             )
         waiting = [*self.pairing.unanswered(), *self._own.values()]

@@ -124,7 +124,7 @@ class DraftPairing:
         else:
             asked = waiting[0] if waiting else None
         if asked is None:
-            raise LookupError("nobody has asked for this")
+            raise LookupError("response without a request")
         waiting.remove(asked)
         if not self.draft.has_kafkas and head:
             error = error_in(asked.key, head)

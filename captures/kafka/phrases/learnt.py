@@ -34,16 +34,16 @@ def learnt(exchange: Exchange, context: Context) -> str:
 def _session(session: Session, names: Names) -> str:
     words = ", share session" if session.id is None else f", session {session.id}"
     if not session.count:
-        return f"{words}, partitions unknown before" if not session.complete else f"{words}: empty"
+        return f"{words} that began earlier" if not session.complete else f"{words}: empty"
     where = _partitions(session.partitions, names)
-    since = "" if session.complete else " since, unknown before"
+    since = "" if session.complete else " (partial: the session began earlier)"
     return f"{words}: {plural(session.count, 'partition')} {where}{since}"
 
 
 def _member(member: Member, names: Names) -> str:
     """What it has, for a heartbeat that does not say it."""
     if member.assigned is None:
-        return ", assignment unknown before"
+        return ", assignment not seen"
     return f" has {_partitions(member.assigned, names) or 'nothing'}"
 
 

@@ -32,7 +32,7 @@ def consumed_again(history: History, log: Log) -> Iterator[Finding]:
         ids = [name for name, _, _ in again]
         _, offset, behind = again[0]
         text = (
-            f"given to {group} in {topic}[{partition}] before, and again after the offset behind it was "
+            f"delivered to {group} from {topic}[{partition}] again although a later offset was "
             f"committed (the first: offset {offset}, committed {behind})"
         )
         yield finding("consumed again", ids, text)

@@ -23,5 +23,5 @@ def consumed_out_of_order(history: History, log: Log) -> Iterator[Finding]:
                 found.setdefault(key, []).append(event.id)
             latest[key] = event.offset
     for (consumer, topic, partition), ids in sorted(found.items()):
-        text = f"not behind what {consumer} had read in {topic}[{partition}]"
+        text = f"delivered to {consumer} after later records of {topic}[{partition}]"
         yield finding("consumed out of order", ids, text)

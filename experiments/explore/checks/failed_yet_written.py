@@ -17,4 +17,6 @@ def failed_yet_written(history: History, log: Log) -> Iterator[Finding]:
         if record.visible and (record.topic, record.id) in unwanted:
             found.setdefault(record.topic, {})[record.id] = None
     for topic, ids in sorted(found.items()):
-        yield finding("failed yet written", list(ids), f"failed or aborted, but in {topic}")
+        yield finding(
+            "failed yet written", list(ids), f"reported as failed or aborted, but in {topic}"
+        )

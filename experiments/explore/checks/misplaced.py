@@ -21,5 +21,5 @@ def misplaced(history: History, log: Log) -> Iterator[Finding]:
         if log.covers(*at) and (at not in log.at or log.at[at].id != event.id):
             found.setdefault(at[:2], {})[event.id] = None
     for (topic, partition), ids in sorted(found.items()):
-        text = f"not at the offset that was told for it in {topic}[{partition}]"
+        text = f"not at the offset that the producer was given in {topic}[{partition}]"
         yield finding("misplaced", list(ids), text)

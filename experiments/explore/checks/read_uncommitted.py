@@ -18,7 +18,7 @@ def read_uncommitted(history: History, log: Log) -> Iterator[Finding]:
         if isolation == "read_committed" and _uncommitted(event, history, log):
             found.setdefault(event.consumer, []).append(event.id)
     for consumer, ids in sorted(found.items()):
-        yield finding("read uncommitted", ids, f"not committed, but read by {consumer}")
+        yield finding("read uncommitted", ids, f"never committed, but delivered to {consumer}")
 
 
 def _uncommitted(event: Consumed, history: History, log: Log) -> bool:

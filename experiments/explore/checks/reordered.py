@@ -28,7 +28,7 @@ def reordered(history: History, log: Log) -> Iterator[Finding]:
                 behind.append(record.id)
             latest[producer] = max(ordinal, latest.get(producer, -1))
         if behind:
-            text = f"behind a later record of its producer in {topic}[{partition}]"
+            text = f"after a later record of the same producer in {topic}[{partition}]"
             yield finding("reordered", behind, text)
 
 

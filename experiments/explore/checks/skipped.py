@@ -46,5 +46,5 @@ def skipped(history: History, log: Log) -> Iterator[Finding]:
             and (record.visible or name not in careful)
         ]
         if ids:
-            where = f"{topic}[{partition}], which it was to read from offset {begin} on"
-            yield finding("skipped", ids, f"passed by unread by {name} in {where}")
+            where = f"{topic}[{partition}], which it read from offset {begin} on"
+            yield finding("skipped", ids, f"never delivered to {name} from {where}")

@@ -28,14 +28,17 @@ def main(
     client: Annotated[Client, typer.Argument(help="The client library.")],
     bootstrap: Annotated[str, typer.Option(envvar="BARNABAS_BOOTSTRAP", help="The cluster.")],
     history: Annotated[
-        Path, typer.Option(envvar="BARNABAS_HISTORY", help="The file that is told.")
+        Path, typer.Option(envvar="BARNABAS_HISTORY", help="File for the history.")
     ] = Path("history.jsonl"),
-    run: Annotated[str, typer.Option(envvar="BARNABAS_RUN", help="This run's token.")] = "1",
-    topic: Annotated[str, typer.Option(help="Where to send; {run} is the token.")] = "orders-{run}",
-    records: Annotated[int, typer.Option(min=1, help="How many.")] = 30,
-    transactions: Annotated[int, typer.Option(min=0, help="In how many transactions.")] = 0,
+    run: Annotated[str, typer.Option(envvar="BARNABAS_RUN", help="Token of this run.")] = "1",
+    topic: Annotated[
+        str, typer.Option(help="Topic to send to; {run} is replaced by the token.")
+    ] = "orders-{run}",
+    records: Annotated[int, typer.Option(min=1, help="Number of records.")] = 30,
+    transactions: Annotated[int, typer.Option(min=0, help="Number of transactions.")] = 0,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="The producer's.")
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Transactional id of the producer."),
     ] = None,
 ) -> None:
     """Send records, read them in a group, and write the history of it."""

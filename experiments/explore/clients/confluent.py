@@ -17,7 +17,7 @@ def produce(work: Work) -> set[str]:
         for record in batch:
             _send(work, producer, record, None, acknowledged)
     if producer.flush(PATIENCE):
-        raise TimeoutError(f"not all was acknowledged in {PATIENCE:g} s")
+        raise TimeoutError(f"not all records were acknowledged within {PATIENCE:g} s")
     return acknowledged
 
 
@@ -138,7 +138,9 @@ def consume(work: Work, wanted: set[str]) -> None:
         consumer.subscribe([work.topic], on_assign=lambda _, places: work.assigned(name, places))
         while missing:
             if time.monotonic() > end:
-                raise TimeoutError(f"{len(missing)} records did not come in {PATIENCE:g} s")
+                raise TimeoutError(
+                    f"{len(missing)} records were not consumed within {PATIENCE:g} s"
+                )
             messages = [one for one in consumer.consume(50, timeout=0.1) if not one.error()]
             for one in messages:
                 at = one.topic(), one.partition(), one.offset()

@@ -29,9 +29,7 @@ def go() -> str:
     """The Go on the path, or where go.dev has people put it. Raises CannotRun, with what to do."""
     found = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
     if found is None:
-        raise CannotRun(
-            "clients in Go are built with the Go on the path, and there is none: see go.dev/dl"
-        )
+        raise CannotRun("Go clients need the go command on the PATH: see go.dev/dl")
     return found
 
 

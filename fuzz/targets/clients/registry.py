@@ -21,7 +21,7 @@ CLIENTS: Final[tuple[tuple[str, str, Callable[[str], Client]], ...]] = (
     ),
     (
         "confluent-kafka",
-        "a release on PyPI, and the librdkafka in it",
+        "a release on PyPI, with its librdkafka",
         lambda version: python_client("confluent-kafka", "with_confluent", version),
     ),
     (
@@ -29,7 +29,7 @@ CLIENTS: Final[tuple[tuple[str, str, Callable[[str], Client]], ...]] = (
         "a release on PyPI",
         lambda version: python_client("aiokafka", "with_aiokafka", version),
     ),
-    ("java", "Apache Kafka's own of a release, from Maven Central", java_client),
+    ("java", "Apache Kafka's Java client of a release, from Maven Central", java_client),
     (
         "franz-go",
         "a release of the Go module",
@@ -73,12 +73,12 @@ def find(text: str) -> Client:
             return made(version)
     names = ", ".join(f"{known}@VERSION" for known, _, _ in CLIENTS)
     raise Misuse(
-        f"no client {text!r}; there are {names}, and {COMMAND}LINE with {{bootstrap}} in it"
+        f"unknown client {text!r}; choose from {names}, or {COMMAND}LINE with {{bootstrap}} in it"
     )
 
 
 def _command(text: str) -> Client:
     line = shlex.split(text)
     if not line or not any("{bootstrap}" in one for one in line):
-        raise Misuse(f"the command of a client says where {{bootstrap}} goes, unlike {text!r}")
+        raise Misuse(f"the command of a client must contain {{bootstrap}}, unlike {text!r}")
     return Client(f"command {line[0]}", "command", lambda: Program(line, each=True))

@@ -110,7 +110,7 @@ class ClientTarget:
                     self._asks.setdefault(workload, set()).add(key)
             in_vain = 0 if len(newest) > before else in_vain + 1
         if not newest:
-            raise CannotRun(f"{self.name} asked the broker nothing; is it a client of Kafka?")
+            raise CannotRun(f"{self.name} sent no request to the broker; is it a Kafka client?")
         return newest
 
     def _workload(self, key: int) -> str:

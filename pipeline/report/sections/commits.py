@@ -1,4 +1,4 @@
-"""Committed offsets against what was fetched: what was read twice, what was passed over."""
+"""Committed offsets against what was fetched: what was read twice, what was skipped."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def draw(results: Results) -> Drawn:
     found = rows(results, "commits")
     said = []
     for column, severity, text in (
-        ("gaps", "bad", "offsets were passed over and never fetched here"),
-        ("refused", "odd", "commits were refused"),
+        ("gaps", "bad", "offsets were skipped and never fetched in this capture"),
+        ("refused", "odd", "commits were rejected"),
         ("rewinds", "odd", "commits went backwards"),
         ("duplicates", "odd", "offsets were fetched again"),
     ):
@@ -30,8 +30,8 @@ def draw(results: Results) -> Drawn:
         "fetched_to": "fetched up to",
         "lag": "not committed",
         "duplicates": "again",
-        "gaps": "passed over",
-        "refused": "commits refused",
+        "gaps": "skipped",
+        "refused": "commits rejected",
         "fenced": "transactions fenced",
         "rewinds": "commits backwards",
     }

@@ -86,8 +86,8 @@ def draw(results: Results) -> Drawn:
         remarks.append(f"{len(by_client) - len(clients)} clients with fewer errors are not drawn")
     said = Said(
         "odd",
-        f"{sum(by_error.values()):,} times a response said no:"
-        f" {listed(by_error[error] and f'{by_error[error]:,} {error}' for error in most(by_error))}",
+        f"{sum(by_error.values()):,} errors in responses: "
+        f"{listed(by_error[error] and f'{by_error[error]:,} {error}' for error in most(by_error))}",
     )
     return Drawn([said], plots, [_table(found)], remarks)
 

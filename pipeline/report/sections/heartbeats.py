@@ -1,4 +1,4 @@
-"""Heartbeats against session time-outs."""
+"""Heartbeats against session timeouts."""
 
 from __future__ import annotations
 
@@ -45,12 +45,17 @@ def draw(results: Results) -> Drawn:
             }
         ],
     }
-    plot = Plot("Longest silence, of the session", [trace], layout, bars_height(len(shown)))
+    plot = Plot(
+        "Longest silence as share of the session timeout",
+        [trace],
+        layout,
+        bars_height(len(shown)),
+    )
     remarks = [*cut(results, "heartbeats")]
     if len(found) > len(shown):
         remarks.append(
-            f"{len(found) - len(shown)} members with shorter silences, or sessions of a length that"
-            " is not known, are in the table only"
+            f"{len(found) - len(shown)} members with shorter silences, or with an unknown session "
+            "timeout, are in the table only"
         )
     columns = {
         "group": "group",
@@ -58,9 +63,9 @@ def draw(results: Results) -> Drawn:
         "protocol": "protocol",
         "member": "member",
         "heartbeats": "heartbeats",
-        "session_timeout_ms": "session time-out",
+        "session_timeout_ms": "session timeout",
         "max_gap_ms": "longest silence",
-        "share": "of the session",
+        "share": "of the session timeout",
         "expired": "expired",
     }
     written = {"session_timeout_ms": duration, "max_gap_ms": duration, "share": "{:.0%}".format}

@@ -75,7 +75,7 @@ def _hot(found: Any) -> list[Said]:
     share = first["produced_bytes"] / total
     if share < HOT:
         return []
-    return [Said("odd", f"{_name(first)} takes {share:.0%} of the bytes that are produced")]
+    return [Said("odd", f"{_name(first)} receives {share:.0%} of the produced bytes")]
 
 
 def _table(found: Any) -> Table:

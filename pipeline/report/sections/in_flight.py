@@ -54,13 +54,13 @@ def draw(results: Results) -> Drawn:
     ]
     layout: dict[str, Any] = {
         "xaxis": time_axis(),
-        "yaxis": counts_axis(max(deepest.values()), title={"text": "requests under way"}),
+        "yaxis": counts_axis(max(deepest.values()), title={"text": "requests in flight"}),
         "hovermode": "x unified",
     }
-    columns = {"client_id": "client", "depth_max": "most under way at once"}
+    columns = {"client_id": "client", "depth_max": "most in flight at once"}
     table = Table(columns, rows(results, "in_flight_clients"))
     remarks = [*cut(results, "in_flight", "in_flight_clients")]
     if (others := len(table.rows) - len(clients)) > 0:
-        remarks.append(f"{others} clients with fewer under way are in the table only")
-    plot = Plot("Requests under way", traces, layout, 340, tuple(MEASURES))
+        remarks.append(f"{others} clients with fewer in flight are in the table only")
+    plot = Plot("Requests in flight", traces, layout, 340, tuple(MEASURES))
     return Drawn(plots=[plot], tables=[table], remarks=remarks)

@@ -56,7 +56,7 @@ def draw(results: Results) -> Drawn:
     plot = Plot("Latency by API", traces, layout, 400, tuple(MEASURES))
     remarks = [*cut(results, "latency")]
     if len(counts) > len(apis):
-        remarks.append(f"{len(counts) - len(apis)} rarer APIs are in the table only")
+        remarks.append(f"{len(counts) - len(apis)} less frequent APIs are in the table only")
     return Drawn([*_rises(found)], [plot], [_table(found)], remarks)
 
 
@@ -107,8 +107,8 @@ def _table(found: Sequence[Row]) -> Table:
     columns = {
         "api": "API",
         "count": "exchanges",
-        "p50": "p50, in the middle",
-        "p99": "p99, at worst",
+        "p50": "p50 (median of the buckets)",
+        "p99": "p99 (worst bucket)",
         "max": "longest",
     }
     return Table(columns, said, dict.fromkeys(("p50", "p99", "max"), duration))

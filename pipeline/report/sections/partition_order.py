@@ -21,9 +21,9 @@ def draw(results: Results) -> Drawn:
         "producer_id": "producer id",
         "kind": "what",
         "offset": "offset",
-        "other_offset": "the other's offset",
+        "other_offset": "the other batch's offset",
         "base_sequence": "sequence",
-        "missing": "left out",
+        "missing": "skipped",
         "packet": "packet",
     }
     return Drawn(said, tables=[Table(columns, found)], remarks=[*cut(results, "partition_order")])

@@ -138,7 +138,7 @@ def _said(groups: dict[str, list[Row]]) -> Iterator[Said]:
             continue
         text = f"group {group}: {len(generations)} generation{'s' * (len(generations) > 1)}"
         if still > 0:
-            text += f", delivery stood still for up to {duration(still)}"
+            text += f", delivery stopped for up to {duration(still)}"
             text += f" (generation {worst['generation']})"
         if late:
             text += f"; late: {listed(late)}"
@@ -155,7 +155,7 @@ def _gone(found: Sequence[Row]) -> Iterator[str]:
             reasons[name(row["client_id"])].append(name(row["reason"]))
     for client, given in reasons.items():
         if len(given) > 1:
-            yield f"{client} went {len(given)} times ({listed(given)})"
+            yield f"{client} left {len(given)} times ({listed(given)})"
 
 
 def _table(found: Sequence[Row]) -> Table:
@@ -168,8 +168,8 @@ def _table(found: Sequence[Row]) -> Table:
         "join_ms": "join took",
         "sync_ms": "sync took",
         "late": "late",
-        "standstill_ms": "it stood still",
-        "group_standstill_ms": "the group stood still",
+        "standstill_ms": "the member stopped",
+        "group_standstill_ms": "the group stopped",
         "reason": "reason",
         "stopped": "stopped",
     }

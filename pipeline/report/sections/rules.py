@@ -38,7 +38,7 @@ def draw(results: Results) -> Drawn:
         }
         for title, column, colour in (
             ("without the rule", "p50_without_ms", GREY),
-            ("with it", "p50_with_ms", AMBER),
+            ("with the rule", "p50_with_ms", AMBER),
         )
     ]
     layout: dict[str, Any] = {
@@ -60,11 +60,11 @@ def draw(results: Results) -> Drawn:
         "api": "API",
         "fired": "fired",
         "p50_without_ms": "p50 without",
-        "p50_with_ms": "p50 with it",
+        "p50_with_ms": "p50 with the rule",
         "p99_without_ms": "p99 without",
-        "p99_with_ms": "p99 with it",
+        "p99_with_ms": "p99 with the rule",
         "errors_without": "errors without",
-        "errors_with": "errors with it",
+        "errors_with": "errors with the rule",
         "unanswered": "unanswered",
         "closed": "connections closed",
     }

@@ -75,7 +75,7 @@ def _marks(title: str, colour: str, found: Sequence[Row], clients: Sequence[str]
             [
                 f"{sum(row['count'] for row in some):,}",
                 listed(row["software"] for row in some),
-                listed(f"gone in {row['removed_in']}" for row in some if row["removed_in"]),
+                listed(f"removed in {row['removed_in']}" for row in some if row["removed_in"]),
             ]
             for some in cells.values()
         ],
@@ -96,8 +96,8 @@ def _said(old: Sequence[Row]) -> list[Said]:
     return [
         Said(
             "bad",
-            f"Kafka {release} no longer takes what {listed(map(_client, some))} use:"
-            f" {listed(map(_version, some))}",
+            f"Kafka {release} no longer supports versions that {listed(map(_client, some))} use: "
+            f"{listed(map(_version, some))}",
         )
         for release, some in sorted(by_release.items())
     ]
@@ -110,7 +110,7 @@ def _table(found: Sequence[Row]) -> Table:
         "api": "API",
         "version": "version",
         "count": "exchanges",
-        "removed_in": "refused from",
+        "removed_in": "removed in",
         "last_ts": "last seen",
     }
     ranked = sorted(found, key=lambda row: (not row["removed_in"], -row["count"]))

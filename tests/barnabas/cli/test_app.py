@@ -79,7 +79,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--drain", "soon"), "--drain: 'soon' is no duration"),
         (
             (*PROXY, "--scenario", "missing.yaml"),
-            "scenario: there is no file 'missing.yaml', nor a",
+            "scenario: no scenario and no file 'missing.yaml'",
         ),
         ((*PROXY, "--scenario", "folder"), "can't read the scenario folder"),
         ((*PROXY, "--scenario", "wrong.yaml"), "wrong.yaml:4: unknown key 'delai' in do"),
@@ -101,20 +101,23 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ),
         (
             ("analyze", "folder", "-o", "new", "--follow", "--master", "sc://127.0.0.1"),
-            "--follow reads the folder here",
+            "--follow reads the folder on this machine",
         ),
         (("analyze", "folder", "-o", "new", "--once"), "--once says when --follow ends"),
         (("decode", "missing.pcapng"), "can't read the capture missing.pcapng"),
-        (("decode", "text.pcapng"), "text.pcapng is no capture"),
+        (("decode", "text.pcapng"), "text.pcapng is not a capture"),
         (("decode", "text.pcapng", "--filter", "apo == 'Fetch'"), "did you mean 'api'?"),
-        (("decode", "text.pcapng", "--frames", "--filter", "api"), "without --frames"),
-        (("decode", "--request", "00", "--filter", "api"), "--filter is for a capture file"),
-        (("decode", "text.pcapng", "--frames", "--quiet-fetches"), "without --json, --frames"),
-        (("decode", "--request", "00", "--no-quiet-fetches"), "--quiet-fetches is for a capture"),
+        (("decode", "text.pcapng", "--frames", "--filter", "api"), "omit --frames"),
+        (("decode", "--request", "00", "--filter", "api"), "--filter applies to a capture file"),
+        (("decode", "text.pcapng", "--frames", "--quiet-fetches"), "omit --json and --frames"),
+        (
+            ("decode", "--request", "00", "--no-quiet-fetches"),
+            "--quiet-fetches applies to a capture",
+        ),
         (("decode", "folder"), "can't read the capture folder"),
         (("scenario", "check", "wrong.yaml"), "did you mean 'delay'?"),
         (("scenario", "check", "right.yaml", "wrong.yaml"), "wrong.yaml:4"),
-        (("peers", "start", "zookeeper"), "no kind of brokers is called 'zookeeper'"),
+        (("peers", "start", "zookeeper"), "unknown kind of brokers 'zookeeper'"),
     ],
 )
 def test_misuse_is_one_line_that_says_what_to_do(
@@ -241,7 +244,7 @@ def test_a_capture_into_a_pipe_that_nobody_reads_is_refused(tmp_path: Path) -> N
     os.mkfifo(tmp_path / "pipe")
     found = run(*PROXY, "--capture", str(tmp_path / "pipe"))
     assert (found.returncode, found.stdout) == (2, "")
-    assert "nobody reads that pipe, start its reader first" in found.stderr
+    assert "the pipe has no reader; start its reader first" in found.stderr
 
 
 @contextmanager

@@ -25,8 +25,8 @@ def test_three_retries_without_a_pause() -> None:
     assert whats(findings) == [
         (
             "warning",
-            "FindCoordinator was tried again 3 times in a row on COORDINATOR_NOT_AVAILABLE, the last "
-            "time after 2 ms",
+            "FindCoordinator was retried 3 times in a row after COORDINATOR_NOT_AVAILABLE, the last "
+            "time 2 ms after the error",
         )
     ]
     assert frames(findings) == [[(11, 12), (101, 102)]]
@@ -85,8 +85,8 @@ def test_a_new_connection_is_no_pause() -> None:
     assert whats(findings) == [
         (
             "warning",
-            "FindCoordinator was tried again 3 times in a row on COORDINATOR_NOT_AVAILABLE, the last "
-            "time after 2 ms",
+            "FindCoordinator was retried 3 times in a row after COORDINATOR_NOT_AVAILABLE, the last "
+            "time 2 ms after the error",
         )
     ]
     assert [one.connection for one in findings[0].evidence] == [1, 4]

@@ -21,8 +21,8 @@ def test_a_refused_one() -> None:
     assert whats(findings) == [
         (
             "warning",
-            "group g: a commit of generation 1 was refused, ILLEGAL_GENERATION; the member has joined "
-            "generation 2",
+            "group g: a commit of generation 1 was rejected: ILLEGAL_GENERATION; the member is "
+            "in generation 2",
         )
     ]
     assert frames(findings) == [[(91, 92), (151, 152)]]
@@ -53,7 +53,7 @@ def test_a_stale_one_that_was_taken() -> None:
     assert whats(findings) == [
         (
             "error",
-            "group g: the broker took a commit of generation 1 though the member had joined "
+            "group g: the broker accepted a commit of generation 1 from a member that had joined "
             "generation 2",
         )
     ]
@@ -73,7 +73,7 @@ def test_a_join_that_was_refused_or_never_answered_gives_no_generation() -> None
 def test_members_begin_with_epoch_0() -> None:
     """Of 0 and more; below it nobody is a member."""
     (finding,) = found("commits", commit(15, generation=0, error=ILLEGAL_GENERATION))
-    assert "a commit of generation 0 was refused" in finding.what
+    assert "a commit of generation 0 was rejected" in finding.what
 
 
 def test_who_is_no_member_may_commit() -> None:
@@ -87,7 +87,7 @@ def test_a_transaction_whose_offsets_are_refused_is_fenced_as_designed(error: in
     (finding,) = found("commits", join(9, generation=2), transact(20, error=error))
     assert finding.severity == "note"
     assert finding.what.startswith(
-        "group g: a transaction's offsets of generation 1 were refused, "
+        "group g: a transaction's offsets of generation 1 were rejected: "
     )
     assert finding.advice.startswith("Fencing as designed (KIP-447): ")
     assert "onPartitionsRevoked" not in finding.advice
@@ -95,7 +95,7 @@ def test_a_transaction_whose_offsets_are_refused_is_fenced_as_designed(error: in
 
 def test_who_commits_again_by_itself_is_not_told_to_commit_earlier() -> None:
     (finding,) = found("commits", commit(15, error=27))
-    assert finding.advice == "The client commits again once it has joined, or with its new epoch."
+    assert finding.advice == "The client commits again once it has rejoined, or with its new epoch."
 
 
 def test_offsets_of_a_transaction() -> None:

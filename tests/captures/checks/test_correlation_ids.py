@@ -16,7 +16,9 @@ def metadata(at: float, took: float, answer: bool = True, **more: Any) -> Exchan
 def test_an_id_again_while_the_first_waits() -> None:
     both = (metadata(1, 9, correlation_id=5), metadata(2, 9, correlation_id=5))
     again = found("correlation_ids", *both)
-    assert whats(again) == [("error", "correlation id 5 was used again while Metadata waited")]
+    assert whats(again) == [
+        ("error", "correlation id 5 was reused while Metadata was in flight with it")
+    ]
     assert frames(again) == [[(11, 12), (21, 22)]]
 
 
@@ -50,4 +52,4 @@ def test_raw_tokens_have_no_ids() -> None:
 def test_a_produce_that_is_never_answered_waits_too() -> None:
     sent = produce(1, ["a"], error=None, correlation_id=5)
     (finding,) = found("correlation_ids", sent, produce(200, ["b"], correlation_id=5))
-    assert "while Produce waited" in finding.what
+    assert "while Produce was in flight" in finding.what

@@ -85,7 +85,7 @@ def test_a_member_that_goes_and_comes_back(gone: Exchange, why: str) -> None:
             beat(20 * S, "b", 0, 4),
         )
     ]
-    assert causes == [["a joined"], ["b joined"], [why], ["b joined anew"]]
+    assert causes == [["a joined"], ["b joined"], [why], ["b came back"]]
 
 
 def test_what_began_before_the_capture_has_no_cause() -> None:

@@ -1,4 +1,4 @@
-"""Fetch after Fetch with the same error."""
+"""Fetch requests repeated without backoff that fail with the same error."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def fetch(at: float, error: int, *, whole: int = 0, replica: int = -1, **more: A
 def test_ten_times_the_same_error() -> None:
     findings = found("fetch_loops", *(fetch(1 + 2 * n, OUT_OF_RANGE) for n in range(30)))
     assert whats(findings) == [
-        ("warning", "orders[0] was fetched 10 times in a row with OFFSET_OUT_OF_RANGE")
+        ("warning", "Fetch of orders[0] failed 10 times in a row with OFFSET_OUT_OF_RANGE")
     ]
     assert frames(findings) == [[(11, 12), (191, 192)]]
     assert "auto.offset.reset" in findings[0].advice
@@ -68,7 +68,10 @@ def test_nine_times_are_none() -> None:
 
 def test_an_error_of_the_whole() -> None:
     (finding,) = found("fetch_loops", *(fetch(1 + 2 * n, 0, whole=70) for n in range(10)))
-    assert finding.what == "all was fetched 10 times in a row with FETCH_SESSION_ID_NOT_FOUND"
+    assert (
+        finding.what
+        == "Fetch of all partitions failed 10 times in a row with FETCH_SESSION_ID_NOT_FOUND"
+    )
 
 
 def test_success_another_error_or_a_pause_begins_anew() -> None:

@@ -134,19 +134,19 @@ def test_a_member_that_joins_again_of_itself() -> None:
     again = join(100, "a", 2, members=("a", "b"), reason="cached metadata has changed")
     told = beat(110, "b", 1, error=REBALANCE_IN_PROGRESS)
     b = join(120, "b", 2, reason="group is already rebalancing")
-    assert whys(*PAIR, again, told, b)[1] == ["a joined again: cached metadata has changed"]
+    assert whys(*PAIR, again, told, b)[1] == ["a rejoined: cached metadata has changed"]
 
 
 def test_who_does_not_come_was_told_or_is_dead() -> None:
     alone = join(100, "a", 2, members=("a",), took=6 * S)
     told = beat(200, "b", 1, error=REBALANCE_IN_PROGRESS)
-    assert whys(*PAIR, alone, told)[1] == ["a joined again", "b did not join again in time"]
-    assert waited(*PAIR, alone, told)[1] == "b, in vain"
-    assert whys(*PAIR, alone)[1] == ["a joined again", "b was removed"]
+    assert whys(*PAIR, alone, told)[1] == ["a rejoined", "b did not rejoin in time"]
+    assert waited(*PAIR, alone, told)[1] == "b, which did not rejoin"
+    assert whys(*PAIR, alone)[1] == ["a rejoined", "b was removed"]
     late = leaves(7 * S, "b", reason="consumer poll timeout has expired.", error=UNKNOWN_MEMBER_ID)
     assert whys(*PAIR, alone, told, late)[1] == [
-        "a joined again",
-        "b did not join again in time: consumer poll timeout has expired.",
+        "a rejoined",
+        "b did not rejoin in time: consumer poll timeout has expired.",
     ]
 
 
@@ -178,9 +178,9 @@ def test_who_comes_back_had_gone() -> None:
     alone = join(2 * S, "a", 2, members=("a",))
     anew = join(8 * S, "b-2", 3, new=True, client="b", connection=2)
     causes = [one.causes for one in learnt(*PAIR, gone, alone, anew)]
-    assert [*map(str, causes[2])] == ["b joined anew"]
+    assert [*map(str, causes[2])] == ["b came back"]
     assert causes[2][0].at_length == (
-        "b joined anew (before, b left: consumer poll timeout has expired.)"
+        "b came back (before, b left: consumer poll timeout has expired.)"
     )
 
 

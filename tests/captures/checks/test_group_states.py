@@ -32,8 +32,8 @@ def test_the_broker_takes_a_heartbeat_of_a_member_that_left() -> None:
     assert whats(findings) == [
         (
             "error",
-            "group g: Heartbeat of member m in state UNJOINED (it has no generation, or was told that "
-            "it is a member no longer) was taken",
+            "group g: Heartbeat of member m in state UNJOINED (it has no generation, or was told "
+            "that it is a member no longer) was accepted",
         )
     ]
     assert frames(findings) == [[(51, 52), (91, 92)]]
@@ -63,7 +63,8 @@ def test_another_generation_is_taken() -> None:
     assert whats(findings) == [
         (
             "error",
-            "group g: the broker took Heartbeat of generation 1 from member m, who has generation 2",
+            "group g: the broker accepted Heartbeat of generation 1 from member m, which is in "
+            "generation 2",
         )
     ]
     assert found("group_states", *rejoined, beat(9, generation=1, error=ILLEGAL_GENERATION)) == []
@@ -79,7 +80,7 @@ def test_a_sync_of_who_was_told_to_join_again_is_taken() -> None:
 def test_a_follower_hands_out_assignments() -> None:
     (finding,) = found("group_states", join(1, leader="other"), sync(3, assigns=("m",)))
     assert finding.severity == "error"
-    assert "does not lead generation 1" in finding.what
+    assert "is not the leader of generation 1" in finding.what
     assert found("group_states", join(1, leader="m"), sync(3, assigns=("m",))) == []
 
 
@@ -87,7 +88,7 @@ def test_another_generation_may_have_another_leader() -> None:
     first = (join(1, leader="m"), sync(3, assigns=("m",)))
     lost = (join(5, leader="other", generation=2), sync(7, assigns=("m",), generation=2))
     (finding,) = found("group_states", *first, *lost)
-    assert "does not lead generation 2" in finding.what
+    assert "is not the leader of generation 2" in finding.what
     followed = (join(1, leader="other"), sync(3))
     won = (join(5, leader="m", generation=2), sync(7, assigns=("m",), generation=2))
     assert found("group_states", *followed, *won) == []

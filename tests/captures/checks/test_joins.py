@@ -24,8 +24,8 @@ def test_the_member_that_came_last() -> None:
     assert whats(findings) == [
         (
             "warning",
-            "group g: generation 1 took 7 s to come together; member slow (worker) joined last, 7 s "
-            "after the first",
+            "group g: the rebalance to generation 1 took 7 s; member slow (worker) joined last, "
+            "7 s after the first JoinGroup",
         )
     ]
     assert frames(findings) == [[(10001, 10002), (80001, 80002)]]
@@ -42,7 +42,7 @@ def test_a_member_that_never_came() -> None:
     second = (join(9 * S, "a", 2, leader="a", members=("a",), took=8 * S), sync(20 * S, "a", 2))
     (finding,) = found("joins", *first, *second)
     assert finding.what == (
-        "group g: generation 2 took 8 s to come together; it waited for dead, who did not come"
+        "group g: the rebalance to generation 2 took 8 s; it waited for dead, which did not rejoin"
     )
 
 
@@ -50,7 +50,7 @@ def test_who_left_is_not_waited_for() -> None:
     first = (join(0, "a", leader="a", members=("a", "gone")), sync(2, "a"), leave(1 * S, "gone"))
     second = (join(9 * S, "a", 2, leader="a", members=("a",), took=8 * S), sync(20 * S, "a", 2))
     (finding,) = found("joins", *first, *second)
-    assert "all members that were seen had come long before" in finding.what
+    assert "all captured members had joined long before" in finding.what
 
 
 def test_each_generation_is_judged_once() -> None:
@@ -84,8 +84,8 @@ def test_who_hears_of_it_late_is_not_to_blame() -> None:
     ended = sorted(exchanges, key=lambda one: one.ts + (one.latency_ms or 0) * 1e6)
     (finding,) = found("joins", *ended, longest_ms=500.0)
     assert finding.what == (
-        "group g: generation 3 took 3 s to come together; it began because b joined anew (before, b "
-        f"left: {expired}), of which member a (a) heard 2.9 s later, with its heartbeat"
+        "group g: the rebalance to generation 3 took 3 s; it began because b came back (before, "
+        f"b left: {expired}); member a (a) learned of it 2.9 s later, with its heartbeat"
     )
     assert "poll more often" not in finding.advice
 

@@ -87,8 +87,8 @@ def test_a_client_that_knew_the_leader_of_the_epoch_it_names() -> None:
     assert whats(findings) == [
         (
             "warning",
-            "orders[0] was asked of broker 1 by a client that knew leader epoch 5, told 3 s before that "
-            "2 leads it",
+            "orders[0]: broker 1 was sent Fetch by a client that knew leader epoch 5, told 3 s "
+            "before that broker 2 is the leader",
         )
     ]
     assert frames(findings) == [[(1, 2), (30011, 30012)]]
@@ -117,8 +117,8 @@ def test_refused_three_times_though_it_was_told() -> None:
     assert whats(findings) == [
         (
             "warning",
-            "orders[0] was asked of broker 1 3 times in vain by a client told 4 s before that 2 leads "
-            "it",
+            "orders[0]: broker 1 rejected 3 requests of a client told 4 s before that broker 2 "
+            "is the leader",
         )
     ]
     assert found("leaders", metadata(0, 2), *refused[:2]) == []
@@ -178,9 +178,11 @@ def test_in_a_capture_of_others_a_broker_is_known_by_its_address() -> None:
     told = metadata(0, 2, brokers=NODES, broker=None)
     refused = [produce(n * S, ["a"], error=NOT_LEADER, **FIRST) for n in (2, 3, 4)]
     findings = found("leaders", told, fetch(3 * S, epoch=5, **FIRST), *refused)
-    assert [what.partition(" by a client")[0] for _, what in whats(findings)] == [
-        "orders[0] was asked of broker 1",
-        "orders[0] was asked of broker 1 3 times in vain",
+    assert [
+        what.partition(" by a client")[0].partition(" told")[0] for _, what in whats(findings)
+    ] == [
+        "orders[0]: broker 1 was sent Fetch",
+        "orders[0]: broker 1 rejected 3 requests of a client",
     ]
     second = {**FIRST, "server": "10.9.0.2:9092"}
     assert found("leaders", told, fetch(3 * S, epoch=5, **second)) == []

@@ -39,7 +39,7 @@ def test_a_life(name: str) -> None:
 def test_an_epoch_that_nobody_gave() -> None:
     findings = found("member_epochs", beat(0, 0, 3), beat(5, 2, 3))
     assert whats(findings) == [
-        ("warning", "group g: member m beats with epoch 2, its latest one is 3")
+        ("warning", "group g: member m sent a heartbeat with epoch 2; its current epoch is 3")
     ]
     assert frames(findings) == [[(1, 2), (51, 52)]]
 
@@ -50,7 +50,9 @@ def test_a_heartbeat_that_was_under_way_has_the_epoch_before() -> None:
 
 def test_an_epoch_that_goes_back() -> None:
     findings = found("member_epochs", beat(0, 0, 3), beat(5, 3, 2))
-    assert whats(findings) == [("error", "group g: the broker gave member m epoch 2, after 3")]
+    assert whats(findings) == [
+        ("error", "group g: the broker answered member m with epoch 2, lower than its 3")
+    ]
 
 
 @pytest.mark.parametrize("error", [UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, 69])

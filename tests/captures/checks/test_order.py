@@ -19,7 +19,10 @@ def test_the_later_request_is_in_front() -> None:
         "order", produce(1, ["a"], offset=1, took=9), produce(2, ["b"], offset=0, took=9)
     )
     assert whats(findings) == [
-        ("error", "orders[0]: records sent later are in front: offset 0 was sent behind 1")
+        (
+            "error",
+            "orders[0]: records sent later come first in the log: offset 0 was sent after offset 1",
+        )
     ]
     assert frames(findings) == [[(11, 12), (21, 22)]]
     assert "enable.idempotence" in findings[0].advice
@@ -41,8 +44,8 @@ def test_a_retry_behind_what_was_sent_after_it() -> None:
     assert whats(findings) == [
         (
             "error",
-            "orders[0]: records were sent again and are now behind those sent after them: "
-            "offset 1 was sent before 0",
+            "orders[0]: retried records come after records sent later: offset 1 was sent before "
+            "offset 0",
         )
     ]
     assert frames(findings) == [[(11, 12), (21, 22), (201, 202)]]

@@ -49,7 +49,7 @@ def test_a_member_that_polls_too_late_is_said_once() -> None:
     assert whats(findings) == [
         (
             "warning",
-            "group g: b left, since it did not poll within its max.poll.interval.ms of 6 s",
+            "group g: b left, because it did not poll within its max.poll.interval.ms of 6 s",
         )
     ]
     assert frames(findings) == [[(100001, 100002)]]
@@ -63,15 +63,15 @@ def test_a_member_that_does_not_come_when_it_is_told_to() -> None:
     )
     ended = sorted(slow, key=lambda one: one.ts + (one.latency_ms or 0) * 1e6)
     (finding,) = found("rebalances", *ended)
-    assert "b was told to join again, and removed, since it did not poll" in finding.what
+    assert "b was told to rejoin and removed, because it did not poll" in finding.what
 
 
 def test_one_that_keeps_coming_back() -> None:
     (finding,) = found("rebalances", *flapping(3))
     assert (finding.severity, finding.what) == (
         "warning",
-        "group g: b has gone and come back 3 times in 20.3 s (left), and the group began 5 "
-        "generations meanwhile",
+        "group g: b left and came back 3 times in 20.3 s (left); meanwhile the group went "
+        "through 5 generations",
     )
     assert "max.poll.interval.ms" in finding.advice
     *_, last = found("rebalances", *flapping(3, reason=EXPIRED))
@@ -80,7 +80,7 @@ def test_one_that_keeps_coming_back() -> None:
 
 def test_it_is_said_again_at_twice_as_many() -> None:
     counts = [finding.what for finding in found("rebalances", *flapping(13))]
-    assert [text.partition("come back ")[2].split()[0] for text in counts] == ["3", "6", "12"]
+    assert [text.partition("came back ")[2].split()[0] for text in counts] == ["3", "6", "12"]
 
 
 def test_the_times_and_their_window_can_be_set() -> None:
@@ -141,7 +141,7 @@ def test_members_with_heartbeats_of_their_own() -> None:
             epochs.beat(10 * S * (n + 1) + 5 * S, "a", 0, 2 * n + 3),
         ]
     (finding,) = found("rebalances", *told)
-    assert "a has gone and come back 3 times in 25 s (left)" in finding.what
+    assert "a left and came back 3 times in 25 s (left)" in finding.what
 
 
 def test_what_a_stranger_gives_for_a_reason_is_cut() -> None:

@@ -27,7 +27,7 @@ def test_in_order_is_fine() -> None:
 def test_a_response_behind_that_to_a_later_request() -> None:
     late = found("responses", metadata(2, 1), metadata(1, 9))
     assert whats(late) == [
-        ("error", "the response to Metadata came behind that to a later Metadata")
+        ("error", "the response to Metadata came after the response to a later Metadata")
     ]
     assert frames(late) == [[(11, 12), (21, 22)]]
 
@@ -45,7 +45,9 @@ def test_at_the_same_moment_only_the_order_in_one_packet_counts() -> None:
 
 def test_a_request_that_was_passed_over() -> None:
     findings = found("responses", metadata(2), metadata(1, answer=False))
-    assert whats(findings) == [("error", "Metadata was never answered, though a later request was")]
+    assert whats(findings) == [
+        ("error", "Metadata got no response, though a later request on its connection did")
+    ]
 
 
 def test_a_request_that_was_taken_out_before_a_later_one_was_answered() -> None:
@@ -92,7 +94,7 @@ def chunk(direction: Any, ms: int, data: bytes) -> Chunk:
 def test_a_response_that_nobody_asked_for() -> None:
     asked = (chunk("request", 1, request(7, topics=[])), chunk("response", 2, response(7)))
     stray = chunk("response", 3, response(8))
-    what = "a response with correlation id 8 answers no request"
+    what = "a response with correlation id 8 belongs to no request in flight"
     assert strays(*asked, stray) == [("error", what, 3)]
     # the capture may have begun between a request and its response
     assert strays(stray, *asked) == []

@@ -47,7 +47,7 @@ def test_a_gap() -> None:
     assert whats(findings) == [
         (
             "error",
-            "orders[0]: producer 9 epoch 0 left out 3 sequence numbers: 2 was next, 5 came",
+            "orders[0]: producer 9 epoch 0 skipped 3 sequence numbers: 2 was expected, 5 was sent",
         )
     ]
     assert frames(findings) == [[(11, 12), (21, 22)]]
@@ -125,7 +125,7 @@ def test_sent_again_though_it_knew() -> None:
     assert whats(findings) == [
         (
             "warning",
-            "orders[0]: producer 9 epoch 0 sent sequence 0 again though it knew that it was taken",
+            "orders[0]: producer 9 epoch 0 sent sequence 0 again after it had been acknowledged",
         )
     ]
     assert frames(findings) == [[(11, 12), (51, 52)]]
@@ -145,8 +145,8 @@ def test_refused_though_the_one_before_was_taken() -> None:
     assert whats(findings) == [
         (
             "warning",
-            "orders[0]: producer 9 epoch 0: sequence 2 was refused as out of order, though the one "
-            "before it was taken",
+            "orders[0]: producer 9 epoch 0: sequence 2 was rejected as out of order, though the "
+            "one before it was acknowledged",
         )
     ]
     assert frames(findings) == [[(11, 12), (21, 22)]]

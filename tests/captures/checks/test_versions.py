@@ -33,9 +33,9 @@ def test_a_newer_version_an_older_one_and_an_api_that_is_not_offered() -> None:
     other = exchange("ListGroups", 0, {}, None, at=9)
     findings = found("versions", offer(1, 1, 3), metadata(5, 4), metadata(6, 0), other)
     assert whats(findings) == [
-        ("error", "Metadata v4 was asked for; offered: 1 to 3"),
-        ("error", "Metadata v0 was asked for; offered: 1 to 3"),
-        ("error", "ListGroups v0 was asked for; offered: none"),
+        ("error", "Metadata v4 was sent; the broker offers 1 to 3"),
+        ("error", "Metadata v0 was sent; the broker offers 1 to 3"),
+        ("error", "ListGroups v0 was sent; the broker offers none"),
     ]
     assert frames(findings)[0] == [(11, 12), (51,)]
 
@@ -70,7 +70,7 @@ def test_what_is_no_request_has_no_version() -> None:
 
 def test_an_offer_of_one_version() -> None:
     findings = found("versions", offer(1, 2, 2), metadata(5, 2), metadata(6, 3))
-    assert whats(findings) == [("error", "Metadata v3 was asked for; offered: 2 to 2")]
+    assert whats(findings) == [("error", "Metadata v3 was sent; the broker offers 2 to 2")]
 
 
 def test_without_an_offer_nothing_is_known() -> None:

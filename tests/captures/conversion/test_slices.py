@@ -278,7 +278,7 @@ def test_a_capture_of_ours_that_lost_packets(tmp_path: Path) -> None:
     ("group", "note"),
     [
         ("g", "no response: connection closed"),  # the next frame completes it
-        ("g" * 99, "request not sent on: connection closed"),
+        ("g" * 99, "request not forwarded: connection closed"),
     ],
 )
 @pytest.mark.parametrize("kept", [1, 2, 3])

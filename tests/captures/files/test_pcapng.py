@@ -175,7 +175,7 @@ def test_a_pipe_that_was_cut_off() -> None:
         (HEAD + block("<", 6, b"abcd"), len(HEAD) + 8, "a block body of 4 bytes is too short"),
         (block("<", 0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 2, 0, -1)), 12, "version 2"),
         (foreign("<", options=struct.pack("<HH", 9, 2) + b"abcd"), 36, "an option of 2 bytes"),
-        (foreign("<", options=struct.pack("<HH", 1, 5) + b"abcd"), 48, "goes past the block"),
+        (foreign("<", options=struct.pack("<HH", 1, 5) + b"abcd"), 48, "extends past the block"),
         (HEAD + block("<", 6, struct.pack("<5I", 0, 0, 0, 5, 5) + b"abcd"), len(HEAD) + 20, "5"),
         (HEAD + block("<", 0xA, struct.pack("<IIxxxx", 0x544C534B, 5)), len(HEAD) + 12, "5 bytes"),
     ],

@@ -30,14 +30,14 @@ def test_a_group_that_flaps() -> None:
             for number in (3, 5, 7)
             for number, what in (
                 (number, (1, "slow left: consumer poll timeout has expired.")),
-                (number + 1, (2, "slow joined anew")),
+                (number + 1, (2, "slow came back")),
             )
         ),
         (9, 1, "slow left: consumer poll timeout has expired."),
         (10, 0, "healthy left: the consumer is being closed"),
     ]
     assert {row["leader"] for row in found[:-1]} == {"healthy"}
-    assert found[3]["waited_for"] == "healthy, told after 386 ms"
+    assert found[3]["waited_for"] == "healthy, notified after 386 ms"
 
 
 @pytest.mark.parametrize(

@@ -262,7 +262,7 @@ def test_what_is_written_is_called_part(tmp_path: Path) -> None:
 
 def test_only_one_writes_to_a_folder(tmp_path: Path) -> None:
     with CaptureWriter(tmp_path, limit=None, meta={}, rotation=Rotation(age=0), capture="5f"):
-        with pytest.raises(OSError, match="another proxy writes there") as found:
+        with pytest.raises(OSError, match="another proxy is writing there") as found:
             CaptureWriter(tmp_path, limit=None, meta={}, rotation=Rotation(age=0), capture="60")
         assert found.value.errno == errno.EBUSY
         assert len(list(tmp_path.iterdir())) == 1
@@ -403,4 +403,4 @@ def test_the_limit_is_that_of_all_segments(tmp_path: Path, limit: int, size: int
     sink.close(nothing)
     assert taken == [True, True, False]
     assert sum(map(len, contents(tmp_path))) == size
-    assert sink.stats.stopped == "its size limit is reached"
+    assert sink.stats.stopped == "it reached its size limit"

@@ -114,7 +114,7 @@ def test_the_limit_is_of_the_whole_file(tmp_path: Path) -> None:
     sink = make(tmp_path / "f", Disk(), limit=20, reserve=6)
     assert sink.put([b"0123456789"], 1, 10)
     assert not sink.put([b"x"], 1, 1)
-    assert sink.stats == Stats(1, 14, 1, 1, "its size limit is reached")
+    assert sink.stats == Stats(1, 14, 1, 1, "it reached its size limit")
     sink.close(lambda stats: b"sixsix")
     assert (tmp_path / "f").stat().st_size == 20
 
@@ -183,7 +183,7 @@ def test_what_waits_within_the_limit_is_written(tmp_path: Path) -> None:
     disk.gate.release(9)
     sink.close(nothing)
     assert (tmp_path / "f").read_bytes() == b"headabbbbcccc"
-    assert sink.stats == Stats(3, 13, 1, 1, "its size limit is reached")
+    assert sink.stats == Stats(3, 13, 1, 1, "it reached its size limit")
 
 
 def test_an_error_in_the_thread_loses_what_waits(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_the_limit(tmp_path: Path) -> None:
         flow.arrived("request", bytes(100_000), NOW)
         flow.close(NOW)
         stats = capture.stats
-        assert (stats.packets, stats.stopped) == (HANDSHAKE + 3, "its size limit is reached")
+        assert (stats.packets, stats.stopped) == (HANDSHAKE + 3, "it reached its size limit")
         assert (stats.lost_packets, stats.lost_bytes) == (2 + 2 + 3, 102_000)
     assert path.stat().st_size <= 5_000
     reader = CaptureReader(path)
@@ -196,7 +196,7 @@ def test_the_limit(tmp_path: Path) -> None:
         "barnabas": "lost",
         "packets": 7,
         "bytes": 102_000,
-        "stopped": "its size limit is reached",
+        "stopped": "it reached its size limit",
     }
     assert note.comment == said
     assert not reader.truncated

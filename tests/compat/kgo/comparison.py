@@ -30,12 +30,12 @@ from tests.compat.processes import RunningProxy
 
 FOUND: Final = (
     # of members that are busy when the group rebalances: many clients on few cores
-    r"joins: group \w+: generation \d+ took [\d.]+ s to come together; .*",
+    r"joins: group \w+: the rebalance to generation \d+ took [\d.]+ s; .*",
     # a broker of 4.x names itself as the leader in the answer that refuses a produce to a partition that it
     # is about to make, and the client goes by that name at once (KIP-951), time and again
-    r"backoff: Produce was tried again \d+ times in a row on NOT_LEADER_OR_FOLLOWER, .*",
+    r"backoff: Produce was retried \d+ times in a row after NOT_LEADER_OR_FOLLOWER, .*",
     # TestIssue434 deletes a topic that is consumed; the client asks for it until it believes that, for 15 s
-    r"fetch_loops: \w+\[\d+\] was fetched \d+ times in a row with UNKNOWN_TOPIC_OR_PARTITION",
+    r"fetch_loops: Fetch of \w+\[\d+\] failed \d+ times in a row with UNKNOWN_TOPIC_OR_PARTITION",
 )
 """What checks find in the suite's traffic, and rightly so, as patterns."""
 

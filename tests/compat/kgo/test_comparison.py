@@ -22,7 +22,7 @@ PASSED, FAILED, SKIPPED = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED
 HEARTBEATS = next(check for check in CHECKS if check.name == "heartbeats")
 JOINS = next(check for check in CHECKS if check.name == "joins")
 T = TypeVar("T")
-SLOW = "group ab12: generation 4 took 7.25 s to come together; member m (kgo) joined last"
+SLOW = "group ab12: the rebalance to generation 4 took 7.25 s; member m (kgo) joined last"
 
 
 def ended(**outcomes: Outcome) -> Ended:

@@ -39,7 +39,7 @@ def all_columns() -> str:
         "An element of `partitions` is a struct.",
         columns(PARTITION),
         "## Table errors",
-        "What could not be read.",
+        "Parts of captures that could not be read.",
         columns(ERRORS),
         "## Table connections",
         columns(CONNECTIONS),

@@ -45,7 +45,7 @@ def test_a_scenario_of_a_template_is_read_again_as_it_was_meant() -> None:
         ("[]", "at least one rule"),
         ("[{name: a, match: {api: Fetch}, do: close}]", "rule 'a' gives api"),
         ("[{name: a, when: {times: 1}, do: close}]", "rule 'a' gives when"),
-        ("[{name: a/b, do: close}, {name: a b, do: reset}]", "would be the same file name"),
+        ("[{name: a/b, do: close}, {name: a b, do: reset}]", "would have the same file name"),
         ("[{name: a, do: clos}]", "unknown fault"),
     ],
 )

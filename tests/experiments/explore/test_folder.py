@@ -97,5 +97,5 @@ def test_folders_that_are_something_else(tmp_path: Path) -> None:
         Folder(tmp_path, WHAT)
     used(tmp_path / "e").close()
     (tmp_path / "e" / "results.jsonl").write_text("{}\n")
-    with pytest.raises(FolderError, match=r"results.jsonl:1: this is no line of ours"):
+    with pytest.raises(FolderError, match=r"results.jsonl:1: not written by barnabas explore"):
         Folder(tmp_path / "e", WHAT)

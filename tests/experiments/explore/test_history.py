@@ -66,8 +66,14 @@ def test_who_writes_none_has_none(tmp_path: Path) -> None:
             SENT.decode() + '{"event":"acknowledged","id":"a","topic":"t","offset":-1}\n',
             "h:2: ack.*offset",
         ),
-        ('{"event":"acknowledged","id":"a","topic":"t"}\n', "'a' is acknowledged, but no line"),
-        (SENT.decode() + '{"event":"failed","id":"a","topic":"u"}\n', "'a' is failed, but no line"),
+        (
+            '{"event":"acknowledged","id":"a","topic":"t"}\n',
+            "'a' is acknowledged, but no earlier line",
+        ),
+        (
+            SENT.decode() + '{"event":"failed","id":"a","topic":"u"}\n',
+            "'a' is failed, but no earlier line",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, said: str) -> None:

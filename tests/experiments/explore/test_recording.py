@@ -57,7 +57,7 @@ def test_what_no_rule_can_meet_is_counted() -> None:
     ]
     found = steps(exchanges, "run")
     assert found.steps == (Step(3, "a", "ApiVersions", 0, 0),)
-    assert found.left_out == {"without a client id": 1, "that no rule is asked about": 1}
+    assert found.left_out == {"without a client id": 1, "to which rules do not apply": 1}
 
 
 def test_of_an_exchange_its_columns_and_its_error_are_kept() -> None:

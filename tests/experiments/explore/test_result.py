@@ -18,12 +18,17 @@ def result(**values: Any) -> Result:
     ("values", "outcome", "failed", "details"),
     [
         ({}, "fine", False, ""),
-        ({"reached": False}, "not reached", False, "never met"),
-        ({"reached": False, "trouble": "no"}, "not reached", False, "not done: no"),
+        ({"reached": False}, "not reached", False, "inconclusive: the exchange did not occur"),
+        ({"reached": False, "trouble": "no"}, "not reached", False, "inconclusive: no"),
         ({"findings": LOST}, "findings", True, "lost: 1 not there: a"),
-        ({"findings": LOST, "reached": False}, "findings", True, "lost: 1 not there: a; never met"),
+        (
+            {"findings": LOST, "reached": False},
+            "findings",
+            True,
+            "lost: 1 not there: a; inconclusive: the exchange did not occur",
+        ),
         ({"exit_code": 3, "last_line": "oh"}, "exit code 3", True, "oh"),
-        ({"exit_code": -9}, "ended by signal 9", True, ""),
+        ({"exit_code": -9}, "killed by signal 9", True, ""),
         ({"exit_code": None, "last_line": "busy"}, "still running after 12 s", True, "busy"),
     ],
 )

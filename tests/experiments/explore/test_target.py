@@ -21,5 +21,5 @@ def test_a_file_by_a_person_has_no_number() -> None:
     ],
 )
 def test_one_rule_about_one_api(rules: str) -> None:
-    with pytest.raises(ValueError, match=r"mine.yaml: one rule is expected, about one API"):
+    with pytest.raises(ValueError, match=r"mine.yaml: expected one rule that matches one API"):
         target(f"version: 1\nrules: {rules}", "mine.yaml")

@@ -40,7 +40,7 @@ def test_names_choose_in_the_order_of_the_contents() -> None:
 
 
 def test_an_oracle_of_another_role_alone_is_refused() -> None:
-    with pytest.raises(CannotRun, match="none of the campaign's oracles can judge a broker"):
+    with pytest.raises(CannotRun, match="none of the campaign's oracles applies to a broker"):
         assembled(campaign(oracles=["round_trip"]), BASIS, Path())
 
 
@@ -60,7 +60,7 @@ def test_a_maker_makes_the_cases_of_the_campaigns_seed() -> None:
 
 def test_what_nothing_can_be_done_to_is_told() -> None:
     # a Metadata request of v1 has no tags
-    with pytest.raises(CannotRun, match="no message that a mutator could be put to"):
+    with pytest.raises(CannotRun, match="no seed message has a place"):
         assembled(campaign(mutators=["tag_order"]), BASIS, Path()).maker({})
 
 

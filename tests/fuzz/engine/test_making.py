@@ -106,7 +106,7 @@ def test_energies_have_one_case_in_four_begin_with_what_is_hot() -> None:
 
 
 def test_nothing_to_mutate_is_refused() -> None:
-    with pytest.raises(ValueError, match="no message"):
+    with pytest.raises(ValueError, match="no seed message"):
         Maker("s", [])
 
 
@@ -114,7 +114,7 @@ def test_nothing_to_mutate_is_refused() -> None:
     ("change", "reason"),
     [
         (Change("counts", "nowhere.count", 1), "no place"),
-        (Change("nobody", "", 1), "no mutator"),
+        (Change("nobody", "", 1), "unknown mutator"),
     ],
 )
 def test_a_recipe_that_does_not_fit_its_seed_is_refused(change: Change, reason: str) -> None:

@@ -65,7 +65,7 @@ def test_a_value_in_packed_records_changes_and_all_else_reads(version: int) -> N
         for draws in range(20):
             change = _change("hugeness", value[0].path, draws)
             case = cook(Recipe(chart.seed, (change,)), 1)
-            if "left as before" in case.recipe.changes[0].detail:
+            if "unchanged" in case.recipe.changes[0].detail:
                 continue
             found = list(read(batches(case.chunks[0], version)))
             values = [one.value for batch in found for one in batch.records()]
@@ -81,7 +81,7 @@ def test_elements_that_come_or_go_are_counted_where_the_count_stands() -> None:
     sizes = set()
     for draws in range(30):
         case = cook(Recipe(chart.seed, (_change("elements_dropped", path, draws),)), 1)
-        if "left as before" not in case.recipe.changes[0].detail:
+        if "unchanged" not in case.recipe.changes[0].detail:
             found = list(read(batches(case.chunks[0], 9)))
             sizes.add((len(found), len(found[0].records())))
     assert sizes == {(1, 2)}
@@ -103,7 +103,7 @@ def test_wrappers_in_wrappers_are_opened_too() -> None:
     value = next(part for part in deepest.parts if part.path.endswith(".value"))
     assert deepest.seed.frame[value.start : value.end] == b"deep"
     cases = [cook(Recipe(message, (_change("hugeness", value.path, n),)), n) for n in range(5)]
-    case = next(one for one in cases if "left as before" not in one.recipe.changes[0].detail)
+    case = next(one for one in cases if "unchanged" not in one.recipe.changes[0].detail)
     (again,) = list(unpacked(map_of(_again(message, case.chunks[0]))))[-1:]
     assert again.packing is not None
     assert any(part.path == value.path and part.value >= 250 for part in again.parts)

@@ -28,7 +28,7 @@ OFFERED = {
 DELIVERY = {"repetition", "bursts", "disorder", "bytewise", "half_open"}
 """They leave the message as it is."""
 
-LEFT = "left as before"
+LEFT = "unchanged"
 """What a detail says of a number that was not mended."""
 
 

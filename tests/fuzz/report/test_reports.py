@@ -77,7 +77,7 @@ def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
     one, empty = found
     assert dict(one.facts)["cases"] == "100"
     assert sum(row.cases for row in one.apis) == 100
-    assert one.progress == ((0, "not over", 0),)
+    assert one.progress == ((0, "running", 0),)
     assert "| round | new features |" in markdown([one])
     assert "<th>new features</th>" in page([one])
     assert dict(one.facts)["findings"] == "3 (raised 2, evil 1)"

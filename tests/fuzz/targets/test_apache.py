@@ -43,5 +43,5 @@ def test_what_a_broker_logs_of_a_case_is_with_the_case_and_an_end_is_told() -> N
 
 
 def test_a_version_that_cannot_be_is_told_before_anything_starts() -> None:
-    with pytest.raises(CannotRun, match="no version of Kafka"):
+    with pytest.raises(CannotRun, match="not a version of Kafka"):
         ApacheService("four")

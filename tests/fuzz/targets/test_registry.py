@@ -26,18 +26,18 @@ def test_the_example_of_two_is_a_target() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "there is no kind ''"),
-        ("apachy:3", "there is no kind 'apachy'; there are: address"),
-        ("apache", "which version"),
-        ("embedded:2", "there is one embedded cluster"),
+        ("", "unknown kind of target ''"),
+        ("apachy:3", "unknown kind of target 'apachy'; choose one of: address"),
+        ("apache", "needs a version"),
+        ("embedded:2", "the target takes no name"),
         ("address:here", "HOST:PORT"),
         ("address:127.0.0.1:99999", "HOST:PORT"),
         ("address:[::1:9", "HOST:PORT"),
         ("address:192.0.2.1:9092", "--i-own-this-target"),
-        ("decoder:mine", "there are: specs, captures, frames, kafka-clients@"),
-        ("decoder:kafka-clients", "there are: specs"),
+        ("decoder:mine", "choose one of: specs, captures, frames, kafka-clients@"),
+        ("decoder:kafka-clients", "choose one of: specs"),
         ("client:nobody@1", "nobody"),
-        ("embedded vs ", "there is no kind ''"),
+        ("embedded vs ", "unknown kind of target ''"),
     ],
 )
 def test_what_is_none_is_told_in_a_line(text: str, says: str) -> None:
@@ -54,5 +54,5 @@ def test_a_campaign_names_one_or_two_kinds_that_there_are() -> None:
         return Campaign.model_validate(value, context=known).target
 
     assert sides(named(COMPARED[0])) == ("apache:3.9.1", "apache:4.3.1")
-    with pytest.raises(ValueError, match="no kind 'apachy'"):
+    with pytest.raises(ValueError, match="unknown kind 'apachy'"):
         named("embedded vs apachy:3")

@@ -38,7 +38,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=SEED, help=f"of the frames ({SEED})")
     asked = parser.parse_args()
     if not re.fullmatch(r"\d+\.\d+\.\d+", asked.version):
-        parser.error(f"{asked.version!r} is no version of Kafka; one is e.g. 4.4.0")
+        parser.error(f"{asked.version!r} is not a version of Kafka; one is e.g. 4.4.0")
     try:
         release = read(asked.version)
         found = differences(release)

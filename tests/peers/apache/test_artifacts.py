@@ -117,7 +117,7 @@ def test_each_list_of_artifacts_is_a_class_path_of_its_own(central: list[str]) -
 
 
 def test_what_is_not_there_is_said_in_a_line(central: list[str]) -> None:
-    with pytest.raises(UnavailableError, match=r"has not all of org\.example:four:1\.0") as caught:
+    with pytest.raises(UnavailableError, match=r"lacks a part of org\.example:four:1\.0") as caught:
         class_path(["org.example:four:1.0"])
     assert "\n" not in str(caught.value)
 

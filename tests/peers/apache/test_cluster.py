@@ -244,7 +244,7 @@ def test_an_interrupt_leaves_nothing(when: str, monkeypatch: pytest.MonkeyPatch)
     ("make", "error", "said"),
     [
         (lambda: ApacheCluster("3.9.1", 0), ValueError, "0 brokers"),
-        (lambda: ApacheCluster("nine"), UnknownVersionError, "'nine' is no version"),
+        (lambda: ApacheCluster("nine"), UnknownVersionError, "'nine' is not a version"),
         (
             lambda: ApacheCluster("4.3.1", mode=Mode.ZOOKEEPER),
             UnknownVersionError,

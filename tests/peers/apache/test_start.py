@@ -46,19 +46,19 @@ def test_it_prints_a_ready_line_and_ends_on_a_signal(number: signal.Signals) -> 
         process.send_signal(number)
         rest, notes = process.communicate(timeout=20)
         assert process.returncode == 0
-    assert (rest, notes) == ("", "Apache Kafka 3.9.1, kraft; Ctrl-C stops it\n")
+    assert (rest, notes) == ("", "Apache Kafka 3.9.1, kraft; Ctrl-C stops the brokers\n")
     assert brokers(port, (3, 9, 1)) == set()
 
 
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("apache", "'' is no version of Kafka; seen working: 4.3.1"),
-        ("apache:", "'' is no version of Kafka"),
-        ("apache:latest", "'latest' is no version of Kafka"),
-        ("apache:0.7.2", "0.7.2 can't be had"),
-        ("zookeeper", "no kind of brokers is called 'zookeeper'; there are: embedded, apache"),
-        ("embedded:3", "no kind of brokers is called 'embedded:3'"),
+        ("apache", "'' is not a version of Kafka; tested: 4.3.1"),
+        ("apache:", "'' is not a version of Kafka"),
+        ("apache:latest", "'latest' is not a version of Kafka"),
+        ("apache:0.7.2", "0.7.2 can't be downloaded"),
+        ("zookeeper", "unknown kind of brokers 'zookeeper'; choose one of: embedded, apache"),
+        ("embedded:3", "unknown kind of brokers 'embedded:3'"),
     ],
 )
 def test_a_kind_or_version_that_is_none_is_misuse_in_a_line(kind: str, said: str) -> None:

@@ -20,15 +20,15 @@ def asked(name: str, version: int, **values: Any) -> Exchange:
     [
         (asked("Metadata", 1), (), None),
         (asked("Fetch", 4, replica_id=-1), (), None),
-        (asked("Fetch", 4, replica_id=2), (), "a follower's"),
-        (asked("Fetch", 15, replica_state={"replica_id": 2}), (), "a follower's"),
+        (asked("Fetch", 4, replica_id=2), (), "sent by a follower"),
+        (asked("Fetch", 15, replica_state={"replica_id": 2}), (), "sent by a follower"),
         (asked("Fetch", 15), (), None),
-        (asked("ApiVersions", 0), (), "the replay connects by itself"),
-        (Exchange(0, 1, "", "a", 1, SASL_TOKEN, 0, 0, 0), (), "the replay connects by itself"),
+        (asked("ApiVersions", 0), (), "the replay does its own handshake"),
+        (Exchange(0, 1, "", "a", 1, SASL_TOKEN, 0, 0, 0), (), "the replay does its own handshake"),
         (asked("PushTelemetry", 0), (), "telemetry"),
         (asked("CreateTopics", 2), (), "not allowed (--allow CreateTopics)"),
         (asked("CreateTopics", 2), (19,), None),
-        (asked("WriteTxnMarkers", 1), (27,), "brokers ask it of each other"),
+        (asked("WriteTxnMarkers", 1), (27,), "sent between brokers only"),
         (Exchange(0, 1, "", "a", 1, 999, 0, 0, 0), (), "unknown API"),
     ],
 )
@@ -41,15 +41,15 @@ def test_what_is_sent(exchange: Exchange, allowed: tuple[int, ...], reason: str 
 @pytest.mark.parametrize(
     ("exchange", "reason"),
     [
-        (asked("AlterConfigs", 1), "its secrets were taken out of the capture"),
-        (Exchange(0, 1, "", "a", 1, 3, 1, 0, 0), "its request can't be read: it was not kept"),
+        (asked("AlterConfigs", 1), "its secrets were removed from the capture"),
+        (Exchange(0, 1, "", "a", 1, 3, 1, 0, 0), "its request can't be read: it was not recorded"),
         (
             Exchange(0, 1, "", "a", 1, 3, 1, 0, 0, request_body=b"\0"),
             "its request can't be read: ",
         ),
         (
             Exchange(0, 1, "", "a", 1, 0, 3, 0, 0, payload={"request": {"x": "y"}}),
-            "its payload was taken out of the capture",
+            "its payload was removed from the capture",
         ),
     ],
 )
@@ -71,5 +71,5 @@ def test_share_groups_are_not_replayable_even_if_allowed(name: str) -> None:
     for allowed in ((), (key_of(name),)):
         left = left_out(asked(name, api(name).versions[1]), allowed)
         assert left is not None
-        assert left.reason == "which records a member of a share group is lent is chance"
+        assert left.reason == "the records that a share group member acquires are not deterministic"
         assert not left.expected

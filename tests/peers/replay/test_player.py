@@ -258,7 +258,7 @@ def test_an_api_that_the_cluster_lacks() -> None:
     )  # fmt: skip
     (found,) = play([produce], fine)
     assert found.left is not None
-    assert found.left.reason == "the live cluster has no Produce"
+    assert found.left.reason == "the live cluster does not offer Produce"
     assert found.finding
 
 

@@ -19,9 +19,9 @@ def test_the_nearest_version_that_both_know() -> None:
     assert version_for(1, 3, {1: (4, 16)}) == 4
     assert version_for(1, 18, {1: (4, 16)}) == 16
     assert version_for(1, 18, {1: (4, 99)}) == 18
-    with pytest.raises(NotReplayable, match="the live cluster has no Fetch"):
+    with pytest.raises(NotReplayable, match="the live cluster does not offer Fetch"):
         version_for(1, 11, {})
-    with pytest.raises(NotReplayable, match="no version of Fetch that is known here"):
+    with pytest.raises(NotReplayable, match="no known version of Fetch"):
         version_for(1, 11, {1: (90, 99)})
 
 
@@ -82,10 +82,10 @@ OLDER = records.build([Record(0, 1, None, b"v")], magic=1)
     ("key", "body", "before", "after", "why"),
     [
         (1, fetch(topic_id=uuid.UUID(int=9)), 13, 12, "names the topic with id"),
-        (1, fetch(topic="u"), 12, 13, "wants topic 'u' by its id"),
+        (1, fetch(topic="u"), 12, 13, "needs the id of topic 'u'"),
         (10, {"key_type": 0, "coordinator_keys": ["x", "y"]}, 4, 3, "2 keys at once"),
         (11, {"group_id": "g", "group_instance_id": "i"}, 5, 4, "has no group_instance_id, .* 'i'"),
-        (9, {"group_id": "g", "topics": None}, 2, 1, "takes no null as topics"),
+        (9, {"group_id": "g", "topics": None}, 2, 1, "does not accept null as topics"),
         (
             13,
             {"group_id": "g", "members": [{"member_id": "", "group_instance_id": "i"}]},
@@ -98,7 +98,7 @@ OLDER = records.build([Record(0, 1, None, b"v")], magic=1)
             {"topic_data": [{"name": "t", "partition_data": [{"index": 0, "records": OLDER}]}]},
             2,
             3,
-            "takes no records of magic 1",
+            "does not accept records of magic 1",
         ),
         (
             0,

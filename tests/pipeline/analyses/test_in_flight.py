@@ -1,4 +1,4 @@
-"""Requests under way at a time."""
+"""Requests in flight at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules and their effect."""
+"""Effect of rules."""
 
 from __future__ import annotations
 

@@ -109,16 +109,16 @@ def test_what_could_not_be_read_stands_first_and_what_is_bad_before_what_is_odd(
 
 def test_what_was_looked_for_and_not_found_is_said() -> None:
     text = page(NOTHING, {}, PLOTLY)
-    assert "no exchange in it" in text
-    assert "All of the captures could be read." in text
+    assert "no exchanges" in text
+    assert "The captures were read completely." in text
     assert text.count("<li><b>") == len(SECTIONS)
 
 
 def test_rows_beyond_the_page_are_counted() -> None:
     row = results()["findings"].rows[0]
     text = page(OVERVIEW, {"findings": Result([row] * 620, 900)}, PLOTLY)
-    assert "120 more rows are not on this page" in text
-    assert "280 of 900 rows of findings are not here" in text
+    assert "120 more rows are in the Parquet table, not on this page" in text
+    assert "280 of 900 rows of findings are not shown" in text
 
 
 def _escaped(text: str) -> str:

@@ -75,7 +75,7 @@ def test_who_goes_again_and_again_is_named_with_the_reasons() -> None:
     (said,) = drawn("rebalances", rebalances=Result([*found, *went], len(found) * 2)).said
     for client in of:
         times = sum(row["client_id"] == client for row in found)
-        assert (f"{client} went {times} times ({why})" in said.text) == (times > 1)
+        assert (f"{client} left {times} times ({why})" in said.text) == (times > 1)
     (table,) = drawn("rebalances", rebalances=Result([*found, *went], len(found) * 2)).tables
     assert {row["stopped"] for row in table.rows} == {why}
 
@@ -83,7 +83,7 @@ def test_who_goes_again_and_again_is_named_with_the_reasons() -> None:
 def test_a_standstill_and_who_was_late_are_said() -> None:
     (said,) = drawn("rebalances").said
     assert said.severity == "bad"
-    assert "stood still for up to 15.7 s (generation 2)" in said.text
+    assert "delivery stopped for up to 15.7 s (generation 2)" in said.text
     assert "late: <script>" in said.text, "as it is: the page escapes"
 
 
@@ -106,7 +106,7 @@ def test_one_band_is_drawn_for_each_generation() -> None:
 def test_versions_that_are_gone_are_bad_and_first_in_the_table() -> None:
     shown = drawn("versions")
     assert [sentence.text for sentence in shown.said] == [
-        "Kafka 4.0 no longer takes what payments use: Produce v2, Fetch v3"
+        "Kafka 4.0 no longer supports versions that payments use: Produce v2, Fetch v3"
     ]
     assert [row["removed_in"] for row in shown.tables[0].rows[:3]] == ["4.0", "4.0", None]
 

@@ -61,7 +61,7 @@ def test_nobody_there_is_said_at_once_with_the_reason() -> None:
         port = there.getsockname()[1]
     with pytest.raises(UnavailableError) as raised:
         reach(parse_master(f"sc://127.0.0.1:{port}"))
-    assert str(raised.value) == f"nobody answers at sc://127.0.0.1:{port}: Connection refused"
+    assert str(raised.value) == f"no answer from sc://127.0.0.1:{port}: Connection refused"
 
 
 @pytest.mark.parametrize(

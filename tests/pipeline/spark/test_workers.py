@@ -47,5 +47,5 @@ def test_what_goes_wrong_there_is_a_line(
     with pytest.raises(UnavailableError) as raised:
         require(spark, MASTER, 1)
     assert str(raised.value) == (
-        "the workers of spark://cluster:7077 can't: ModuleNotFoundError: No module named 'pipeline'"
+        "the workers of spark://cluster:7077 fail: ModuleNotFoundError: No module named 'pipeline'"
     )

@@ -156,7 +156,7 @@ def test_a_segment_is_read_once(tmp_path: Path) -> None:
     files = segments(tmp_path / "f", [b"a", b"b"])
     found, _ = fed(tmp_path / "f", [files[:2], files[:1]], end=False)
     [error] = of(found, "errors")
-    assert error["reason"] == "those behind this segment were read already"
+    assert error["reason"] == "later segments were read already"
 
 
 def test_a_damaged_segment_is_an_error_and_the_next_one_is_read(tmp_path: Path) -> None:

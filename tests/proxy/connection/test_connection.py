@@ -87,7 +87,7 @@ def test_closing_accounts_for_what_was_under_way() -> None:
     actor.ask(request("Metadata", 1) + heartbeat(2))
     actor.close()
     assert [(x.correlation_id, x.note) for x in actor.done] == [
-        (2, "request not sent on: connection closed"),
+        (2, "request not forwarded: connection closed"),
         (1, "no response: connection closed"),
     ]
     assert "closed with 1 frame not sent on" in actor.said[-1]

@@ -70,7 +70,7 @@ def test_addresses_that_are_not_found_do_not_pass() -> None:
     real = central.response("ClusterMetadata", body=METADATA)
     actor.answer(raw(real[4:-3]))
     assert not actor.sent["response"]
-    assert [one.note for one in actor.done] == ["response not sent on: connection closed"]
+    assert [one.note for one in actor.done] == ["response not forwarded: connection closed"]
     assert actor.aborted
     assert actor.said[-1].endswith("connection closed")
 
@@ -117,7 +117,7 @@ def test_a_rule_on_what_the_consumer_answers() -> None:
         actor.answer(central.request("Ping"))
         actor.ask(central.response("Ping"))
     assert len(actor.frames("request")) == 1  # the registration
-    assert [one.note for one in actor.done[1:]] == ["response not sent on: by a rule"] * 2
+    assert [one.note for one in actor.done[1:]] == ["response not forwarded: by a rule"] * 2
     assert [one.latency_ms for one in actor.done[1:]] == [None, None]
 
 
@@ -149,7 +149,7 @@ def test_a_request_that_is_dropped_waits_for_no_answer() -> None:
     actor.answer(central.request("StopFetcher"))
     actor.ask(central.response("StopFetcher", body=OFFSETS))
     assert [(one.api, one.note) for one in actor.done[1:]] == [
-        ("Ping", "request not sent on: by a rule"),
+        ("Ping", "request not forwarded: by a rule"),
         ("StopFetcher", ""),
     ]
 

@@ -153,7 +153,7 @@ def test_no_address_passes_because_something_is_odd(key: int, version: int, odd:
         assert len(actor.said) == 1
         assert actor.said[0].endswith("; connection closed")
         assert odd not in ("as it should be", "no UTF-8")
-        assert [one.note for one in actor.done] == ["response not sent on: connection closed"]
+        assert [one.note for one in actor.done] == ["response not forwarded: connection closed"]
     else:
         (sent,) = actor.frames("response")
         assert b"real" not in sent

@@ -294,6 +294,6 @@ def test_a_capture_of_a_refused_request_reads_back_as_it_was_shown(tmp_path: Pat
     assert sorted((x.api, x.correlation_id, x.note) for x in found) == sorted(live)
     assert sorted(live) == [
         ("Metadata", 1, ""),
-        ("Metadata", 2, "request not sent on: its version is not offered"),
+        ("Metadata", 2, "request not forwarded: its version is not offered"),
         ("Metadata", 3, "request lost behind a dropped one"),
     ]

@@ -37,7 +37,7 @@ def test_the_broker_is_asked_and_the_client_never_hears(chunks: Chunks, directio
     assert actor.sent["response"] == beat(1)
     actor.close()
     lost = next(x for x in actor.done if x.correlation_id == 2)
-    assert "response not sent on: a rule closed the connection" in lost.note
+    assert "response not forwarded: a rule closed the connection" in lost.note
     assert "r" in lost.rules
     assert lost.response == {"error_code": 0, "throttle_time_ms": 0}
     assert {x.correlation_id for x in actor.done} == {1, 2, 3}

@@ -219,7 +219,7 @@ def test_the_frame_of_a_closed_connection_counts_no_longer(chunks: Chunks, gone:
     stay[0].ask(ask(3), chunks)
     assert order == [(first, 3), (second, 2), (first, 1)]
     assert [done.note for done in found.actors[gone].done] == [
-        "request not sent on: connection closed"
+        "request not forwarded: connection closed"
     ]
 
 

@@ -20,7 +20,7 @@ def test_both_sides_are_reset_and_the_message_does_not_leave(chunks: Chunks) -> 
     actor.ask(ask(2)[:-1], chunks)
     actions = actor.connection.receive("request", memoryview(ask(2)[-1:]), actor.stage.now)
     assert [action for action in actions if isinstance(action, Abort)] == [
-        Abort("request not sent on: a rule closed the connection", reset=True)
+        Abort("request not forwarded: a rule closed the connection", reset=True)
     ]
     assert actor.sent["request"] == ask(1)
     assert actor.sent["response"] == beat(1)

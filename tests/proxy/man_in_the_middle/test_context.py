@@ -84,10 +84,10 @@ def test_15_an_incremental_fetch_is_completed_by_its_session(chunks: Chunks) -> 
 def test_15_joining_in_mid_session_it_says_what_it_does_not_know(chunks: Chunks) -> None:
     heard = Heard(chunks)
     said = heard.exchange("Fetch", 13, fetch(123, 7), {"session_id": 123})
-    assert said == "empty, session 123, partitions unknown before"
+    assert said == "empty, session 123 that began earlier"
     beat = {"group_id": "g", "member_id": "m", "member_epoch": 3}
     said = heard.exchange("ConsumerGroupHeartbeat", 1, beat, {"member_id": "m", "member_epoch": 3})
-    assert said == "g epoch 3 member m, assignment unknown before"
+    assert said == "g epoch 3 member m, assignment not seen"
 
 
 @slicings

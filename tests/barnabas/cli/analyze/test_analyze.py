@@ -34,7 +34,11 @@ def trouble(wanted: Wanted) -> Trouble:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(None, "No such file"), (b"", "is no capture"), (b"not a capture at all\n", "is no capture")],
+    [
+        (None, "No such file"),
+        (b"", "is not a capture"),
+        (b"not a capture at all\n", "is not a capture"),
+    ],
 )
 def test_what_is_no_capture_is_misuse(tmp_path: Path, content: bytes | None, said: str) -> None:
     file = tmp_path / "x.pcap"
@@ -51,9 +55,7 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "exchanges").mkdir()
     (tmp_path / "thesis.tex").write_text("")
     found = trouble(Wanted([CAPTURE], tmp_path))
-    assert (
-        str(found) == f"--out {tmp_path} has something else in it (thesis.tex): name a new folder"
-    )
+    assert str(found) == f"--out {tmp_path} holds other files (thesis.tex): choose a new folder"
     assert found.code == MISUSE
 
 
@@ -90,7 +92,7 @@ def test_a_master_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
         port = there.getsockname()[1]
     for url in (f"spark://127.0.0.1:{port}", f"sc://127.0.0.1:{port}"):
         found = trouble(Wanted([CAPTURE], tmp_path, master=url))
-        assert str(found) == f"nobody answers at {url}: Connection refused"
+        assert str(found) == f"no answer from {url}: Connection refused"
         assert found.code == COULD_NOT_RUN
 
 
@@ -108,4 +110,4 @@ def test_a_folder_of_captures_is_looked_at_file_by_file(tmp_path: Path) -> None:
     captures.mkdir()
     shutil.copy(CAPTURE, captures)
     (captures / "broken.pcap").write_bytes(b"broken")
-    assert "broken.pcap is no capture" in str(trouble(Wanted([captures], tmp_path / "out")))
+    assert "broken.pcap is not a capture" in str(trouble(Wanted([captures], tmp_path / "out")))

@@ -101,7 +101,7 @@ def test_an_interrupt_ends_spark_and_says_how_to_go_on(tmp_path: Path) -> None:
         said, told = process.communicate(timeout=300)
     assert process.returncode == 3
     assert said == ""
-    assert told == f"interrupted: {out} is not complete; the same command begins anew\n"
+    assert told == f"interrupted: {out} is not complete; run the same command to start again\n"
     left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path) in _line(path)]
     assert left == []
 

@@ -71,7 +71,7 @@ def test_what_passes_on_loopback(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said", "code"),
     [
-        (("-i", "nope", "-o", "f"), "there is no interface 'nope'; there are", 2),
+        (("-i", "nope", "-o", "f"), "no interface 'nope'; choose one of:", 2),
         (("-i", "lo", "-o", "no/such/folder"), "can't write the capture no/such/folder", 2),
     ],
 )

@@ -65,7 +65,7 @@ def check(*arguments: str | Path) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-WHAT = "correlation id 0 was used again while Metadata waited"
+WHAT = "correlation id 0 was reused while Metadata was in flight with it"
 
 
 def test_text(wrong: Path) -> None:
@@ -74,8 +74,8 @@ def test_text(wrong: Path) -> None:
     lines = out.splitlines()
     assert lines[0].endswith(f"error   correlation_ids: {WHAT}")
     assert "frames 5, 6, 7, 8: Metadata v1 #0 of me, connection 1;" in lines[1]
-    assert lines[2].strip().startswith("Count correlation ids up")
-    assert "note    commits: group g�: a commit of generation 1 was refused" in lines[3]
+    assert lines[2].strip().startswith("Increment the correlation id")
+    assert "note    commits: group g�: a commit of generation 1 was rejected" in lines[3]
     assert err == "3 exchanges: 1 error, 1 note\n"
 
 
@@ -227,7 +227,7 @@ def test_many_findings_are_listed_to_a_limit(tmp_path: Path) -> None:
     found = json.loads(out)
     assert len(found["findings"]) == MOST
     assert found["left_out"] == {"correlation_ids": 5}
-    assert "5 more of correlation_ids not listed" in err
+    assert "5 more findings of correlation_ids not listed" in err
 
 
 def test_the_list_names_every_check_with_what_it_holds_for_and_its_settings() -> None:

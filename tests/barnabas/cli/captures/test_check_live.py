@@ -168,7 +168,7 @@ def test_a_real_broker_refuses_what_overtakes(apache: str, tmp_path: Path) -> No
         send(proxy.bootstrap, **IDEMPOTENT)
     found = findings(capture)
     assert names(found) == {"sequences"}
-    assert "was refused as out of order" in found[0][1].what
+    assert "was rejected as out of order" in found[0][1].what
 
 
 @pytest.mark.needs_apache("4.3.1")
@@ -203,7 +203,7 @@ def test_a_commit_of_another_generation(apache: str, tmp_path: Path) -> None:
         consumer.close()
     ((name, finding),) = findings(capture)
     assert name == "commits"
-    assert "was refused, ILLEGAL_GENERATION" in finding.what
+    assert "was rejected: ILLEGAL_GENERATION" in finding.what
 
 
 @pytest.mark.needs_apache("4.3.1")

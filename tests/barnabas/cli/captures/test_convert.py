@@ -165,7 +165,7 @@ def test_tls_that_was_read_with_its_keys_needs_them_no_more(tmp_path: Path) -> N
     out = tmp_path / "out.pcapng"
     code, _, said = invoke("convert", dump, out, *keys)
     assert code == 0
-    assert "1 connection of TLS read with the keys\n" in said
+    assert "1 TLS connection decrypted\n" in said
     assert rows(out)
     assert decoded(out) == invoke("decode", dump, "--json", *keys)[1]
     again = converted(out, tmp_path / "again.pcapng")
@@ -261,21 +261,27 @@ def test_what_can_be_read_of_a_damaged_capture_is_written(dump: Path, tmp_path: 
     code, _, said = invoke("convert", dump, out)
     assert code == 2
     assert "is damaged: byte" in said
-    assert said.endswith("written up to there")
+    assert said.endswith("out.pcapng has all before that")
     assert len(rows(out)) == 25
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("out.pcapng",), "convert takes captures and, last, the file to write"),
-        (("dump.pcap", "out.csv"), "name it .pcapng or .jsonl, or say --to"),
-        (("dump.pcap", "out.pcap"), "name it .pcapng or .jsonl, or say --to"),
-        (("dump.pcap", "-", "--to", "pcapng"), "a capture goes to a file, not to -"),
-        (("dump.pcap", "dump.pcap", "--to", "pcapng"), "is what is read: write to another file"),
-        (("dump.pcap", "o.jsonl", "--since", "noon"), "--since: 'noon' is no time such as"),
+        (("out.pcapng",), "convert needs at least one capture and, last, the file to write"),
+        (("dump.pcap", "out.csv"), "name it .pcapng or .jsonl, or give --to"),
+        (("dump.pcap", "out.pcap"), "name it .pcapng or .jsonl, or give --to"),
+        (("dump.pcap", "-", "--to", "pcapng"), "standard output (-) takes JSON Lines only"),
+        (
+            ("dump.pcap", "dump.pcap", "--to", "pcapng"),
+            "is one of the input files: write to another file",
+        ),
+        (("dump.pcap", "o.jsonl", "--since", "noon"), "--since: 'noon' is not a time such as"),
         (("dump.pcap", "o.jsonl", "--until", "+10"), "--until: 10 needs a unit"),
-        (("dump.pcap", "o.jsonl", "--since", "+2s", "--until", "+1s"), "not before --until"),
+        (
+            ("dump.pcap", "o.jsonl", "--since", "+2s", "--until", "+1s"),
+            "--since must be before --until",
+        ),
         (("dump.pcap", "o.jsonl", "--connection", "3-1"), "--connection: '3-1' is no number"),
         (("dump.pcap", "o.jsonl", "--filter", "apy == 'x'"), "no column 'apy'"),
         (("none.pcap", "o.jsonl"), "can't read the capture none.pcap: No such file"),

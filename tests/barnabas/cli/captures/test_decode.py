@@ -73,7 +73,7 @@ def test_several_files_are_one_capture(capture: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("empty", b"", "empty is no capture: byte 0: the file is empty"),
+        ("empty", b"", "empty is not a capture: byte 0: the file is empty"),
         ("photo", bytes.fromhex("ffd8ffe000104a46"), "neither pcap nor pcapng"),
         ("notes.txt", b"remember the milk\n", "neither pcap nor pcapng"),
         ("log", b'{"ts": 1}\n', "JSON, not packets"),
@@ -94,7 +94,7 @@ def test_what_is_no_capture(
 
 def test_a_pipe_is_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(Trouble, match="it is no file; save it to one"):
+    with pytest.raises(Trouble, match="not a regular file; save it to a file first"):
         decode(tmp_path / "pipe")
 
 

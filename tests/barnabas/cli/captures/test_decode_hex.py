@@ -76,7 +76,7 @@ def test_many_batches_are_counted_and_a_cut_one_is_measured() -> None:
     batch = struct.pack(">qiibIhiqqqhii", 5, 49, 0, 2, 0, 0, 0, 0, 0, -1, -1, -1, 0)
     topics = [{"name": "t", "partition_data": [{"index": 0, "records": batch * 12 + batch[:40]}]}]
     text = run("--request", frame("Produce", 7, "request", topic_data=topics))
-    assert "  12 batches, 0 records, 40 bytes of a cut batch\n" in text
+    assert "  12 batches, 0 records, 40 bytes of an incomplete batch\n" in text
     assert text.count("batch at offset") == 10
     assert "  and 2 more batches\n" in text
 
@@ -99,14 +99,14 @@ def test_what_is_odd_in_the_header_is_said_too() -> None:
     body = "00 01 00 00 00"
     assert "odd" not in run("--request", "0003 0009 00000001 ffff 00" + body)
     text = run("--request", "0003 0009 00000001 ffff 8000" + body)
-    assert "odd: " in text
+    assert "unusual: " in text
     assert "(header._tags at byte 12)" in text
 
 
 def test_what_is_odd_stands_below() -> None:
     text = run("--request", METADATA + " 00")
     assert text.endswith(
-        "odd: 1 trailing bytes (body at byte 4); Kafka accepts this and never writes it\n"
+        "unusual: 1 trailing bytes (body at byte 4); Kafka accepts this but never writes it\n"
     )
 
 
@@ -153,8 +153,8 @@ def test_a_release_and_a_draft() -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("--request", "xyz"), 2, "'x' is no hex digit (digit 1 of them)"),
-        (("--request", "abc"), 2, "3 hex digits make no whole number of bytes"),
+        (("--request", "xyz"), 2, "'x' is not a hex digit (digit 1)"),
+        (("--request", "abc"), 2, "3 hex digits are not a whole number of bytes"),
         (("--request", ""), 2, "no hex digits"),
         (("--request", "0003 0001 00000007 0001 61"), 1, "topics at byte 0: 4 bytes expected"),
         (("--request", "0003"), 1, "the header is cut off"),
@@ -175,10 +175,10 @@ def test_a_release_and_a_draft() -> None:
         ),
         (("--response", "00", "--draft", "rewrite-a"), 2, "give --api"),
         (("--request", "00", "--draft", "rewrite-x"), 2, "no draft is called 'rewrite-x'"),
-        ((), 2, "decode takes one of FILE, --request HEX, --response HEX"),
-        (("x.pcapng", "--request", "00"), 2, "decode takes one of"),
-        (("x.pcapng", "--api", "Fetch"), 2, "are for --request, --response"),
-        (("--request", "00", "--frames"), 2, "--frames is for a capture file"),
+        ((), 2, "decode needs one of FILE, --request HEX or --response HEX"),
+        (("x.pcapng", "--request", "00"), 2, "decode needs one of"),
+        (("x.pcapng", "--api", "Fetch"), 2, "apply to --request and --response only"),
+        (("--request", "00", "--frames"), 2, "--frames applies to a capture file"),
     ],
 )
 def test_wrong_input_is_one_line(arguments: tuple[str, ...], code: int, said: str) -> None:

@@ -83,15 +83,15 @@ def test_a_filter_sees_its_apis(capture: Path) -> None:
 def test_what_is_no_draft_is_said(capture: Path) -> None:
     with pytest.raises(Trouble, match="no draft is called 'klingon'"):
         decode(capture, "--draft", "klingon")
-    with pytest.raises(Trouble, match="central-coordination is spoken here"):
+    with pytest.raises(Trouble, match="this capture is central-coordination"):
         decode(capture, "--frames")
 
 
 def test_check_finds_nothing_in_it(capture: Path) -> None:
     found = CliRunner().invoke(app, ["check", str(capture)], catch_exceptions=False)
     assert (found.exit_code, found.stdout) == (0, "")
-    assert "nothing wrong" in found.stderr
-    assert "read as central-coordination" in found.stderr
+    assert "no findings" in found.stderr
+    assert "read as the draft central-coordination" in found.stderr
 
 
 def test_check_runs_the_checks_of_drafts(capture: Path) -> None:

@@ -59,6 +59,6 @@ def test_rows_for_programs(capture: Path) -> None:
 def test_wrong_input(capture: Path, tmp_path: Path) -> None:
     code, _, said = grep("(", capture)
     assert code == 2
-    assert "no regular expression" in said
+    assert "not a regular expression" in said
     assert grep("-F", "((", capture)[0] == 1
     assert grep("x", tmp_path)[0] == 2

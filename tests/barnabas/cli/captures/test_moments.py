@@ -30,7 +30,7 @@ def test_times(text: str, ns: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "10s", "now", "25:00", "2023-13-01", "22:13+01:00", "1.2.3"])
 def test_what_is_no_time(text: str) -> None:
-    with pytest.raises(Trouble, match=r"--until: .* is no time such as 2026"):
+    with pytest.raises(Trouble, match=r"--until: .* is not a time such as 2026"):
         parse_moment(text, "--until")
 
 

@@ -136,7 +136,7 @@ def test_a_proxy_that_was_told_of_rules_only_later_is_rehearsed(tmp_path: Path) 
     assert "late: 1 matched, 1 fired, delay" in rehearse(path)[2]
     run(main(told=False))
     assert rehearse(path)[0] == 2
-    assert "has no scenario of its own" in rehearse(path)[2]
+    assert "records no scenario" in rehearse(path)[2]
 
 
 def test_a_difference_that_may_be_is_told_from_one_that_may_not(
@@ -253,5 +253,5 @@ def test_what_is_no_tuple_of_faults_is_said(
 def test_what_is_no_capture_is_said(capture: Path, tmp_path: Path) -> None:
     assert rehearse(tmp_path / "none")[0] == 2
     (tmp_path / "text").write_text("hello")
-    assert "is no capture" in rehearse(tmp_path / "text")[2]
+    assert "is not a capture" in rehearse(tmp_path / "text")[2]
     assert "takes a scenario and a capture" in rehearse("a", "b", "c")[2]

@@ -122,8 +122,8 @@ def test_by_group_has_a_row_a_generation(monkeypatch: pytest.MonkeyPatch) -> Non
     rows = [line.split() for line in out.splitlines() if line.startswith("workers")]
     assert [row[1] for row in rows] == ["1", "2", "3", "4"]
     assert " ".join(rows[2][7:]) == "slow left: consumer poll timeout has expired."
-    assert rows[3][-3:] == ["slow", "joined", "anew"]
-    assert "healthy, told after 386 ms" in out
+    assert rows[3][-3:] == ["slow", "came", "back"]
+    assert "healthy, notified after 386 ms" in out
     assert "... and 6 more: --most 10" in out
     assert "\napi " not in out
 
@@ -133,7 +133,7 @@ def test_by_group_as_json() -> None:
     assert [row["generation"] for row in found["group"]] == [*range(1, 11)]
     whys = [row["why"] for row in found["group"]]
     assert whys.count("slow left: consumer poll timeout has expired.") == 4
-    assert whys.count("slow joined anew") == 3
+    assert whys.count("slow came back") == 3
     assert whys[-1] == "healthy left: the consumer is being closed"
     assert "group" not in json.loads(summary(FLAPPING, "--by", "api", "--json")[1])
 
@@ -147,6 +147,6 @@ def test_a_narrow_terminal_gets_generations_in_lines() -> None:
     at = next(at for at, line in enumerate(lines) if line.startswith("workers generation 8 "))
     assert lines[at + 1 : at + 4] == [
         "    leader: healthy",
-        "    waited for: healthy, told after 410 ms",
-        "    because: slow joined anew",
+        "    waited for: healthy, notified after 410 ms",
+        "    because: slow came back",
     ]

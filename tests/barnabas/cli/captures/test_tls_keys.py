@@ -50,8 +50,8 @@ def test_what_is_hidden_is_printed(capture: Path, keys: Path) -> None:
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert {row["correlation_id"] for row in rows} == set(range(1, 14))
     assert result.stderr.splitlines() == [
-        "1 connection of TLS read with the keys",
-        "1 TLS connection not read: begun before the capture",
+        "1 TLS connection decrypted",
+        "1 TLS connection not decrypted: opened before the capture",
         "not Kafka, left out: 1 connection (1 TLS on port 19092)",
     ]
 
@@ -71,8 +71,8 @@ def test_keys_of_another_run(capture: Path, keys: Path, tmp_path: Path) -> None:
     result = run("decode", capture, "--tls-keys", others)
     assert result.stdout == ""
     assert result.stderr.splitlines()[:2] == [
-        "1 TLS connection not read: keys not logged",
-        "1 TLS connection not read: begun before the capture",
+        "1 TLS connection not decrypted: keys not logged",
+        "1 TLS connection not decrypted: opened before the capture",
     ]
 
 
@@ -82,7 +82,7 @@ def test_a_key_log_of_none_of_them(keys: Path, tmp_path: Path) -> None:
     found = segments(Ends(keys).wire(talk()), itertools.repeat(90))
     capture = write_pcap(tmp_path / "f.pcap", map(ip_packet, found))
     result = run("decode", capture, "--tls-keys", others)
-    assert result.stderr.splitlines()[0] == "the key log has keys for none of the TLS connections"
+    assert result.stderr.splitlines()[0] == "the key log has no key of any of the TLS connections"
 
 
 def test_a_suite_that_is_not_read(keys: Path, tmp_path: Path) -> None:
@@ -90,13 +90,13 @@ def test_a_suite_that_is_not_read(keys: Path, tmp_path: Path) -> None:
     found = segments(ends.wire(talk()), itertools.repeat(90))
     capture = write_pcap(tmp_path / "f.pcap", map(ip_packet, found))
     result = run("summary", capture, "--tls-keys", keys)
-    assert "1 TLS connection not read: cipher suite 0xc00a" in result.stderr
+    assert "1 TLS connection not decrypted: cipher suite 0xc00a" in result.stderr
 
 
 def test_each_command_takes_it(capture: Path, plain: Path, keys: Path, tmp_path: Path) -> None:
     def told(*words: str | Path) -> Result:
         result = run(*words, "--tls-keys", keys)
-        assert "1 connection of TLS read with the keys\n" in result.stderr
+        assert "1 TLS connection decrypted\n" in result.stderr
         return result
 
     assert told("summary", capture).stdout.startswith("13 exchanges")
@@ -113,19 +113,19 @@ def test_each_command_takes_it(capture: Path, plain: Path, keys: Path, tmp_path:
 
 
 def test_replay_and_serve_take_it(capture: Path, keys: Path) -> None:
-    with pytest.raises(Trouble, match="no live cluster"):
+    with pytest.raises(Trouble, match="can't reach the live cluster"):
         run("replay", capture, "--tls-keys", keys, "-b", "127.0.0.1:1")
     with pytest.raises(Trouble, match="can't listen"):
         run("serve", capture, "--tls-keys", keys, "-l", "192.0.2.1:1")
     for words in (("replay", capture, "-b", "127.0.0.1:1"), ("serve", capture)):
-        with pytest.raises(Trouble, match=r"nothing to replay|no requests to answer"):
+        with pytest.raises(Trouble, match=r"no replayable requests|no recorded requests"):
             run(*words)
 
 
 def test_a_file_that_is_no_key_log(tmp_path: Path) -> None:
     (tmp_path / "notes").write_bytes(b"remember the milk\n\xff")
     for path, why in (
-        (tmp_path / "notes", "no keys in it; it is to have lines like"),
+        (tmp_path / "notes", "no keys found; lines like"),
         (tmp_path, "Is a directory"),
         (tmp_path / "missing", "No such file"),
     ):
@@ -138,7 +138,7 @@ def test_a_file_that_is_no_key_log(tmp_path: Path) -> None:
 def test_a_key_log_that_is_too_large(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Ends(keys).wire(talk())
     monkeypatch.setattr("barnabas.cli.captures.tls_keys._LIMIT", 100)
-    with pytest.raises(Trouble, match="give the part of that time"):
+    with pytest.raises(Trouble, match="give only the keys of the captured time"):
         read_keys(keys)
 
 
@@ -151,7 +151,7 @@ def test_without_the_package(capture: Path, keys: Path, monkeypatch: pytest.Monk
 
 
 def test_it_is_for_captures() -> None:
-    with pytest.raises(Trouble, match="--tls-keys is for a capture file"):
+    with pytest.raises(Trouble, match="--tls-keys applies to a capture file"):
         run("decode", "--request", "00", "--tls-keys", "keys")
 
 

@@ -29,7 +29,7 @@ def said(measured: Measured) -> str:
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
     def experiment(name: str) -> Experiment:
         if name == "absent":
-            raise LookupError("there is no experiment 'absent'")
+            raise LookupError("no experiment 'absent'")
         run = unavailable if name == "unavailable" else asked
         return Experiment("What is it?", ("4.3.1",), run, said)
 
@@ -56,7 +56,7 @@ def test_a_result_is_written_and_can_be_written_again(tmp_path: Path) -> None:
 def test_a_short_run_says_so(tmp_path: Path) -> None:
     CliRunner().invoke(app, ["experiment", "run", "answer", "--short", "-o", str(tmp_path)])
     text = (tmp_path / "answer.md").read_text()
-    assert "A short run: it shows that it works, and nothing more." in text
+    assert "A short run: a smoke test, no basis for conclusions." in text
     assert text.endswith("It is 1.\n")
 
 
@@ -82,7 +82,7 @@ def test_what_is_not_there_is_misuse_and_what_can_t_run_is_said(tmp_path: Path) 
 def test_a_file_that_is_no_result_is_said(tmp_path: Path, text: str) -> None:
     file = tmp_path / "some.json"
     file.write_text(text)
-    with pytest.raises(Trouble, match="is no result of an experiment"):
+    with pytest.raises(Trouble, match="is not the result of an experiment"):
         run.written(file)
     with pytest.raises(Trouble, match="No such file"):
         run.written(tmp_path / "missing.json")

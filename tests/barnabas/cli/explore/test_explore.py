@@ -132,7 +132,7 @@ def test_what_is_found_without_any_fault_ends_it(bootstrap: str) -> None:
         code, out, err = explore(bootstrap, "--json", *arguments)
         (recorded,) = rows(out)
         assert (code, recorded["k"], kinds(recorded)) == (1, 0, ["lost"])
-        assert "no fault was tried, since there are findings without any" in err
+        assert "no fault was injected: the run without faults has findings already" in err
         assert "exploration/runs/recording" in err
     assert not Path("exploration/results.jsonl").exists()
     assert Path("exploration/runs/recording/history.jsonl").exists()
@@ -171,8 +171,8 @@ def test_other_faults_a_time_limit_and_no_history(bootstrap: str, tmp_path: Path
     late, never = (line for line in out.splitlines() if "Produce" in line)
     assert late.split()[4] == "fine"
     assert "still running after 6 s" in never
-    assert "3 without a history: only exit codes were looked at" in err
-    assert "1 with faults that this API can't have" in err
+    assert "3 without a history: only the exit code was checked" in err
+    assert "1 with faults that do not apply to this API" in err
 
 
 def test_a_fault_that_is_not_reached_says_nothing(bootstrap: str, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_fault_that_is_not_reached_says_nothing(bootstrap: str, tmp_path: Path
     code, out, err = explore(bootstrap, "--json", "--only", "s.yaml", *program("careful"))
     (row,) = rows(out)
     assert (code, row["outcome"], row["reached"]) == (0, "not reached", False)
-    assert "1 in which the fault was not reached: they say nothing" in err
+    assert "1 inconclusive: the exchange did not occur" in err
 
 
 def test_a_history_that_can_not_be_read(bootstrap: str, tmp_path: Path) -> None:
@@ -205,12 +205,12 @@ FAILS = "-c", "import sys; sys.exit('oh no')"
         (("--", sys.executable, *FAILS), 3, "without any fault: exit code 1: oh no (see"),
         (("--", sys.executable, "-c", ""), 2, "no exchange that can be cut"),
         (("--api", "Fetsh", "--", "true"), 2, "--api: no API is called 'Fetsh'; did you mean"),
-        (("--id", "body", "--", "true"), 2, "--id: 'body' is no place of an id"),
+        (("--id", "body", "--", "true"), 2, "--id: 'body' is not a place of ids"),
         (("--time-limit", "5", "--", "true"), 2, "--time-limit: 5 needs a unit"),
         (("--scenario", "none.yaml", "--", "true"), 2, "can't read the scenario none.yaml"),
         (("--scenario", "where.yaml", "--", "true"), 2, "where.yaml: rule 'a' gives when"),
         (("--only", "none.yaml", "--", "true"), 2, "can't read the scenario none.yaml"),
-        (("--only", "where.yaml", "--", "true"), 2, "where.yaml: one rule is expected"),
+        (("--only", "where.yaml", "--", "true"), 2, "where.yaml: expected one rule"),
         (("--out", ".", "--", "true"), 2, "holds no exploration; choose another --out"),
         (("--out", "where.yaml", "--", "true"), 2, "can't write to where.yaml"),
         ((), 2, "Missing argument"),
@@ -273,7 +273,7 @@ def test_an_interrupt_ends_it_and_it_goes_on(bootstrap: str, tmp_path: Path) -> 
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 3, err
-    assert "interrupted: the same command goes on from here" in err
+    assert "interrupted: run the same command to continue" in err
     assert "Traceback" not in err
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
     done = len(Path("exploration/results.jsonl").read_text().splitlines())

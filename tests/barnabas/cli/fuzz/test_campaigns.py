@@ -26,7 +26,7 @@ def test_ready_campaigns_are_right_and_say_what_they_are_for(name: str) -> None:
         ("version: 2\ntarget: embedded\nbudget: {cases: 10}\n", "c.yaml:1: version"),
         (
             "version: 1\ntarget: embeded\nbudget: {cases: 10}\n",
-            "c.yaml:2: target: there is no kind 'embeded'",
+            "c.yaml:2: target: unknown kind 'embeded'",
         ),
         ("version: 1\ntarget: embedded\nbudget: {case: 10}\n", "c.yaml:3: unknown key 'case'"),
         ("version: 1\ntarget: embedded\n", "c.yaml:1: 'budget' is missing in the campaign"),
@@ -60,7 +60,7 @@ def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
     changes = {"target": "decoder:specs", "seed": 5, "budget": {"seconds": 3}}
     campaign = read_campaign(path, changes).campaign
     assert (campaign.target, campaign.seed, campaign.budget.seconds) == ("decoder:specs", 5, 3)
-    with pytest.raises(Trouble, match="--target: there is no kind 'x'"):
+    with pytest.raises(Trouble, match="--target: unknown kind 'x'"):
         read_campaign(path, {"target": "x"})
 
 

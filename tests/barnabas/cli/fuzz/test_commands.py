@@ -99,7 +99,7 @@ def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Pa
 
     mended = fuzz("replay", name, "--target", "buggy:mended")
     assert mended.exit_code == 0
-    assert "does not fire on buggy mended" in mended.stdout
+    assert "not reproduced on buggy mended" in mended.stdout
 
     (tmp_path / "x.pcapng").touch(0o644)
     shown = json.loads(fuzz("show", name, "--json", "--capture", tmp_path / "x.pcapng").stdout)
@@ -150,24 +150,24 @@ def test_nothing_found_is_0(campaign: Path) -> None:
     ran = fuzz("run", campaign, "--target", "buggy:mended", "--cases", 100)
     assert ran.exit_code == 0, ran.output
     assert fuzz("report", "c.fuzz.db").exit_code == 0
-    assert "nothing was set aside" in fuzz("aside").stderr
+    assert "no case was set aside" in fuzz("aside").stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("run", "nobody"), 2, "there is no file 'nobody'"),
-        (("run", "c.yaml", "--target", "nobody"), 2, "there is no kind"),
+        (("run", "nobody"), 2, "no campaign and no file 'nobody'"),
+        (("run", "c.yaml", "--target", "nobody"), 2, "unknown kind"),
         (("run", "c.yaml", "--target", "buggy:missing"), 3, "needs what is not here"),
         (("run", "c.yaml", "--target", "address:broker.test:9092"), 2, "--i-own-this-target"),
         (("run", "c.yaml", "--target", "address:here"), 2, "HOST:PORT"),
-        (("run", "c.yaml", "--target", "decoder:nobody"), 2, "there are: specs"),
+        (("run", "c.yaml", "--target", "decoder:nobody"), 2, "choose one of: specs"),
         (("run", "c.yaml", "--master", "local[2]"), 2, "give --spark"),
         (("run", "c.yaml", "--conf", "spark.x=1"), 2, "give --spark"),
         (("run", "c.yaml", "--spark", "--master", "here"), 2, "here is no master"),
         (("run", "c.yaml", "--spark", "--conf", "x"), 2, "like spark.executor.memory=4g"),
-        (("run", "c.yaml", "--spark", "--master", "spark://127.0.0.1:1"), 3, "nobody answers"),
-        (("replay", "abc"), 2, "name a database with --db; here is none"),
+        (("run", "c.yaml", "--spark", "--master", "spark://127.0.0.1:1"), 3, "no answer from"),
+        (("replay", "abc"), 2, "give the database with --db; this folder has none"),
         (("replay", "abc", "--db", "none.db"), 3, "no findings database none.db"),
         (("report", "c.yaml"), 3, "c.yaml"),
     ],

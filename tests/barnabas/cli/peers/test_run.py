@@ -56,7 +56,7 @@ def test_the_list_names_the_versions_seen_working() -> None:
     embedded, apache, versions = result.stdout.splitlines()
     assert embedded.startswith("embedded ")
     assert apache.startswith("apache ")
-    assert versions.split("seen working: ")[1].split(", ") == [one.version for one in RELEASES]
+    assert versions.split("tested: ")[1].split(", ") == [one.version for one in RELEASES]
 
 
 def test_programs_get_a_row_for_each_that_can_be_started() -> None:
@@ -82,8 +82,8 @@ def test_programs_get_a_row_for_each_that_can_be_started() -> None:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("apache:latest", "'latest' is no version of Kafka; seen working: 4.3.1"),
-        ("apache:0.7.2", "0.7.2 can't be had"),
+        ("apache:latest", "'latest' is not a version of Kafka; tested: 4.3.1"),
+        ("apache:0.7.2", "0.7.2 can't be downloaded"),
     ],
 )
 def test_a_wrong_version_is_misuse_in_a_line(kind: str, said: str) -> None:
@@ -117,5 +117,5 @@ def test_three_real_brokers_end_on_sigterm_and_leave_no_process() -> None:
         process.send_signal(signal.SIGTERM)
         rest, errors = process.communicate(timeout=30)
     assert (process.returncode, rest) == (0, "")
-    assert errors == "Apache Kafka 3.9.1, kraft; Ctrl-C stops it\n"
+    assert errors == "Apache Kafka 3.9.1, kraft; Ctrl-C stops the brokers\n"
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []

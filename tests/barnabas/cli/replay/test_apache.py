@@ -263,6 +263,6 @@ def test_over_tls_with_sasl(tmp_path: Path) -> None:
             start=1,
         ):
             code, said = asked(*user)
-            assert "0 without an answer, 0 not replayable" in said
+            assert "0 without a response, 0 not replayable" in said
             records = content(cluster.bootstrap)
             assert [len(found) for found in records.values()] == [IN_GROUPS / 2 * count] * 2

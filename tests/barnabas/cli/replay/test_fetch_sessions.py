@@ -112,7 +112,7 @@ def replayed(path: Path, bootstrap: str, *options: str) -> tuple[str, list[Excha
     """What a replay prints, and what it asks."""
     with Harness(bootstrap) as proxy:
         found = replay(path, proxy.bootstrap, "--speed", "max", *options)
-    assert "0 without an answer, 0 not replayable" in found.stderr, found.stdout + found.stderr
+    assert "0 without a response, 0 not replayable" in found.stderr, found.stdout + found.stderr
     return found.stdout, proxy.exchanges
 
 

@@ -111,7 +111,7 @@ def test_the_same_is_on_another_cluster_then(recorded: tuple[Path, object]) -> N
         after = content(cluster.bootstrap), committed(cluster.bootstrap)
     assert found.returncode == 0, found.stdout + found.stderr
     assert after == before
-    assert "0 answered otherwise, 0 without an answer, 0 not replayable" in found.stderr
+    assert "0 responses differ, 0 without a response, 0 not replayable" in found.stderr
     assert "telemetry" in found.stderr
 
 
@@ -131,7 +131,7 @@ def test_what_is_answered_otherwise_is_said(recorded: tuple[Path, object]) -> No
     with EmbeddedCluster(2, topics={"t": 1}) as cluster:
         found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
     assert found.returncode == 1
-    assert "the target has t with 1 partition, and the recording asks for 2" in found.stderr
+    assert "the target has t with 1 partition, but the recording uses 2" in found.stderr
     rows = [json.loads(row) for row in found.stdout.splitlines()]
     paths = {one["path"] for row in rows for one in row["response"]}
     assert "topics[t].partitions[1]" in paths, found.stdout
@@ -151,7 +151,7 @@ def test_missing_topics_are_said_before_anything_is_sent(tmp_path: Path) -> None
         found = replay(path, cluster.bootstrap, "--speed", "max")
     said = found.stderr.splitlines()
     assert said[0] == "WARNING: the target lacks gone (2 partitions)"
-    assert said[1] == "Make them with as many partitions, or expect other answers"
+    assert said[1] == "Create them with as many partitions, or expect other responses"
 
 
 def test_records_of_today(tmp_path: Path) -> None:
@@ -200,14 +200,14 @@ def test_it_can_be_stopped(recorded: tuple[Path, object]) -> None:
             process.kill()
             process.communicate()
     assert process.returncode == 1
-    assert "stopped before its end" in said
+    assert "interrupted before the end of the recording" in said
     assert "Traceback" not in said
 
 
 def test_what_no_cluster_answers(recorded: tuple[Path, object]) -> None:
     found = replay(recorded[0], "127.0.0.1:1")
     assert found.returncode == 3
-    assert "no live cluster: 127.0.0.1:1" in found.stderr
+    assert "can't reach the live cluster: 127.0.0.1:1" in found.stderr
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_what_no_cluster_answers(recorded: tuple[Path, object]) -> None:
     [
         (("-b", "192.0.2.1:9092"), "--i-own-this-target"),
         (("-b", "nowhere"), "nowhere:9092 is not this machine"),
-        (("-b", "127.0.0.1:1", "--speed", "0"), "--speed 0: a number above 0"),
+        (("-b", "127.0.0.1:1", "--speed", "0"), "--speed 0: expected a number above 0"),
         (("-b", "127.0.0.1:1", "--speed", "fast"), "or max"),
         (("-b", "127.0.0.1:1", "--allow", "CreateTopic"), "did you mean CreateTopics?"),
         (("-b", "127.0.0.1:1", "--filter", "api =="), "--filter"),

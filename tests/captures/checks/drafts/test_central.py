@@ -126,10 +126,12 @@ MUTANTS = (
     (Mutant("only the first is stopped", group,
         "for _, one in sorted(self.consumers.items())\n        ]",
         "for _, one in sorted(self.consumers.items())[:1]\n        ]"),
-     "central_states", "error", "StartFetcher of consumer b (no answer), which can only be FETCHING"),
+     "central_states", "error", "StartFetcher of consumer b (no answer) is not allowed in state "
+                                "FETCHING"),
     (Mutant("fetchers start from the beginning", group,
         "offsets.get((topic, number), -1)", "-1"),
-     "central_rebalances", "warning", "group g: t 0-0 is started from -1, and was stopped at 42"),
+     "central_rebalances", "warning", "group g: t 0-0 was started from offset -1, but had been "
+                                      "stopped at 42"),
 )
 # fmt: on
 

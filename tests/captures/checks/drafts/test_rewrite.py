@@ -93,7 +93,7 @@ def test_a_life() -> None:
 def test_a_heartbeat_in_place_of_a_join() -> None:
     (finding,) = found(join(10), beat(20, error=ILLEGAL_GENERATION), beat(30))
     assert finding.severity == "error"
-    assert "can only be in STOPPED_CONSUMPTION" in finding.what
+    assert "is not allowed in state STOPPED_CONSUMPTION" in finding.what
     assert [one.packets for one in finding.evidence] == [(20, 21), (30, 31)]
 
 
@@ -103,7 +103,7 @@ def test_a_capture_that_is_read_as_of_the_draft() -> None:
     for one in seen:
         one.key = own_key(REWRITE_0_8_2, REWRITE_0_8_2.api(one.key))
     (finding,) = found(*seen)
-    assert "can only be in STOPPED_CONSUMPTION" in finding.what
+    assert "is not allowed in state STOPPED_CONSUMPTION" in finding.what
 
 
 def test_a_heartbeat_that_was_under_way() -> None:
@@ -122,13 +122,13 @@ def test_two_owners_of_a_partition() -> None:
 def test_a_commit_of_another_generation(generation: int) -> None:
     life = (join(10), join(20, generation=2, known="c"))
     (finding,) = found(*life, commit(30, generation=generation))
-    assert f"a commit of generation {generation} was taken" in finding.what
+    assert f"a commit of generation {generation} was accepted" in finding.what
     assert found(*life, commit(30, generation=generation, error=ILLEGAL_GENERATION)) == []
 
 
 def test_a_generation_that_goes_back() -> None:
     (finding,) = found(join(10, generation=5), join(20, given="d", generation=4, numbers=(1,)))
-    assert finding.what == "group g: generation 4 behind generation 5"
+    assert finding.what == "group g: generation 4 came after generation 5"
 
 
 def test_behind_a_gap_nothing_is_known() -> None:

@@ -64,7 +64,7 @@ def test_a_heartbeat_that_says_nothing_is_completed(name: str, version: int) -> 
 
 def test_a_member_that_joined_before_is_known_as_far_as_it_says() -> None:
     context = Context()
-    assert line(context, beat(7)) == "g epoch 7 member m, assignment unknown before"
+    assert line(context, beat(7)) == "g epoch 7 member m, assignment not seen"
     found = context.members.of(beat(7))
     assert found is not None
     assert (found.subscribed, found.assigned, found.epoch) == (None, None, 7)
@@ -90,7 +90,7 @@ def test_a_member_that_left_or_was_thrown_out_begins_anew(end: Exchange) -> None
     context.learn(beat(0, subscribed=["orders"], assigned=[0]))
     context.learn(end)
     assert context.members.of(beat(1)) is None
-    assert line(context, beat(5)) == "g epoch 5 member m, assignment unknown before"
+    assert line(context, beat(5)) == "g epoch 5 member m, assignment not seen"
 
 
 def test_a_member_that_joins_again_has_nothing_yet() -> None:

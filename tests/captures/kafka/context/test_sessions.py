@@ -69,11 +69,11 @@ def test_an_incremental_fetch_is_about_all_partitions_of_its_session(version: in
 
 def test_a_session_that_began_before_says_so() -> None:
     context = Context()
-    assert line(context, fetch(123, 8)) == "empty, session 123, partitions unknown before"
+    assert line(context, fetch(123, 8)) == "empty, session 123 that began earlier"
     said = line(context, fetch(123, 9, {"orders": [4]}))
-    assert said == "empty, session 123: 1 partition orders[4] since, unknown before"
+    assert said == "empty, session 123: 1 partition orders[4] (partial: the session began earlier)"
     said = line(context, fetch(123, 10, gone={"orders": [4, 5]}))
-    assert said == "empty, session 123, partitions unknown before"
+    assert said == "empty, session 123 that began earlier"
     # the client begins anew, and from then on all is known
     assert line(context, fetch(123, 0, {"orders": [1]}, answer=124)) == (
         "empty, session 124: 1 partition orders[1]"
@@ -105,7 +105,7 @@ def test_a_session_that_is_over_is_forgotten(end: Exchange) -> None:
     assert len(context.sessions._known) == 0
     assert context.sessions.forgotten == 0
     said = line(context, fetch(123, 2))
-    assert said == "empty, session 123, partitions unknown before"
+    assert said == "empty, session 123 that began earlier"
 
 
 @pytest.mark.parametrize(
@@ -146,9 +146,7 @@ def test_a_session_that_is_too_large_counts_as_unknown(monkeypatch: pytest.Monke
     monkeypatch.setattr("barnabas.captures.kafka.context.sessions.PARTITIONS", 3)
     context = Context()
     context.learn(fetch(0, 0, {"orders": [0, 1, 2]}, answer=5))
-    assert line(context, fetch(5, 1, {"orders": [3]})) == (
-        "empty, session 5, partitions unknown before"
-    )
+    assert line(context, fetch(5, 1, {"orders": [3]})) == ("empty, session 5 that began earlier")
 
 
 def share(epoch: int, of: Partitions | None = None, gone: Partitions | None = None) -> Exchange:
@@ -182,7 +180,7 @@ def test_share_sessions_go_by_group_and_member() -> None:
     ]
     who = "g member m → empty"
     assert said == [
-        f"{who}, share session, partitions unknown before",
+        f"{who}, share session that began earlier",
         f"{who}, share session: 2 partitions orders[0,1]",
         f"{who}, share session: 3 partitions orders[0-2]",
         f"{who}, share session: 2 partitions orders[1,2]",

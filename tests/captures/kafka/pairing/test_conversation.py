@@ -126,7 +126,7 @@ def test_no_response_is_expected_or_none_came() -> None:
     )
     assert facts(found) == [
         ("Produce", 6, None, None, (), "no response (acks=0)"),
-        ("Metadata", 8, None, None, (), "request not sent on: connection closed"),
+        ("Metadata", 8, None, None, (), "request not forwarded: connection closed"),
         ("Metadata", 7, None, None, (), "no response: connection closed"),
     ]
 

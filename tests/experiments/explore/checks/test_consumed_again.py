@@ -28,8 +28,8 @@ def test_it_says_what_was_compared() -> None:
     told = READER, consumed("a", 0), consumed("b", 1), offset_committed(2)
     (finding,) = consumed_again(History((*told, consumed("b", 1))), log("a", "b"))
     assert finding.text == (
-        "1 given to g in orders[0] before, and again after the offset behind it was committed "
-        "(the first: offset 1, committed 2): b"
+        "1 delivered to g from orders[0] again although a later offset was committed (the first: "
+        "offset 1, committed 2): b"
     )
 
 

@@ -30,7 +30,7 @@ def test_before_the_first_one_nothing_is_claimed_unless_it_was_to_read_from_the_
     told = FROM_THE_START, consumed("b", 1)
     assert found(skipped, log("a", "b", "c"), *told) == [("skipped", ("a",))]
     (finding,) = skipped(History(told), log("a", "b"))
-    assert finding.text.endswith("orders[0], which it was to read from offset 0 on: a")
+    assert finding.text.endswith("orders[0], which it read from offset 0 on: a")
     # of a batch that none of its members came to see
     assert found(skipped, log("a", "b", "c"), FROM_THE_START, offset_committed(2)) == [
         ("skipped", ("a", "b"))
