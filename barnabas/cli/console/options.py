@@ -3,26 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from barnabas.trouble import Trouble
-
-
-class Narrow(TyperCommand):
-    """A command of many options: in its help an option and its opposite share a column, or else the names
-    of some would be cut on a terminal of 80."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, which is the last thing that is done."""
-        for option in self.params:
-            if option.secondary_opts:
-                option.opts = [f"--[no-]{option.opts[0].removeprefix('--')}"]
-                option.secondary_opts = []
-        super().format_help(ctx, formatter)
-
 
 Servers = Annotated[
     str,
