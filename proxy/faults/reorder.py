@@ -57,7 +57,7 @@ class Reorder(Settings, json_schema_extra=one_of("swap", "reverse", "shuffle")):
     @property
     def across(self) -> str:
         """How it depends on other connections; "" if it does not."""
-        return "" if self.same == "connection" else f"messages of {OTHERS[self.same]}"
+        return "" if self.same == "connection" else f"it waits for messages of {OTHERS[self.same]}"
 
 
 def reorder(config: Reorder, message: Message, roll: Roll) -> Effects:
@@ -88,7 +88,7 @@ def _scope(same: Same, message: Message) -> str:
             return f"client {message.client_id}"
         case "group":
             if message.group is None:
-                raise Unable("it names no group")
+                raise Unable("the message names no group")
             return f"group {message.group}"
         case _:
             return "all"

@@ -49,7 +49,7 @@ class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):
     @property
     def across(self) -> str:
         """How it depends on other connections; "" if it does not."""
-        return "" if self.per == "connection" else f"one line per {self.per}"
+        return "" if self.per == "connection" else f"connections share a rate per {self.per}"
 
 
 class RateLimiter:

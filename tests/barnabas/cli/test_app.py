@@ -174,7 +174,7 @@ def test_a_rule_that_can_not_do_anything_is_not_called_fine(
     result = run("scenario", "check", *options, "idle.yaml", "right.yaml", cwd=files)
     assert (result.returncode, result.stderr) == (code, "")
     assert result.stdout.splitlines() == [
-        "idle.yaml: warning: rule 'a' can't do anything: acks is about Produce requests: no Fetch message"
+        "idle.yaml: warning: rule 'a' never fires: acks is about Produce requests: no Fetch message"
         " has it",
         "idle.yaml: loads, with 1 warning, 2 rules",
         "right.yaml: fine, 1 rule",

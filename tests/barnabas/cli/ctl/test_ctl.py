@@ -196,9 +196,11 @@ def test_steering_rules(bench: Bench) -> None:
 
     bench.process.send_signal(signal.SIGINT)
     errors = stopped(bench.process)
-    said = "scenario: rule '--token=second rule/2' added by the control port: 2 rules, 1 of them as before\n"
+    said = (
+        "scenario: rule '--token=second rule/2' added by the control port: 2 rules, 1 unchanged\n"
+    )
     assert said in errors
-    said = "scenario: rule 'first' removed by the control port: 1 rule, 1 of them as before\n"
+    said = "scenario: rule 'first' removed by the control port: 1 rule, 1 unchanged\n"
     assert said in errors
 
 
@@ -217,8 +219,8 @@ def test_the_scenario_file_is_loaded_again_and_a_wrong_one_is_refused(bench: Ben
     until(lambda: names() == ["third"])
     bench.process.send_signal(signal.SIGTERM)
     errors = stopped(bench.process)
-    assert errors.count("scenario: replaced by its file: 1 rule, 0 of them as before") == 2
-    assert errors.count("scenario: refused, the rules stay as they are: rules.yaml:2: ") == 1
+    assert errors.count("scenario: replaced by its file: 1 rule, 0 unchanged") == 2
+    assert errors.count("scenario: invalid, the rules stay as they are: rules.yaml:2: ") == 1
 
 
 def follow(bench: Bench, *words: str) -> subprocess.Popen[str]:

@@ -28,8 +28,8 @@ Demo = tuple[subprocess.CompletedProcess[str], Path]
 def test_every_claim_held(demo: Demo) -> None:
     result, _ = demo
     assert result.returncode == 0, result.stderr
-    assert "FAILED" not in result.stderr
-    assert result.stderr.count("  held  ") == 11
+    assert "FAIL" not in result.stderr
+    assert result.stderr.count("PASS  ") == 11
     assert "\x1b" not in result.stdout + result.stderr
 
 
