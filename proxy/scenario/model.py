@@ -69,7 +69,7 @@ class RuleConfig(Settings):
         alone = [isinstance(fault.config, CONNECTIONS) for fault in planned]
         if any(alone) and (len(alone) > 1 or (match is not None and not match.only_broker)):
             name = next(fault.name for fault in planned if isinstance(fault.config, CONNECTIONS))
-            text = f"{name} applies to connections: give it a rule of its own whose match has only broker"
+            text = f"{name} applies to connections: its rule has no other fault, and its match only broker"
             raise_all([said((), text)])
         problems = [
             said((), f"{fault.name}: {problem}")

@@ -7,12 +7,17 @@ from typing import Annotated
 
 import typer
 
+from barnabas.cli.console.help import examples
+
 experiment_app = typer.Typer(
     no_args_is_help=True, help="Questions put to real systems, with a written result."
 )
 
 
-@experiment_app.command("list")
+@experiment_app.command(
+    "list",
+    epilog=examples("barnabas experiment list", "barnabas experiment list --json | jq -r .name"),
+)
 def experiment_list(
     as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each.")] = False,
 ) -> None:
@@ -23,7 +28,11 @@ def experiment_list(
 
 
 @experiment_app.command(
-    "run", epilog="Example:\n\n  barnabas experiment run pipelined-throughput --short"
+    "run",
+    epilog=examples(
+        "barnabas experiment run pipelined-throughput --short",
+        "barnabas experiment run pipelined-throughput --out results",
+    ),
 )
 def experiment_run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas experiment list`.")],
@@ -43,7 +52,13 @@ def experiment_run(
     run(name, out, short=short)
 
 
-@experiment_app.command("write")
+@experiment_app.command(
+    "write",
+    epilog=examples(
+        "barnabas experiment write results/pipelined-throughput.json",
+        "barnabas experiment write results/pipelined-throughput.json > pipelined-throughput.md",
+    ),
+)
 def experiment_write(
     file: Annotated[Path, typer.Argument(metavar="NAME.json", help="What a run has measured.")],
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import Conf, spark_settings
 from barnabas.trouble import FINE, Trouble
 
@@ -35,8 +36,9 @@ ASIDE_EXAMPLES: Final = (
     "  barnabas fuzz aside brokers.fuzz.db\n\n"
     "  barnabas fuzz aside brokers.fuzz.db --json | jq -r '.frames[]'"
 )
-SHOW_EXAMPLES: Final = (
-    "Example:\n\n  barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng"
+SHOW_EXAMPLES: Final = examples(
+    "barnabas fuzz show 3fa9c12b",
+    "barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng",
 )
 
 fuzz_app = typer.Typer(
@@ -231,7 +233,9 @@ def fuzz_aside_command(
     raise typer.Exit(fuzz_aside(db, as_json=as_json))
 
 
-@fuzz_app.command("list")
+@fuzz_app.command(
+    "list", epilog=examples("barnabas fuzz list", "barnabas fuzz list --json | jq -r .name")
+)
 def fuzz_list_command(
     as_json: Annotated[bool, typer.Option("--json", help="A line of JSON for each.")] = False,
 ) -> None:
@@ -242,7 +246,13 @@ def fuzz_list_command(
     raise typer.Exit(FINE)
 
 
-@fuzz_app.command("schema")
+@fuzz_app.command(
+    "schema",
+    epilog=examples(
+        "barnabas fuzz schema > campaign.schema.json",
+        "barnabas fuzz schema | jq '.properties | keys'",
+    ),
+)
 def fuzz_schema_command() -> None:
     """Print the JSON Schema of campaign files, for editors."""
     from barnabas.cli.console.json_text import json_text

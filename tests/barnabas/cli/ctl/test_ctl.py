@@ -185,8 +185,8 @@ def test_steering_rules(bench: Bench) -> None:
         (("scenario", "set", "-"), "scenario:1: unknown key 'rulez'"),
         (("scenario", "set", "missing.yaml"), "can't read missing.yaml: No such file"),
         (("rule", "add", "-"), "rule:1: "),
-        (("rule", "remove", "none"), "no rule is called 'none'; there are: 'other'"),
-        (("rule", "fire", "none"), "no rule is called 'none'; there are: 'other'"),
+        (("rule", "remove", "none"), "no rule is called 'none'; the rules are: 'other'"),
+        (("rule", "fire", "none"), "no rule is called 'none'; the rules are: 'other'"),
     ):
         wrong = bench.ctl(*words, stdin="rulez: []")
         assert (wrong.returncode, wrong.stdout) == (2, "")
@@ -330,7 +330,7 @@ def test_the_environment_says_where_too(bench: Bench) -> None:
         (("--control", "0.0.0.0:0"), "--control 0.0.0.0:0: it listens on loopback only"),
         (("--control", "example.org:1"), "it listens on loopback only, e.g. 127.0.0.1:0"),
         (("--control", "nonsense"), "'nonsense' is no address"),
-        (("--control-token-file", "t"), "--control-token-file is for --control: give both"),
+        (("--control-token-file", "t"), "--control-token-file needs --control: give both"),
         (
             ("--control", "127.0.0.1:0", "--control-token-file", "no/t"),
             "can't write the token to no/t",
