@@ -36,8 +36,8 @@ class Reorder(Settings, json_schema_extra=one_of("swap", "reverse", "shuffle")):
     """Windows of this many messages leave in an order that the seed decides."""
     same: Same = "connection"
     """Among which messages: those of the same connection, client id or group, or all. But for
-    `connection` this depends on the order in which connections get their turn: it is exact in
-    rehearsal only."""
+    `connection` this depends on the order in which connections get their turn: it is deterministic in
+    rehearse only."""
     at_most: Duration = 5 * TIMES["s"]
     """No message is kept longer for the sake of others that do not come."""
     restore: bool = True
