@@ -50,7 +50,7 @@ def texts(path: Path) -> Iterator[str]:
         match node:
             case ast.JoinedStr(parts):
                 yield "".join(
-                    part.value if isinstance(part, ast.Constant) else "{}" for part in parts
+                    str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts
                 )
             case ast.Constant(str(text)) if id(node) not in inner:
                 yield text

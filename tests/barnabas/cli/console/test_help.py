@@ -58,7 +58,8 @@ def cut(words: list[str]) -> list[str]:
 
 def named(words: list[str]) -> list[str]:
     """The command that a call names. Raises what the command line would say of its options."""
-    command, context, said = ROOT, None, []
+    command, context = ROOT, None
+    said: list[str] = []
     while True:
         context = command.make_context(said[-1] if said else "barnabas", list(words), context)
         if not hasattr(command, "commands"):
