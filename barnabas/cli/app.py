@@ -6,16 +6,15 @@ import errno
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
 
 from barnabas import __version__
 from barnabas.cli.analyze.command import ANALYZE_EXAMPLES, analyze_command
 from barnabas.cli.captures.commands import capture_app
 from barnabas.cli.captures.convert_command import CONVERT_EXAMPLES, convert_command
-from barnabas.cli.console.options import Narrow
+from barnabas.cli.console.help import Group, arrange, examples
 from barnabas.cli.console.terminal import lines
 from barnabas.cli.ctl.ctl import ctl_app
 from barnabas.cli.experiments.command import experiment_app
@@ -27,12 +26,35 @@ from barnabas.cli.scenarios.commands import scenario_app
 from barnabas.cli.specs.commands import spec_app
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
+TOPICS: Final = {
+    "Traffic": ("proxy", "ctl", "demo"),
+    "Captures": (
+        "decode",
+        "summary",
+        "check",
+        "grep",
+        "diff",
+        "convert",
+        "analyze",
+        "capture",
+    ),
+    "Faults": ("scenario", "rehearse", "explore"),
+    "Fuzzing": ("fuzz",),
+    "Protocol": ("spec",),
+    "Brokers": ("peers", "serve", "replay", "experiment"),
+}
+"""The commands by what people come for, the common ones first."""
 
-class _Root(TyperGroup):
-    """Who reads what is printed may have seen enough: that is no trouble, and typer would exit with 1."""
+
+class _Root(Group):
+    """All commands, by topic."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of commands, in the order of the help."""
+        return [name for names in TOPICS.values() for name in names]
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
+        """Run the command. Whoever reads the output may stop: no trouble, but typer would exit with 1."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -43,6 +65,11 @@ app = typer.Typer(
     name="barnabas",
     cls=_Root,
     help="A protocol test bench and man-in-the-middle proxy for Apache Kafka.",
+    epilog=examples(
+        "barnabas demo",
+        "barnabas proxy --bootstrap-server localhost:9092 --capture run.pcapng",
+        "barnabas check run.pcapng",
+    ),
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -82,7 +109,7 @@ def _root(
         stop_at_eof()
 
 
-app.command("proxy", cls=Narrow, epilog=PROXY_EXAMPLES)(proxy_command)
+app.command("proxy", epilog=PROXY_EXAMPLES)(proxy_command)
 app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert_command)
 app.command("analyze", epilog=ANALYZE_EXAMPLES)(analyze_command)
@@ -90,8 +117,7 @@ app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
 
 
 @peers_app.command(
-    "list",
-    epilog="Examples:\n\n  barnabas peers list\n\n  barnabas peers list --json | jq -r .start",
+    "list", epilog=examples("barnabas peers list", "barnabas peers list --json | jq -r .start")
 )
 def peers_list(
     as_json: Annotated[
@@ -108,8 +134,7 @@ def peers_list(
 
 @peers_app.command(
     "start",
-    epilog="Examples:\n\n  barnabas peers start embedded\n\n"
-    "  barnabas peers start apache:3.9.1 --nodes 3",
+    epilog=examples("barnabas peers start embedded", "barnabas peers start apache:3.9.1 --nodes 3"),
 )
 def peers_start(
     kind: Annotated[
@@ -134,7 +159,7 @@ def peers_start(
     raise typer.Exit(start(kind, nodes))
 
 
-@app.command("demo")
+@app.command("demo", epilog=examples("barnabas demo", "barnabas demo --capture /tmp/demo.pcapng"))
 def demo_command(
     capture: Annotated[
         Path, typer.Option("--capture", "-c", metavar="FILE", help="Where to write the capture.")
@@ -144,6 +169,9 @@ def demo_command(
     from barnabas.cli.demo import demo
 
     raise typer.Exit(demo(capture))
+
+
+arrange(app, TOPICS)
 
 
 def main() -> None:

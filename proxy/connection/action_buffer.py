@@ -66,7 +66,7 @@ class ActionBuffer:
         """A frame passes that nobody could read: count it, say so in log and capture."""
         self.unread(direction, ordinal, at, reason)
         if self._state.totals.undecoded <= SAID:
-            self.say(f"{direction} passed on undecoded: {reason}")
+            self.say(f"{direction} undecodable, forwarded unchanged: {reason}")
 
     def unread(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:
         """Nobody could read a frame: count it, say so in the capture."""

@@ -107,7 +107,7 @@ class Connection:
         self.actions.begin()
         if state.until is not None and now >= state.until:
             state.until = None
-            self.actions.abort("a black hole closed at last")
+            self.actions.abort("black hole over: connection closed")
         state.stalled = {way: until for way, until in state.stalled.items() if until > now}
         return self._end_call(now)
 
@@ -155,7 +155,7 @@ class Connection:
         stuck = self.egress.abandon()
         state.shared.remove(state.number)
         if stuck:
-            self.actions.say(f"closed with {plural(stuck, 'frame')} not sent on")
+            self.actions.say(f"closed with {plural(stuck, 'frame')} not forwarded")
         for pending in state.pairing.unanswered():
             self.actions.done(pending, note="no response: connection closed")
         return self.actions.actions

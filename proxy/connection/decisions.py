@@ -57,10 +57,10 @@ def decide(state: State, actions: ActionBuffer, message: Message) -> list[Decisi
         state.shared.questions.want(message.wanted, message.arrived)
     for rule in candidates:
         if why := rule.news():
-            actions.say(f"rule {rule.name!r} could not be decided: {why}; no match, and counted")
+            actions.say(f"rule {rule.name!r} undecided: {why}; treated as no match, and counted")
     for decision in decisions:
         if decision.trouble and rules.rule(decision.rule).unable <= SAID:
             what = "; ".join(decision.trouble)
-            actions.say(f"rule {decision.rule!r}: {what}; it goes on without that")
+            actions.say(f"rule {decision.rule!r}: {what}; the message passes without it")
     message.forget()
     return decisions

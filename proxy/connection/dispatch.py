@@ -79,7 +79,7 @@ class Dispatch:
         pending = frame.pending
         if pending is not None and (rule := self.state.reply_lost_by.pop(pending, "")):
             frame.rules = (*frame.rules, rule)
-            decisions = [*decisions, Decision(rule, (HangUp(),), ("the reply is lost",))]
+            decisions = [*decisions, Decision(rule, (HangUp(),), ("the response is lost",))]
         if pending is not None and self.order.must_wait(pending):
             self.order.hold_back(pending, frame, decisions)
             if frame.ordinal >= 0:

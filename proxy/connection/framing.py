@@ -160,7 +160,7 @@ class Framing:
         elif size < 0:
             what = f"{peer} sent a frame of negative size {size}"
         else:
-            what = f"{peer} sent a frame of {size} bytes; the most is {state.limits.frame}"
+            what = f"{peer} sent a frame of {size} bytes; the limit is {state.limits.frame}"
         self.actions.give_up(what)
 
 

@@ -65,12 +65,12 @@ class Requests:
         if state.raw_tokens and (head is None or not known(head.key, head.version)):
             return self.headless(now, SASL_TOKEN)
         if head is None:
-            raise Malformed("header", have - 4, "the header is cut off")
+            raise Malformed("header", have - 4, "the header is truncated")
         ingress.head = head
         self._identify(head)
         if not known(head.key, head.version):
             name = NAMES.get(head.key, f"API key {head.key}")
-            reason = f"{name} v{head.version} is not known here"
+            reason = f"{name} v{head.version} is unknown here"
             self.actions.flag("request", ingress.frames, at, reason)
         if state.hide("request", head.key, head.version) or self._needs_all(head, view, have):
             return True

@@ -71,7 +71,7 @@ class Responses:
             return True
         if pending is None:
             # it may be of any API: a real address may not leave
-            reason = f"nobody waits for correlation id {correlation_id}"
+            reason = f"no request in flight has correlation id {correlation_id}"
             if state.rehearses:
                 self.actions.flag("response", ingress.frames, at, reason)
                 return busy
@@ -80,7 +80,7 @@ class Responses:
             self.actions.withhold(None, ingress.frames, at, ingress.size, reason, now)
             return True
         if not in_order:
-            reason = f"correlation id {correlation_id} came out of turn"
+            reason = f"correlation id {correlation_id} is out of order"
             self.actions.flag("response", ingress.frames, at, reason)
         hidden = state.hide("response", pending.key, pending.version)
         taken_out = pending in state.unwanted or pending in state.reply_lost_by

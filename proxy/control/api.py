@@ -261,7 +261,7 @@ class Control:
 
     def _no_rule(self, name: str) -> HTTPException:
         names = ", ".join(repr(rule.name) for rule in self.proxy.rules.rules) or "none"
-        return HTTPException(404, f"no rule is called {name!r}; there are: {names}")
+        return HTTPException(404, f"no rule is called {name!r}; the rules are: {names}")
 
     # the proxy
 

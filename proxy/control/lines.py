@@ -25,7 +25,7 @@ def status(found: Found) -> Iterator[str]:
     names = found["topic_names"]
     if names["wanted"] or names["trouble"]:
         trouble = f": {names['trouble']}" if names["trouble"] else ""
-        yield f"names of topics: {names['wanted']} are wanted by rules{trouble}"
+        yield f"{plural(names['wanted'], 'topic ID')} not yet resolved, needed by rules{trouble}"
     for row in found["apis"]:
         p50 = "-" if row["p50_ms"] is None else f"{row['p50_ms']:.2f}"
         yield f"{row['api']}: {plural(row['count'], 'exchange')}, p50 {p50} ms{_errors(found, row['api'])}"
@@ -56,14 +56,14 @@ def connection(found: Found) -> str:
     broker = "bootstrap" if found["broker"] is None else f"b{found['broker']}"
     words = [f"{found['connection']:>4} {found['client_id'] or found['client_address']} → {broker}"]
     if found["waiting_requests"]:
-        words.append(f"{plural(found['waiting_requests'], 'request')} waiting for responses")
+        words.append(f"{plural(found['waiting_requests'], 'request')} in flight")
     for direction in ("request", "response"):
         way = found[direction]
         words.append(plural(way["frames"], direction))
         if way["queued"] or way["held"]:
             words.append(f"{plural(way['queued'], direction)} delayed, {way['held']} held")
         if way["lost"]:
-            words.append(f"{direction}s lost")
+            words.append(f"{direction}s are lost from here on")
     return ", ".join([*words, "paused"] if found["paused"] else words)
 
 

@@ -60,19 +60,19 @@ def _exchanges(tally: ApiStats, history: History) -> Iterator[Metric]:
         buckets.setdefault(_api(key), Counter()).update(latencies)
     yield _counter(
         "exchanges",
-        "Exchanges that are over, with or without a response.",
+        "Exchanges completed, with or without a response.",
         ("api",),
         (((api,), count) for api, count in counts.items()),
     )
     yield _counter(
         "errors",
-        "Responses that say an error; only of those that were read.",
+        "Error codes in decoded responses.",
         ("api", "error"),
         ((row[:2], row[2]) for row in tally.errors()),
     )
     yield _counter(
         "observed_exchanges",
-        "Exchanges that the log or the control port were shown.",
+        "Exchanges shown in the log or by the control port.",
         ("api", "version", "error"),
         history.kinds.items(),
     )
@@ -87,7 +87,7 @@ def _exchanges(tally: ApiStats, history: History) -> Iterator[Metric]:
     yield latency
     yield _counter(
         "stream_lost_exchanges",
-        "Exchanges that followers of the stream were too slow for.",
+        "Exchanges lost because a reader of the stream was too slow.",
         (),
         [((), history.lost)],
     )
@@ -121,7 +121,7 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
         (),
         [((), totals.unreachable)],
     )
-    yield _gauge("open_connections", "Connections that are open.", (), [((), len(relays))])
+    yield _gauge("open_connections", "Open connections.", (), [((), len(relays))])
     received = Counter(dict(zip(("request", "response"), proxy.received, strict=True)))
     queued: Counter[str] = Counter(request=0, response=0)
     queued_bytes: Counter[str] = Counter(request=0, response=0)
@@ -134,40 +134,40 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
             queued[direction] += sum(len(window.frames) for window in queue.windows.values())
     yield _counter(
         "received_bytes",
-        "Bytes that came in, as Linux counts them: an end of stream is one; with TLS, as they came.",
+        "Bytes received, as Linux counts them: a FIN is one; with TLS, encrypted.",
         ("direction",),
         _by_direction(received),
     )
     yield _counter(
         "undecodable_frames",
-        "Frames that no schema reads, or that nobody asked for.",
+        "Frames that can't be decoded, or responses to no known request; forwarded unchanged if possible.",
         (),
         [((), totals.undecoded)],
     )
     yield _gauge(
-        "queued_frames", "Frames that rules hold back.", ("direction",), _by_direction(queued)
+        "queued_frames", "Frames held back by rules.", ("direction",), _by_direction(queued)
     )
     yield _gauge(
         "queued_bytes",
-        "What the frames that rules hold back cost in memory.",
+        "Memory of the frames held back by rules.",
         ("direction",),
         _by_direction(queued_bytes),
     )
     waiting = sum(len(relay.connection.state.pairing.waiting) for relay in relays)
-    yield _gauge("waiting_requests", "Requests that wait for a response.", (), [((), waiting)])
+    yield _gauge("waiting_requests", "Requests in flight.", (), [((), waiting)])
 
 
 def _rules(proxy: Proxy) -> Iterator[Metric]:
     yield _counter(
         "faults",
-        "Messages that a fault was done to: delay, hold, reorder, drop, close.",
+        "Messages to which a fault was applied, e.g. delay, hold, reorder, drop, close.",
         ("fault",),
         (((fault,), count) for fault, count in proxy.rules.struck.items()),
     )
     for name, text in (("matched", "matched"), ("fired", "fired on")):
         yield _counter(
             f"rule_{name}",
-            f"Messages that a rule {text}, since it is as it is.",
+            f"Messages that a rule {text} since it was loaded.",
             ("rule",),
             (((rule.name,), getattr(rule, name)) for rule in proxy.rules.rules),
         )
@@ -177,9 +177,19 @@ def _capture(capture: CaptureWriter) -> Iterator[Metric]:
     stats = capture.stats
     stopped = stats.stopped is not None
     yield _counter("capture_bytes", "Bytes of the capture file.", (), [((), stats.bytes)])
-    yield _counter("capture_lost_packets", "Packets not written.", (), [((), stats.lost_packets)])
-    yield _counter("capture_lost_bytes", "Payload not written.", (), [((), stats.lost_bytes)])
-    yield _gauge("capture_stopped", "1 if nothing more is written.", (), [((), stopped)])
+    yield _counter(
+        "capture_lost_packets",
+        "Packets not written to the capture.",
+        (),
+        [((), stats.lost_packets)],
+    )
+    yield _counter(
+        "capture_lost_bytes",
+        "Bytes of payload not written to the capture.",
+        (),
+        [((), stats.lost_bytes)],
+    )
+    yield _gauge("capture_stopped", "1 if the capture has stopped.", (), [((), stopped)])
 
 
 def _counter(name: str, text: str, labels: tuple[str, ...], rows: Iterable[Row]) -> Metric:

@@ -56,7 +56,7 @@ class ScenarioFile:
             try:
                 replace(await asyncio.to_thread(self.load))  # YAML takes its time
             except ScenarioError as problem:
-                say(f"scenario: refused, the rules stay as they are: {'; '.join(problem.problems)}")
+                say(f"scenario: invalid, the rules stay as they are: {'; '.join(problem.problems)}")
             except OSError as problem:
                 reason = problem.strerror
                 say(f"scenario: the rules stay as they are: can't read {self.path}: {reason}")

@@ -40,7 +40,12 @@ class Clamp(Settings):
         BeforeValidator(_ranges),
         Field(min_length=1),
         WithJsonSchema(
-            {"type": "object", "minProperties": 1, "additionalProperties": VERSION_SCHEMA}
+            {
+                "type": "object",
+                "minProperties": 1,
+                "additionalProperties": VERSION_SCHEMA,
+                "examples": [{"Fetch": 11}],
+            }
         ),
     ]
     """API -> newest version (`11`) or range (`3-9`)."""
@@ -56,7 +61,7 @@ def clamp(config: Clamp, message: Message, roll: Roll) -> Effects:
     """Narrow what is offered; nothing is left to chance. Raises Unable for other messages."""
     values = message.values()
     if "api_keys" not in values:
-        raise Unable("this is about ApiVersions responses")
+        raise Unable("clamp applies to ApiVersions responses")
     offered = []
     for entry in values["api_keys"]:
         low, high = config.versions.get(entry["api_key"], (0, 32767))

@@ -70,7 +70,7 @@ def _field(config: Corrupt, path: str, message: Message, roll: Roll) -> Become:
     node = node_at(message.codec().layout, steps)
     found = list(places(values, steps))
     if node is None or not found:
-        raise Unable(f"{path}: there is nothing")
+        raise Unable(f"{path}: no such field in this message")
     holder, key = found[int(roll() * len(found))]
     value = holder[key]
     if node.kind == "records" and value:
@@ -112,7 +112,7 @@ def _record_set(config: Corrupt, data: bytes, roll: Roll) -> bytes:
     except Malformed as problem:
         raise Unable(problem) from None
     if not batches:
-        raise Unable("no whole batch")
+        raise Unable("no complete record batch")
     if len(batches) > MOST_RECORDS:
         raise Unable(f"more than {MOST_RECORDS} batches")
     batch = batches[int(roll() * len(batches))]

@@ -47,7 +47,7 @@ class Delay(Settings, json_schema_extra={"dependentRequired": {"distribution": [
         if "distribution" in self.model_fields_set and "jitter" not in self.model_fields_set:
             raise ValueError(
                 f"distribution: {self.distribution} says how the delay varies, and jitter by how much: "
-                f"give jitter, too, which is {_MEANS[self.distribution]} (such as jitter: 50ms)"
+                f"give jitter too: it is {_MEANS[self.distribution]} (such as jitter: 50ms)"
             )
         return self
 

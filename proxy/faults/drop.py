@@ -26,10 +26,9 @@ class Drop(Settings):
     def caution(self) -> str:
         """What clients make of it that may not be meant; "" if nothing."""
         return (
-            "takes one exchange out of those of its connection: clients take responses in the order of "
-            "their requests, so Java's fail on all that is in flight behind it "
-            "(CorrelationIdMismatchException) and connect again; for a loss as by a network use "
-            "drop without selective, or lose_reply; for a refusal respond"
+            "with selective takes a single response out of the order of requests: Java clients fail all "
+            "requests in flight behind it (CorrelationIdMismatchException) and reconnect. For a loss as by "
+            "a network use drop without selective, or lose_reply; for an error response respond"
             if self.selective
             else ""
         )

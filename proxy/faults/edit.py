@@ -36,7 +36,7 @@ class Edit(Settings, json_schema_extra=some_of("set", "append", "remove")):
     encoded so, or has no such place, is left as it came, counted and shown.
     """
 
-    set: Mapping[Path, Any] = Field(default={}, strict=False)
+    set: Mapping[Path, Any] = Field(default={}, strict=False, examples=[{"throttle_time_ms": 500}])
     """Path -> the new value."""
     append: Mapping[Path, Any] = Field(default={}, strict=False)
     """Path of an array -> one more element, whose missing fields take their defaults."""
@@ -66,7 +66,7 @@ def edit(config: Edit, message: Message, roll: Roll) -> Effects:
         node = node_at(codec.layout, steps)
         found = [place for place in places(values, steps) if isinstance(place[0][place[1]], list)]
         if node is None or node.element is None or not found:
-            raise Unable(f"{path}: there is no array")
+            raise Unable(f"{path}: no such array in this message")
         for holder, key in found:
             holder[key].append(fitting(path, value, node.element))
     for path in config.remove:
@@ -79,6 +79,6 @@ def edit(config: Edit, message: Message, roll: Roll) -> Effects:
 def _remove(values: Any, steps: Steps, path: str) -> None:
     found = list(places(values, steps))
     if not found:
-        raise Unable(f"{path}: there is nothing")
+        raise Unable(f"{path}: no such field in this message")
     for holder, key in reversed(found):  # so that places of elements hold
         del holder[key]

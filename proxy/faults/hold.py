@@ -67,7 +67,7 @@ class Hold(Settings, json_schema_extra=one_of("until", "messages", "time", "cont
     def across(self) -> str:
         """How it depends on other connections; "" if it does not."""
         same = self.counts if self.until is None else self.until.same
-        return "" if same == "connection" else f"messages of {OTHERS[same]}"
+        return "" if same == "connection" else f"it waits for messages of {OTHERS[same]}"
 
 
 def hold(config: Hold, message: Message, roll: Roll) -> Effects:

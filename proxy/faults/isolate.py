@@ -34,7 +34,7 @@ class Isolate(Settings):
     direction: Literal["both", "request", "response"] = "both"
     """`request`: nothing reaches the brokers, and what they send still arrives; or the reverse."""
 
-    across: ClassVar[str] = "it acts on all of them"
+    across: ClassVar[str] = "it acts on all connections"
     """How it depends on other connections."""
 
     @property

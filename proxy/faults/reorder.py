@@ -36,8 +36,8 @@ class Reorder(Settings, json_schema_extra=one_of("swap", "reverse", "shuffle")):
     """Windows of this many messages leave in an order that the seed decides."""
     same: Same = "connection"
     """Among which messages: those of the same connection, client id or group, or all. But for
-    `connection` this depends on the order in which connections get their turn: it is exact in
-    rehearsal only."""
+    `connection` this depends on the order in which connections get their turn: it is deterministic in
+    rehearse only."""
     at_most: Duration = 5 * TIMES["s"]
     """No message is kept longer for the sake of others that do not come."""
     restore: bool = True
@@ -57,7 +57,7 @@ class Reorder(Settings, json_schema_extra=one_of("swap", "reverse", "shuffle")):
     @property
     def across(self) -> str:
         """How it depends on other connections; "" if it does not."""
-        return "" if self.same == "connection" else f"messages of {OTHERS[self.same]}"
+        return "" if self.same == "connection" else f"it waits for messages of {OTHERS[self.same]}"
 
 
 def reorder(config: Reorder, message: Message, roll: Roll) -> Effects:
@@ -88,7 +88,7 @@ def _scope(same: Same, message: Message) -> str:
             return f"client {message.client_id}"
         case "group":
             if message.group is None:
-                raise Unable("it names no group")
+                raise Unable("the message names no group")
             return f"group {message.group}"
         case _:
             return "all"

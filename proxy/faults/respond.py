@@ -35,7 +35,9 @@ class Respond(Settings):
     """
 
     error: Annotated[
-        int, BeforeValidator(error_code), WithJsonSchema({"type": ["string", "integer"]})
+        int,
+        BeforeValidator(error_code),
+        WithJsonSchema({"type": ["string", "integer"], "examples": ["NOT_COORDINATOR"]}),
     ] = 0
     """Name or code of an error; it is put wherever the API's response has one."""
     set: Mapping[Path, Any] = Field(default={}, strict=False)
@@ -70,7 +72,9 @@ def respond(config: Respond, message: Message, roll: Roll) -> Effects:
     else:
         values = error_response(message.key, message.version, message.values(), config.error)
     if config.body is None and message.direction == "response" and config.error:
-        raise Unable("an error is an answer to a request: match requests, or use edit")
+        raise Unable(
+            "respond with an error applies to requests: match direction: request, or use edit"
+        )
     for path, value in config.set.items():
         set_at(values, codec.layout, path, value)
     try:

@@ -43,7 +43,11 @@ class Skew(Settings):
         int,
         BeforeValidator(_signed),
         WithJsonSchema(
-            {"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]+)? ?(ns|us|µs|ms|s|m|h)$"}
+            {
+                "type": "string",
+                "pattern": r"^-?[0-9]+(\.[0-9]+)? ?(ns|us|µs|ms|s|m|h)$",
+                "examples": ["-1h"],
+            }
         ),
         Field(),
     ]
@@ -93,7 +97,7 @@ def _is_time(name: str) -> bool:
 
 
 def _records(data: bytes, ms: int) -> bytes:
-    """A record set whose batches are that much later; what is no whole batch stays."""
+    """A record set whose batches are that much later; what is no complete record batch stays."""
     out: list[bytes] = []
     end = 0
     try:

@@ -77,7 +77,7 @@ def steer(config: Steer, message: Message, roll: Roll) -> Effects:
             entry |= {"node_id": config.coordinator, "host": address[0], "port": address[1]}
             count += 1
     if not count:
-        raise Unable("no leader or coordinator is named")
+        raise Unable("the response names no leader or coordinator")
     return (Become(message.encoded(values), f"steered in {count} places"),)
 
 

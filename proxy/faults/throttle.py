@@ -36,7 +36,7 @@ class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):
     """So many messages a second."""
     per: Literal["connection", "client", "broker", "rule"] = "connection"
     """What shares the line. All but `connection` depend on the order in which connections get their
-    turn: they are exact in rehearsal only."""
+    turn: they are deterministic in rehearse only."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -49,7 +49,7 @@ class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):
     @property
     def across(self) -> str:
         """How it depends on other connections; "" if it does not."""
-        return "" if self.per == "connection" else f"one line per {self.per}"
+        return "" if self.per == "connection" else f"connections share a rate per {self.per}"
 
 
 class RateLimiter:

@@ -95,6 +95,6 @@ def set_at(values: Any, layout: Layout, path: str, value: Any) -> None:
     node = node_at(layout, steps)
     found = list(places(values, steps))
     if node is None or not found:
-        raise Unable(f"{path}: there is nothing")
+        raise Unable(f"{path}: no such field in this message")
     for holder, key in found:
         holder[key] = fitting(path, value, node)

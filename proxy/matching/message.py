@@ -46,7 +46,7 @@ class Unnamed(Unclear):
     """A message names topics by ids whose names are not known."""
 
     def __init__(self, ids: Iterable[uuid.UUID]) -> None:
-        super().__init__("the name of a topic id is not known yet")
+        super().__init__("topic ID not yet resolved")
         self.ids = frozenset(ids)
 
 
@@ -54,7 +54,7 @@ class Unseen(Unclear):
     """A response's request passed before any rule asked what it names."""
 
     def __init__(self) -> None:
-        super().__init__("its request passed before a rule asked what it names")
+        super().__init__("its request passed before any rule needed the names in it")
 
 
 class Unable(ValueError):

@@ -42,7 +42,7 @@ def api_key(value: Any, dialect: Draft | None = None) -> int:
     Raises ValueError with the nearest name.
     """
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(f"must be the name or key of an API, not {value!r}")
+        raise ValueError(f"expected the name or key of an API, not {value!r}")
     try:
         if dialect is not None:
             return key_in(dialect, value)
@@ -72,7 +72,7 @@ def _range(value: Any, what: str, last: int) -> tuple[int, int]:
     low = int(parts[1])
     high = last if parts[3] else int(parts[2] or low)
     if low > high:
-        raise ValueError(f"{value!r} ends before it begins")
+        raise ValueError(f"{value!r} is a range whose end is before its start")
     if high > last:
         raise ValueError(f"{value!r}: the last {what} is {last}")
     return low, high
@@ -94,10 +94,12 @@ def error_code(value: Any, dialect: Draft | None = None) -> int:
     if isinstance(value, str):
         if value.upper() not in _ERRORS:
             near = get_close_matches(value.upper(), _ERRORS, 1, cutoff=0)[0]
-            raise ValueError(f"{value!r} is no error of Kafka's; did you mean {near!r}?")
+            raise ValueError(f"unknown Kafka error code {value!r}; did you mean {near!r}?")
         return _ERRORS[value.upper()]
     if isinstance(value, bool) or not isinstance(value, int) or not -32768 <= value <= 32767:
-        raise ValueError(f"{value!r} is no error of Kafka's: give its name or code")
+        raise ValueError(
+            f"unknown Kafka error code {value!r}: give a name or code, see `barnabas spec errors`"
+        )
     return value
 
 
@@ -113,7 +115,7 @@ def _acks(value: Any) -> int:
     if value == "all":
         return -1
     if isinstance(value, bool) or value not in (-1, 0, 1):
-        raise ValueError(f"{value!r} is no acks: 0, 1 or all")
+        raise ValueError(f"{value!r} is no value of acks: give 0, 1 or all")
     return int(value)
 
 

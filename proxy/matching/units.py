@@ -119,6 +119,7 @@ Duration = Annotated[
         {
             "type": "string",
             "pattern": r"^[0-9]+(\.[0-9]+)? ?(ns|us|µs|ms|s|m|h)$",
+            "examples": ["200ms"],
         }
     ),
     Field(json_schema_extra=_default_with_unit),
@@ -129,7 +130,11 @@ Size = Annotated[
     int,
     BeforeValidator(parse_size),
     WithJsonSchema(
-        {"type": "string", "pattern": rf"^[0-9]+(\.[0-9]+)? ?({'|'.join(SIZES)})$"},
+        {
+            "type": "string",
+            "pattern": rf"^[0-9]+(\.[0-9]+)? ?({'|'.join(SIZES)})$",
+            "examples": ["1KiB"],
+        },
     ),
 ]
 """Bytes, written with a unit."""

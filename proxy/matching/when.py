@@ -19,7 +19,7 @@ class Point(Settings, json_schema_extra=one_of("time", "rule")):
     rule: str | None = None
     """Once this rule has fired ..."""
     fired: Annotated[int, Field(ge=1)] = 1
-    """... so often, on all connections together: exact in rehearsal only."""
+    """... so often, on all connections together: deterministic in rehearse only."""
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -77,7 +77,7 @@ class When(Settings):
     among that client's to that broker, and the match's on it."""
     scope: Literal["connection", "rule"] = "connection"
     """Whether matches are counted on each connection, or on all of them together. The latter
-    depends on the order in which connections get their turn: it is exact in rehearsal only."""
+    depends on the order in which connections get their turn: it is deterministic in rehearse only."""
 
     @property
     def timed(self) -> bool:

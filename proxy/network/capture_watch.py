@@ -26,7 +26,7 @@ def watch(
     stats = capture.stats
     trouble = ""
     if stats.stopped:
-        trouble = f"capture: stopped, {stats.stopped}; traffic goes on, the loss is counted"
+        trouble = f"capture: stopped, {stats.stopped}; traffic goes on, what is lost is counted"
     elif stats.lost_packets:
         trouble = "capture: the disk is too slow, packets are lost and counted"
     if trouble and not said:

@@ -47,8 +47,8 @@ class Passthrough:
         """What it does, and what must hold for it, in lines for the start."""
         told = ", ".join(endpoint_text(route.listen) for route in self._routes)
         return [
-            "tls: passes untouched and unread: no log, no capture, no rules",
-            f"tls: no address is replaced: the brokers' advertised.listeners must be {told}, or "
+            "tls: forwarded without decryption: no log, no capture, no rules",
+            f"tls: addresses are not rewritten: the brokers' advertised.listeners must be {told}, or "
             "clients go past the proxy, and their certificates are checked for those names",
         ]
 

@@ -49,7 +49,7 @@ def reap(
     """Close those that it finds, and look again after a while."""
     for relay in list(reaper.find(relays.values(), loop.time())):
         name = relay.connection.state.name
-        say(f"{name}: the client has gone, and the broker stands still; closed")
+        say(f"{name}: the client disconnected, and the broker reads nothing; closed")
         relay.close()
         relay.abort()
     loop.call_later(reaper.patience / 4, reap, relays, reaper, loop, say)

@@ -155,7 +155,7 @@ class Proxy:
         self.shared.questions.forget()  # what the others want they will say
         for relay in list(self.relays.values()):
             relay.replace(self._plan)
-        facts = f"{plural(len(self.rules.rules), 'rule')}, {len(same)} of them as before"
+        facts = f"{plural(len(self.rules.rules), 'rule')}, {len(same)} unchanged"
         self._say(f"scenario: {self.rules.change(before)} by {by}: {facts}")
         for line in remarks(scenario):
             self._say(line)

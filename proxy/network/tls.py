@@ -39,14 +39,14 @@ class Tls:
         lines = []
         if self.broker is not None:
             name = f" for the name {self.server_name}" if self.server_name else ""
-            lines.append(f"tls: to the brokers, whose certificates are checked{name}")
+            lines.append(f"tls: to the brokers, verifying their certificates{name}")
             if self.broker.verify_mode == ssl.CERT_NONE:
                 lines[-1] = (
-                    "WARNING: tls to the brokers without a look at their certificates: "
-                    "anybody can stand in their place"
+                    "WARNING: tls to the brokers without verifying their certificates: "
+                    "anybody can impersonate them"
                 )
         if self.client is not None:
-            lines.append("tls: to the clients, in the brokers' place")
+            lines.append("tls: to the clients, with certificates of the proxy")
             if self.trust is not None:
                 lines.append(f"tls: clients must trust the CA in {self.trust}")
         return lines
@@ -97,9 +97,9 @@ def reason(problem: ssl.SSLError | OSError) -> str:
     'certificate verify failed: expired'
     """
     if getattr(problem, "reason", None) in _PLAIN:  # OpenSSL's own errors have one
-        return "what came is no TLS; it speaks plain text"
+        return "the peer speaks plain text, not TLS"
     if isinstance(problem, ssl.SSLEOFError | ConnectionResetError | ConnectionAbortedError):
-        return "it closed the connection; perhaps it speaks plain text"
+        return "the peer closed the connection; perhaps it speaks plain text"
     if isinstance(problem, ssl.SSLError):
         text = str(problem.args[-1] if problem.args else problem)
         text = text.removeprefix("[").partition("] ")[2] or text

@@ -65,10 +65,10 @@ async def topic_names(
             writer.write(question(ids))
             size = int.from_bytes(await reader.readexactly(4))
             if size > largest:
-                raise OSError(f"an answer of {size} bytes; the most is {largest}")
+                raise OSError(f"a response of {size} bytes; the limit is {largest}")
             frame = await reader.readexactly(size)
         except asyncio.IncompleteReadError:
-            raise ConnectionAbortedError("the broker closed the connection unasked") from None
+            raise ConnectionAbortedError("the broker closed the connection") from None
         finally:
             writer.transport.abort()
     found = await asyncio.to_thread(_names, frame)  # it may have 100,000 partitions

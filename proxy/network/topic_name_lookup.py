@@ -61,7 +61,7 @@ class TopicNameLookup:
                 continue
             try:
                 if self._authenticated():
-                    raise OSError("they want SASL, and only their clients can say who they are")
+                    raise OSError("they require SASL, and the proxy has no credentials")
                 tls = options.tls
                 names = await topic_names(
                     ids,
@@ -72,11 +72,11 @@ class TopicNameLookup:
                 )
             except (OSError, Malformed) as problem:
                 reason = reason_of(problem) if isinstance(problem, OSError) else str(problem)
-                reason = f"the brokers can't be asked for it: {reason}"
+                reason = f"can't ask the brokers: {reason}"
                 if questions.failed(reason, clock()):
                     self._say(
-                        f"a rule lacks the name of a topic id: {reason}; "
-                        "it is known when a client next asks for Metadata"
+                        f"topic ID not yet resolved, a rule needs its name: {reason}; "
+                        "a client's next Metadata request will resolve it"
                     )
             else:
                 self._topics.update(names)

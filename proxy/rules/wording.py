@@ -33,20 +33,20 @@ def describe(effect: effects.Effect) -> str:
         case effects.Gather(size, at_most):
             return f"gather {size}, at most {show_duration(at_most)}"
         case effects.Lose(selective):
-            return "drop this exchange" if selective else "drop"
+            return "drop (this exchange only)" if selective else "drop"
         case effects.HangUp(forward, reset):
             end = "reset" if reset else "close"
-            return f"{end} behind this message" if forward else end
+            return f"{end} after this message" if forward else end
         case effects.Break(keep):
-            return f"break off behind {keep} bytes"
+            return f"truncate after {keep} bytes"
         case effects.HalfClose():
-            return "half-close behind this message"
+            return "half-close after this message"
         case effects.Become(what=what) | effects.Schedule(what=what):
             return what
         case effects.Answer(body):
             return f"answer with {len(body)} bytes"
         case effects.LoseReply():
-            return "lose the reply"
+            return "lose the response"
         case effects.Repeat(times):
             return f"repeat {times} time{'s' if times != 1 else ''}"
         case effects.Insert(direction, frame):

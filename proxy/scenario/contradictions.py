@@ -46,12 +46,12 @@ def clashes(faults: Sequence[tuple[str, BaseModel]], direction: Direction | None
     >>> list(clashes([("hold", Hold(messages=1)), ("close", Close(forward=True))], None))
     []
     >>> list(clashes([("close", Close(forward=True)), ("hold", Hold(messages=1))], None))
-    ['hold does nothing behind close, which ends the message: put hold first']
+    ['hold does nothing after close, which ends the message: put hold first']
     """
     for (one, first), (other, second) in combinations(faults, 2):
         if _ends(first, direction):
             better = "leave one out" if _idle(second, first, direction) else f"put {other} first"
-            yield f"{other} does nothing behind {one}, which ends the message: {better}"
+            yield f"{other} does nothing after {one}, which ends the message: {better}"
         elif why := _idle(first, second, direction):
             yield f"{one} does nothing beside {other}: {why}; leave one out"
         elif why := _idle(second, first, direction):
@@ -65,7 +65,7 @@ def _ends(config: BaseModel, direction: Direction | None) -> bool:
 
 
 def _loses(config: BaseModel, direction: Direction | None) -> bool:
-    """Whether nothing of the message leaves, and nobody answers it."""
+    """Whether the message is not forwarded, and nobody answers it."""
     if isinstance(config, LoseReply):
         return direction == "response"
     hangs_up = isinstance(config, Close) and not config.forward
@@ -76,18 +76,18 @@ def _idle(config: BaseModel, beside: BaseModel, direction: Direction | None) -> 
     """Why a fault does nothing beside another one, in whatever order; "" if it does."""
     if _loses(beside, direction):
         about_it = isinstance(config, _KNOWN) and not isinstance(config, _APART)
-        return "nothing of the message leaves" if about_it else ""
+        return "the message is not forwarded" if about_it else ""
     match config, beside:
         case Slice() | Duplicate() | LoseReply(), Respond() if direction != "response":
-            return "a request that the proxy answers does not leave"
+            return "a request that the proxy answers is not forwarded"
         case Inject() | LoseReply() | HalfClose() | Duplicate(), Truncate():
-            return "nothing comes behind what breaks off"
+            return "nothing is sent after a truncated message"
         case Inject() | LoseReply() | HalfClose(), Close():
-            return "nothing comes behind it"
+            return "nothing is sent after it"
         case Inject(direction=way), HalfClose() if way in (None, direction):
-            return "nothing leaves behind it in that direction"
+            return "nothing is sent after it in that direction"
         case Hold() | Reorder() | Coalesce(), Hold() | Reorder() | Coalesce():
-            return "a message waits for others in one way"
+            return "a message can wait in one way only"
         case Slice(), Slice():
-            return "the last one counts"
+            return "only the last one counts"
     return ""

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from barnabas.captures.kafka.wording import middle
 from barnabas.proxy.faults import Fault
 from barnabas.proxy.matching.settings import SAID, Loc
+from barnabas.proxy.scenario.example import example
 from barnabas.proxy.scenario.yaml_lines import Document
 
 _MUST: Final = {
@@ -24,7 +25,6 @@ _MUST: Final = {
     "bool_type": "must be true or false",
     "tuple_type": "must be a list",
     "frozen_set_type": "must be a list",
-    "model_type": "must be a mapping",
     "literal_error": "must be {expected}",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
@@ -69,7 +69,7 @@ def explain(
         elif detail["type"] == "extra_forbidden":
             text = unknown("key", str(loc[-1]), _names(loc, root, faults), _place(loc[:-1], whole))
         else:
-            text = f"{_place(loc, whole)}: {_phrase(detail)}"
+            text = f"{_place(loc, whole)}: {_phrase(detail, _model_at(loc, root, faults))}"
         yield document.line(loc), _LONG.sub(lambda word: middle(word[0], WORD), text)
 
 
@@ -93,11 +93,17 @@ def _place(loc: Loc, whole: str) -> str:
     return names[-1]
 
 
-def _phrase(detail: ErrorDetails) -> str:
+def _phrase(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
+    """What is wrong with a value; model: what the settings there are, if it has some."""
     context: dict[str, Any] = detail.get("ctx", {})
     if detail["type"] == "value_error":
         return str(context["error"])
     text = _MUST.get(detail["type"])
+    if detail["type"] == "model_type" and model is not None:
+        found = example(model)
+        return (
+            f"expected {'no settings' if found == '{}' else found}, not {_shown(detail['input'])}"
+        )
     if text is None:
         return detail["msg"]
     text = text.format_map(context)
@@ -119,10 +125,16 @@ def _shown(value: Any) -> str:
 
 def _names(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> tuple[str, ...]:
     """The keys that are known where an unknown one stands."""
+    model = _model_at(loc[:-1], root, faults)
+    return tuple(model.model_fields) if model is not None else ()
+
+
+def _model_at(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> type[BaseModel] | None:
+    """The settings that stand at a place, if there are any."""
     model: type[BaseModel] | None = root
     settings = {name: model for name, model, *_ in faults}
     inside = False
-    for step in loc[:-1]:
+    for step in loc:
         if isinstance(step, int) or model is None:
             continue
         if step == "do" and not inside:
@@ -132,7 +144,7 @@ def _names(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> tuple[
             settings = {}
         else:
             model = _model(model.model_fields[step].annotation)
-    return tuple(model.model_fields) if model is not None else ()
+    return model
 
 
 def _model(annotation: Any) -> type[BaseModel] | None:

@@ -36,7 +36,7 @@ def dialect(name: str) -> Draft:
     'Consumer rewrite, as its layouts reached 0.8.2'
     """
     if name not in DIALECTS:
-        raise ValueError(f"{name!r} is no dialect: {' or '.join(DIALECTS)}")
+        raise ValueError(f"{name!r} is an unknown dialect; give {' or '.join(DIALECTS)}")
     return draft(name)
 
 
@@ -54,7 +54,12 @@ class RuleConfig(Settings):
     do: Annotated[
         tuple[Planned, ...],
         PlainValidator(plan, json_schema_input_type=Any),
-        WithJsonSchema({"description": "One or more faults, in the order written."}),
+        WithJsonSchema(
+            {
+                "description": "One or more faults, in the order written.",
+                "examples": [{"delay": "200ms"}],
+            }
+        ),
     ]
 
     @field_validator("do")
@@ -64,7 +69,7 @@ class RuleConfig(Settings):
         alone = [isinstance(fault.config, CONNECTIONS) for fault in planned]
         if any(alone) and (len(alone) > 1 or (match is not None and not match.only_broker)):
             name = next(fault.name for fault in planned if isinstance(fault.config, CONNECTIONS))
-            text = f"{name} is about connections: a rule of its own, whose match names brokers only"
+            text = f"{name} applies to connections: its rule has no other fault, and its match only broker"
             raise_all([said((), text)])
         problems = [
             said((), f"{fault.name}: {problem}")
@@ -141,7 +146,7 @@ class Scenario(Settings):
             problems = [
                 said(
                     ("rules", place, "do"),
-                    f"{fault.name} is for Kafka's own protocol: {self.dialect} is spoken here",
+                    f"{fault.name} applies to Kafka's own protocol, not to dialect {self.dialect}",
                 )
                 for place, rule in enumerate(self.rules)
                 for fault in rule.do

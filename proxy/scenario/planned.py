@@ -92,7 +92,9 @@ def _entries(value: Any, problems: list[InitErrorDetails]) -> list[tuple[Loc, st
             case dict() if entry:
                 found += [((*loc, name), name, settings) for name, settings in entry.items()]
             case _:
-                problems.append(said(loc, "do: must name a fault, or several, with settings"))
+                problems.append(
+                    said(loc, "do: expected a fault, or several, such as {delay: 200ms}")
+                )
     if not found and not problems:
         problems.append(said((), "do: must not be empty"))
     return found

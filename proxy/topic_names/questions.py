@@ -76,7 +76,7 @@ class Questions:
             self._wanted.pop(topic, None)
             if topic not in names:
                 self._unknown[topic] = now + LONGEST
-                self.trouble = "the brokers know no topic by that id, or do not tell"
+                self.trouble = "the brokers have no topic with this ID, or do not say"
 
     def failed(self, reason: str, now: int) -> bool:
         """They could not be asked, and why. Whether that is news."""

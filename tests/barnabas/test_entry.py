@@ -55,3 +55,38 @@ def test_ctrl_c_ends_it_with_130_and_without_a_word(when: str) -> None:
 def test_who_ignores_it_is_not_ended(when: str) -> None:
     """As a shell has it for what it starts in the background."""
     assert ended(when, "SIG_IGN") == (0, "")
+
+
+AT_AN_IMPORT = """
+import os, sys
+class Finder:
+    left = None
+    @classmethod
+    def find_spec(cls, name, path, target=None):
+        if name == "barnabas.entry":
+            cls.left = {number}
+        elif cls.left is not None:
+            cls.left -= 1
+            if cls.left == 0:
+                os.kill(os.getpid(), 2)
+sys.meta_path.insert(0, Finder)
+sys.modules.pop("signal", None)
+sys.argv = ["barnabas", *{words!r}]
+from barnabas.entry import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [1, 2, 5, 20, 200])
+@pytest.mark.parametrize(
+    "words",
+    [("--help",), ("decode", "none.pcapng"), ("proxy", "-b", "127.0.0.1:1", "-l", "127.0.0.1:0")],
+    ids=lambda words: words[0],
+)
+def test_ctrl_c_at_any_import_is_quiet(words: tuple[str, ...], number: int) -> None:
+    """Of what the entry point itself needs, of the command line, and of the command."""
+    code = AT_AN_IMPORT.format(number=number, words=words)
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (found.returncode, found.stderr) == (130, "")

@@ -171,7 +171,9 @@ _BARNABAS: Final = (sys.executable, "-m", "barnabas")
 
 LOOPBACK: Final = "lo" if sys.platform == "linux" else "lo0"
 
-_UNREAD: Final = re.compile(r"\d+ frames passed on undecoded|Traceback.*|lost \d+ packets", re.S)
+_UNREAD: Final = re.compile(
+    r"\d+ frames undecodable, forwarded unchanged|Traceback.*|lost \d+ packets", re.S
+)
 
 
 def _complaints(code: int, said: Path, running: RunningProxy) -> Iterator[str]:

@@ -166,4 +166,4 @@ def test_words() -> None:
 def test_where_no_partition_is_named_the_rule_can_do_nothing() -> None:
     rule = "{name: r, match: {api: Heartbeat, partition: 0}, do: close}"
     (line,) = warnings(loads(f"version: 1\nrules: [{rule}]"))
-    assert line.endswith("no partition is named in any Heartbeat message")
+    assert line.endswith("no Heartbeat message names a partition")

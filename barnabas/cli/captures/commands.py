@@ -15,7 +15,6 @@ from barnabas.cli.console.options import (
     Ignore,
     JsonBodies,
     JsonLines,
-    Narrow,
     OwnFaults,
     TlsKeys,
 )
@@ -26,7 +25,7 @@ capture_app = typer.Typer()
 """They stand beside the other commands, not below a name of their own."""
 
 
-capture_app.command("decode", cls=Narrow, epilog=DECODE_EXAMPLES)(decode_command)
+capture_app.command("decode", epilog=DECODE_EXAMPLES)(decode_command)
 
 
 @capture_app.command(

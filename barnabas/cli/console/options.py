@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperCommand
 
 from barnabas.trouble import Trouble
 
-
-class Narrow(TyperCommand):
-    """A command of many options: in its help an option and its opposite share a column, or else the names
-    of some would be cut on a terminal of 80."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, which is the last thing that is done."""
-        for option in self.params:
-            if option.secondary_opts:
-                option.opts = [f"--[no-]{option.opts[0].removeprefix('--')}"]
-                option.secondary_opts = []
-        super().format_help(ctx, formatter)
-
-
 Servers = Annotated[
     str,
-    typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The cluster."),
+    typer.Option(
+        "--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The brokers to start from."
+    ),
 ]
 """Where a cluster is reached."""
 
@@ -37,12 +24,17 @@ BrokerTls = Annotated[
 
 BrokerCa = Annotated[
     Path | None,
-    typer.Option("--broker-ca", metavar="FILE", help="TLS to the brokers, checked by this CA."),
+    typer.Option(
+        "--broker-ca",
+        metavar="FILE",
+        help="TLS to the brokers, checked by this CA.",
+        rich_help_panel="TLS to the brokers",
+    ),
 ]
 
 Filter = Annotated[
     str | None,
-    typer.Option("--filter", metavar="EXPR", help="Only exchanges that meet it (JMESPath)."),
+    typer.Option("--filter", metavar="EXPR", help="Only exchanges for which it holds (JMESPath)."),
 ]
 """A condition on what is read from a capture."""
 
@@ -50,9 +42,10 @@ QuietFetches = Annotated[
     bool | None,
     typer.Option(
         "--quiet-fetches/--no-quiet-fetches",
-        help="Leave out, but count, ApiVersions and Fetches without records "
+        help="Hide, but count, ApiVersions and Fetches without records "
         "(default: on a terminal, without --filter).",
         show_default=False,
+        rich_help_panel="Log",
     ),
 ]
 """Whether lines are left out that say nothing: `barnabas.cli.console.folding`."""
@@ -60,22 +53,27 @@ QuietFetches = Annotated[
 Ignore = Annotated[
     list[str] | None,
     typer.Option(
-        "--ignore", metavar="FIELD", help="Leave it out: a name, or a.b; globs. May be repeated."
+        "--ignore",
+        metavar="FIELD",
+        help="Do not compare this field: a name, or a.b; globs. May be repeated.",
     ),
 ]
 """Fields that are not compared."""
 
 TlsKeys = Annotated[
     Path | None,
-    typer.Option(
-        "--tls-keys", metavar="FILE", help="The keys of captured TLS, as SSLKEYLOGFILE has them."
-    ),
+    typer.Option("--tls-keys", metavar="FILE", help="The key log of captured TLS (SSLKEYLOGFILE)."),
 ]
 """A key log, for all commands that read captures: `barnabas.cli.captures.tls_keys` reads it."""
 
 OwnFaults = Annotated[
     str | None,
-    typer.Option("--faults", metavar="MODULE:TUPLE", help="Faults of your own beside ours."),
+    typer.Option(
+        "--faults",
+        metavar="MODULE:TUPLE",
+        help="Your own faults, beside the built-in ones.",
+        rich_help_panel="Plugins",
+    ),
 ]
 """What a scenario may name, for all commands that read one."""
 
@@ -98,6 +96,6 @@ def spark_settings(conf: list[str] | None) -> dict[str, str]:
     for one in conf or ():
         name, equals, value = one.partition("=")
         if not (equals and name.startswith("spark.")):
-            raise Trouble(f"--conf {one}: it is to be like spark.executor.memory=4g")
+            raise Trouble(f"--conf {one}: expected NAME=VALUE, e.g. spark.executor.memory=4g")
         settings[name] = value
     return settings

@@ -141,7 +141,7 @@ class Output:
             said.append(f"{totals.unreachable} closed because the broker could not be reached")
         undecoded = totals.undecoded + self.undecoded
         if undecoded:
-            said.append(f"{plural(undecoded, 'frame')} passed on undecoded")
+            said.append(f"{plural(undecoded, 'frame')} undecodable, forwarded unchanged")
         if self.too_large:
             said.append(f"{plural(self.too_large, 'exchange')} with a body too large to decode")
         if self.hidden:

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 import typer
 
+from barnabas.cli.console.help import examples
 from barnabas.cli.ctl.port import AnyOrder, Port, read, told
 from barnabas.plural import plural
 from barnabas.proxy.control import lines
@@ -18,12 +19,13 @@ ctl_app = typer.Typer(
     cls=AnyOrder,
     no_args_is_help=True,
     help="Look into a running proxy and steer it.",
-    epilog="Examples:\n\n  barnabas proxy -b localhost:9092 --control 127.0.0.1:9999 "
-    "--control-token-file token\n\n"
-    "  barnabas ctl --control 127.0.0.1:9999 --token-file token status\n\n"
-    "  export BARNABAS_CONTROL=127.0.0.1:9999 BARNABAS_TOKEN_FILE=token\n\n"
-    "  barnabas ctl exchanges --follow --filter \"api == 'Produce' && latency_ms > 100\"\n\n"
-    "  barnabas ctl connections --json | jq .[].client_id",
+    epilog=examples(
+        "barnabas proxy -b localhost:9092 --control 127.0.0.1:9999 --control-token-file token",
+        "barnabas ctl --control 127.0.0.1:9999 --token-file token status",
+        "export BARNABAS_CONTROL=127.0.0.1:9999 BARNABAS_TOKEN_FILE=token",
+        "barnabas ctl exchanges --follow --filter \"api == 'Produce' && latency_ms > 100\"",
+        "barnabas ctl connections --json | jq .[].client_id",
+    ),
 )
 scenario_app = typer.Typer(no_args_is_help=True, help="Show or replace the scenario.")
 rule_app = typer.Typer(
@@ -53,7 +55,7 @@ def connect(
     ctx.obj = Port(control, token, token_file, as_json)
 
 
-@ctl_app.command()
+@ctl_app.command(epilog=examples("barnabas ctl status", "barnabas ctl status --json | jq .capture"))
 def status(ctx: typer.Context) -> None:
     """Show the proxy as a whole: listeners, counts, capture."""
     port: Port = ctx.obj
@@ -61,7 +63,11 @@ def status(ctx: typer.Context) -> None:
     port.show(found, lines.status(found))
 
 
-@ctl_app.command()
+@ctl_app.command(
+    epilog=examples(
+        "barnabas ctl connections", "barnabas ctl connections --json | jq .[].client_id"
+    )
+)
 def connections(ctx: typer.Context) -> None:
     """List the connections that are open."""
     port: Port = ctx.obj
@@ -70,8 +76,10 @@ def connections(ctx: typer.Context) -> None:
 
 
 @ctl_app.command(
-    epilog="Examples:\n\n  barnabas ctl exchanges --last 20\n\n"
-    "  barnabas ctl exchanges --follow --filter \"error != ''\" --json"
+    epilog=examples(
+        "barnabas ctl exchanges --last 20",
+        "barnabas ctl exchanges --follow --filter \"error != ''\" --json",
+    )
 )
 def exchanges(
     ctx: typer.Context,
@@ -109,7 +117,12 @@ def exchanges(
         raise typer.Exit(FINE) from None
 
 
-@scenario_app.command("get")
+@scenario_app.command(
+    "get",
+    epilog=examples(
+        "barnabas ctl scenario get > now.yaml", "barnabas ctl scenario get --json | jq .rules"
+    ),
+)
 def scenario_get(ctx: typer.Context) -> None:
     """Print the scenario; with --json also what its rules have done."""
     port: Port = ctx.obj
@@ -117,7 +130,13 @@ def scenario_get(ctx: typer.Context) -> None:
     port.show(found, found["text"].splitlines())
 
 
-@scenario_app.command("set", epilog="Example:\n\n  barnabas ctl scenario set slow.yaml")
+@scenario_app.command(
+    "set",
+    epilog=examples(
+        "barnabas ctl scenario set slow.yaml",
+        "barnabas scenario show commit-after-join | barnabas ctl scenario set -",
+    ),
+)
 def scenario_set(
     ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (YAML); - is stdin.")],
@@ -128,7 +147,12 @@ def scenario_set(
     port.show(found, lines.rules(found))
 
 
-@rule_app.command("list")
+@rule_app.command(
+    "list",
+    epilog=examples(
+        "barnabas ctl rule list", "barnabas ctl rule list --json | jq '.[] | select(.fired == 0)'"
+    ),
+)
 def rule_list(ctx: typer.Context) -> None:
     """List the rules: how often each matched and fired, and what it does."""
     from barnabas.cli.console.tables import RuleRow, rules_table
@@ -145,8 +169,10 @@ def rule_list(ctx: typer.Context) -> None:
 
 @rule_app.command(
     "add",
-    epilog="Example:\n\n  echo '{name: slow, match: {api: Fetch}, do: {delay: 1s}}' "
-    "| barnabas ctl rule add -",
+    epilog=examples(
+        "echo '{name: slow, match: {api: Fetch}, do: {delay: 1s}}' | barnabas ctl rule add -",
+        "barnabas ctl rule add slow-fetches.yaml",
+    ),
 )
 def rule_add(
     ctx: typer.Context,
@@ -161,7 +187,12 @@ def rule_add(
 RuleName = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name.")]
 
 
-@rule_app.command("remove")
+@rule_app.command(
+    "remove",
+    epilog=examples(
+        "barnabas ctl rule remove slow", "barnabas ctl rule remove 'a commit behind a heartbeat'"
+    ),
+)
 def rule_remove(ctx: typer.Context, name: RuleName) -> None:
     """Remove a rule; the frames that it holds leave in order."""
     port: Port = ctx.obj
@@ -169,7 +200,12 @@ def rule_remove(ctx: typer.Context, name: RuleName) -> None:
     port.show(found, lines.rules(found))
 
 
-@rule_app.command("fire")
+@rule_app.command(
+    "fire",
+    epilog=examples(
+        "barnabas ctl rule fire slow", "barnabas ctl rule fire slow --json | jq .fired"
+    ),
+)
 def rule_fire(ctx: typer.Context, name: RuleName) -> None:
     """Let a rule fire on its next match, whatever its `when` says."""
     port: Port = ctx.obj
@@ -177,7 +213,12 @@ def rule_fire(ctx: typer.Context, name: RuleName) -> None:
     port.show(found, [lines.rule(found)])
 
 
-@rule_app.command("release")
+@rule_app.command(
+    "release",
+    epilog=examples(
+        "barnabas ctl rule release held-commits", "barnabas ctl rule release held-commits --json"
+    ),
+)
 def rule_release(ctx: typer.Context, name: RuleName) -> None:
     """Let the messages that a rule holds leave, whatever they wait for."""
     port: Port = ctx.obj
@@ -188,13 +229,15 @@ def rule_release(ctx: typer.Context, name: RuleName) -> None:
 Number = Annotated[int, typer.Argument(metavar="N", help="See `barnabas ctl connections`.")]
 
 
-@ctl_app.command()
+@ctl_app.command(
+    epilog=examples("barnabas ctl pause 3", "barnabas ctl pause 3 && barnabas ctl step 3")
+)
 def pause(ctx: typer.Context, number: Number) -> None:
     """Stop reading from both sides of a connection; what comes waits in the system."""
     _steer(ctx.obj, number, "pause")
 
 
-@ctl_app.command(epilog="Example:\n\n  barnabas ctl step 3 --direction response")
+@ctl_app.command(epilog=examples("barnabas ctl step 3", "barnabas ctl step 3 --direction response"))
 def step(
     ctx: typer.Context,
     number: Number,
@@ -204,13 +247,13 @@ def step(
     _steer(ctx.obj, number, f"step?{urlencode({'direction': direction})}")
 
 
-@ctl_app.command()
+@ctl_app.command(epilog=examples("barnabas ctl resume 3", "barnabas ctl resume 3 --json"))
 def resume(ctx: typer.Context, number: Number) -> None:
     """Go on with a paused connection."""
     _steer(ctx.obj, number, "resume")
 
 
-@ctl_app.command()
+@ctl_app.command(epilog=examples("barnabas ctl close 3", "barnabas ctl close 3 --json"))
 def close(ctx: typer.Context, number: Number) -> None:
     """Close both sides of a connection."""
     _steer(ctx.obj, number, "close")
@@ -221,14 +264,18 @@ def _steer(port: Port, number: int, what: str) -> None:
     port.show(found, [lines.connection(found)])
 
 
-@ctl_app.command()
+@ctl_app.command(
+    epilog=examples(
+        "barnabas ctl drain", "barnabas ctl drain --control 127.0.0.1:9999 --token-file token"
+    )
+)
 def drain(ctx: typer.Context) -> None:
     """Stop the proxy as SIGTERM does: what is under way finishes first."""
     port: Port = ctx.obj
     port.show(port.ask("POST", "/drain"), ["the proxy drains and stops"])
 
 
-@ctl_app.command()
+@ctl_app.command(epilog=examples("barnabas ctl metrics", "barnabas ctl metrics | grep latency"))
 def metrics(ctx: typer.Context) -> None:
     """Print the metrics in Prometheus' text format."""
     port: Port = ctx.obj

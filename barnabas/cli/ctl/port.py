@@ -10,9 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from typer.core import TyperGroup
-
 from barnabas.addresses import parse_address
+from barnabas.cli.console.help import Group
 from barnabas.cli.console.json_text import json_text
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
@@ -88,7 +87,7 @@ OWN: Final = ("--control", "--token", "--token-file")
 """The options of the group that take a value."""
 
 
-class AnyOrder(TyperGroup):
+class AnyOrder(Group):
     """Takes the group's own options behind the command too: `ctl status --json`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -35,7 +35,7 @@ SCENARIO: Final = Path(__file__).with_name("scenario.yaml")
 
 
 def demo(capture: Path, output: Output | None = None) -> int:
-    """Run it; returns the exit code: 0 only if every claim that it prints held."""
+    """Run it; returns the exit code: 0 only if every claim is a PASS."""
     output = output or Output()
     try:
         import aiokafka  # noqa: F401
@@ -67,7 +67,7 @@ def demo(capture: Path, output: Output | None = None) -> int:
         ) from None
     except TimeoutError as problem:
         live.close()
-        raise Trouble(f"the demo did not come to its end: {problem}", COULD_NOT_RUN) from None
+        raise Trouble(f"the demo did not finish: {problem}", COULD_NOT_RUN) from None
     live.close()
     claims = list(_claims(seen, proxy, exchanges, capture))
     output.note("")
@@ -75,8 +75,8 @@ def demo(capture: Path, output: Output | None = None) -> int:
     output.note("")
     for claim in claims:
         style = "green" if claim.held else "bold red"
-        mark = "held" if claim.held else "FAILED"
-        output.err.print(f"{mark:>6}  ", end="", style=style)
+        mark = "PASS" if claim.held else "FAIL"
+        output.err.print(f"{mark}  ", end="", style=style)
         output.err.print(claim.text)
     output.note("")
     assert proxy.capture is not None  # noqa: S101
@@ -157,22 +157,27 @@ def _claims(
         yield in_order(topic, seen.sent[topic], seen.received[topic])
     yield in_log_order("payments", exchanges, seen.sent["payments"], seen.received["payments"])
     one, two = seen.members
-    yield Claim(f"orders: the two members of the group read {one} and {two} records", one > 0 < two)
+    yield Claim(
+        f"orders: both members of the group consumed, {one} and {two} records", one > 0 < two
+    )
     commit, heartbeat = _overtaken(exchanges)
     yield Claim(
-        "a commit left behind the heartbeat that was sent after it",
+        "reordering: a held OffsetCommit reached the broker after the Heartbeat that was sent after it",
         commit is not None and heartbeat is not None,
     )
     ours = {node.listen for node in proxy.proxy.topology.nodes.values()}
     yield Claim(
-        f"clients know {len(seen.known)} brokers, all by the proxy's addresses", seen.known == ours
+        f"addresses: clients know {len(seen.known)} brokers, each by the proxy's address",
+        seen.known == ours,
     )
     fired = sum(rule.fired > 0 for rule in proxy.rules.rules)
-    yield Claim(f"{fired} of {len(proxy.rules.rules)} rules fired", fired == len(proxy.rules.rules))
+    yield Claim(
+        f"rules: {fired} of {len(proxy.rules.rules)} fired", fired == len(proxy.rules.rules)
+    )
     read = [exchange.row() for exchange in Conversations().exchanges(CaptureReader(capture))]
     shown = [exchange.row() for exchange in exchanges]
     yield Claim(
-        f"the capture reads back as the {len(shown)} exchanges that were shown",
+        f"capture: decoding it gives the same {len(shown)} exchanges as the live log",
         sorted(map(str, read)) == sorted(map(str, shown)),
     )
 

@@ -23,15 +23,15 @@ def all_arrived(topic: str, sent: Received, received: Received) -> Claim:
     wanted = {value for values in sent.values() for value in values}
     counts = Counter(value for values in received.values() for value in values)
     again = sum(count - 1 for count in counts.values())
-    text = f"{topic}: all {len(wanted)} records that were sent arrived"
-    text += f", {again} of them again after the rebalance" if again else ", each once"
+    text = f"{topic}: all {len(wanted)} records produced were consumed"
+    text += f", {again} of them twice because of the rebalance" if again else ", each once"
     return Claim(text, set(counts) == wanted)
 
 
 def in_order(topic: str, sent: Received, received: Received) -> Claim:
     """In each partition records first arrived in the order in which they were sent."""
     firsts = {partition: list(dict.fromkeys(values)) for partition, values in received.items()}
-    text = f"{topic}: in each of {len(sent)} partitions they arrived in the order they were sent"
+    text = f"{topic}: consumed in the order in which they were produced, in each of {len(sent)} partitions"
     return Claim(text, firsts == sent)
 
 
@@ -67,7 +67,7 @@ def in_log_order(
         for one, other in zip(values, received.get(partition, ()), strict=False)
     )
     text = (
-        f"{topic}: {moved} of {sum(map(len, sent.values()))} records are not where they were sent; "
-        "they arrived in the order in which the rule let Produce requests pass"
+        f"{topic}: {moved} of {sum(map(len, sent.values()))} records reordered; consumed in the order in "
+        "which the reorder rule let Produce requests pass"
     )
     return Claim(text, received == expected)

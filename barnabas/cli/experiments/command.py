@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from barnabas.cli.console.help import examples
+
 experiment_app = typer.Typer(
     no_args_is_help=True, help="Measure how real brokers and clients behave, and write a report."
 )
@@ -14,8 +16,7 @@ experiment_app = typer.Typer(
 
 @experiment_app.command(
     "list",
-    epilog="Examples:\n\n  barnabas experiment list\n\n"
-    "  barnabas experiment list --json | jq -r .name",
+    epilog=examples("barnabas experiment list", "barnabas experiment list --json | jq -r .name"),
 )
 def experiment_list(
     as_json: Annotated[
@@ -30,8 +31,10 @@ def experiment_list(
 
 @experiment_app.command(
     "run",
-    epilog="Examples:\n\n  barnabas experiment run pipelined-throughput --short\n\n"
-    "  barnabas experiment run rebalance-waits --out results",
+    epilog=examples(
+        "barnabas experiment run pipelined-throughput --short",
+        "barnabas experiment run pipelined-throughput --out results",
+    ),
 )
 def experiment_run(
     name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas experiment list`.")],
@@ -51,8 +54,10 @@ def experiment_run(
 
 @experiment_app.command(
     "write",
-    epilog="Examples:\n\n  barnabas experiment write results/pipelined-order.json\n\n"
-    "  barnabas experiment write results/pipelined-order.json > pipelined-order.md",
+    epilog=examples(
+        "barnabas experiment write results/pipelined-throughput.json",
+        "barnabas experiment write results/pipelined-throughput.json > pipelined-throughput.md",
+    ),
 )
 def experiment_write(
     file: Annotated[Path, typer.Argument(metavar="NAME.json", help="The result of a run.")],

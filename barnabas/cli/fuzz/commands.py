@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import Conf, spark_settings
 from barnabas.trouble import FINE, Trouble
 
@@ -35,9 +36,9 @@ ASIDE_EXAMPLES: Final = (
     "  barnabas fuzz aside brokers.fuzz.db\n\n"
     "  barnabas fuzz aside brokers.fuzz.db --json | jq -r '.frames[]'"
 )
-SHOW_EXAMPLES: Final = (
-    "Examples:\n\n  barnabas fuzz show 3fa9c12b\n\n"
-    "  barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng"
+SHOW_EXAMPLES: Final = examples(
+    "barnabas fuzz show 3fa9c12b",
+    "barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng",
 )
 
 fuzz_app = typer.Typer(
@@ -240,7 +241,7 @@ def fuzz_aside_command(
 
 
 @fuzz_app.command(
-    "list", epilog="Examples:\n\n  barnabas fuzz list\n\n  barnabas fuzz list --json | jq -r .name"
+    "list", epilog=examples("barnabas fuzz list", "barnabas fuzz list --json | jq -r .name")
 )
 def fuzz_list_command(
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON per entry.")] = False,
@@ -254,7 +255,10 @@ def fuzz_list_command(
 
 @fuzz_app.command(
     "schema",
-    epilog="Examples:\n\n  barnabas fuzz schema\n\n  barnabas fuzz schema > campaign.schema.json",
+    epilog=examples(
+        "barnabas fuzz schema > campaign.schema.json",
+        "barnabas fuzz schema | jq '.properties | keys'",
+    ),
 )
 def fuzz_schema_command() -> None:
     """Print the JSON Schema of campaign files, for editors."""

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import OwnFaults
 from barnabas.cli.scenarios.reading import read_scenario, scenario_file
 from barnabas.trouble import FINDINGS, FINE
@@ -16,7 +17,10 @@ scenario_app = typer.Typer(
 )
 
 
-@scenario_app.command("check")
+@scenario_app.command(
+    "check",
+    epilog=examples("barnabas scenario check mine.yaml", "barnabas scenario check *.yaml --strict"),
+)
 def scenario_check(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Scenario files, or names.")
@@ -44,7 +48,10 @@ def scenario_check(
     raise typer.Exit(code)
 
 
-@scenario_app.command("list")
+@scenario_app.command(
+    "list",
+    epilog=examples("barnabas scenario list", "barnabas scenario list --json | jq -r .name"),
+)
 def scenario_list(
     as_json: Annotated[
         bool, typer.Option("--json", help="A line of JSON for each, with all that it says.")
@@ -57,7 +64,11 @@ def scenario_list(
 
 
 @scenario_app.command(
-    "show", epilog="Example:\n\n  barnabas scenario show commit-after-join > mine.yaml"
+    "show",
+    epilog=examples(
+        "barnabas scenario show commit-after-join",
+        "barnabas scenario show commit-after-join > mine.yaml",
+    ),
 )
 def scenario_show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas scenario list`.")],
@@ -67,7 +78,13 @@ def scenario_show(
     typer.echo(path.read_text(), nl=False)
 
 
-@scenario_app.command("schema")
+@scenario_app.command(
+    "schema",
+    epilog=examples(
+        "barnabas scenario schema > scenario.schema.json",
+        "barnabas scenario schema | jq '.\"$defs\" | keys'",
+    ),
+)
 def scenario_schema_command() -> None:
     """Print the JSON Schema of scenario files, for editors."""
     from barnabas.cli.console.json_text import json_text

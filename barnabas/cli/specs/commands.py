@@ -6,15 +6,14 @@ from typing import Annotated, Literal
 
 import typer
 
+from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import JsonArray
 from barnabas.trouble import Trouble
 
 spec_app = typer.Typer(no_args_is_help=True, help="Look up the protocol: APIs, layouts, errors.")
 
 
-@spec_app.command(
-    "list", epilog="Examples:\n\n  barnabas spec list\n\n  barnabas spec list group --json"
-)
+@spec_app.command("list", epilog=examples("barnabas spec list", "barnabas spec list group --json"))
 def list_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Only those with this in it.")] = "",
     as_json: JsonArray = False,
@@ -33,11 +32,13 @@ def list_command(
 
 @spec_app.command(
     "show",
-    epilog="Examples:\n\n  barnabas spec show Fetch\n\n"
-    "  barnabas spec show Fetch --version 11\n\n"
-    "  barnabas spec show Fetch --version 12 --request --source\n\n"
-    "  barnabas spec show EndQuorumEpoch --version 0 --release 2.7 --request\n\n"
-    "  barnabas spec show JoinGroup --draft rewrite-a",
+    epilog=examples(
+        "barnabas spec show Fetch",
+        "barnabas spec show Fetch --version 11",
+        "barnabas spec show Fetch --version 12 --request --source",
+        "barnabas spec show EndQuorumEpoch --version 0 --release 2.7 --request",
+        "barnabas spec show JoinGroup --draft rewrite-a",
+    ),
 )
 def show_command(
     name: Annotated[str, typer.Argument(metavar="API", help="A name in any case, or a key.")],
@@ -88,8 +89,9 @@ def show_command(
 
 @spec_app.command(
     "errors",
-    epilog="Examples:\n\n  barnabas spec errors\n\n  barnabas spec errors 27\n\n"
-    "  barnabas spec errors coordinator --json",
+    epilog=examples(
+        "barnabas spec errors", "barnabas spec errors 27", "barnabas spec errors coordinator --json"
+    ),
     context_settings={"ignore_unknown_options": True},  # -1 is a code
 )
 def errors_command(

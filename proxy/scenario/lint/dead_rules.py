@@ -7,7 +7,7 @@ fit each other, such as a field that the versions that are meant do not have.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
 from barnabas.captures.kafka.expression import expression
@@ -15,14 +15,19 @@ from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.where import check as check_fields
 from barnabas.proxy.scenario.lint.unreached import unreached
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
+from barnabas.specs import NAMES
+from barnabas.specs.frames import Direction
+
+FEW: Final = 3
+"""Kinds of messages that are named one by one."""
 
 _MISSING: Final = {
-    "acks": "acks is about Produce requests: no {} has it",
-    "error": "there is no error code in any {}",
-    "topic": "no topic is named in any {}",
-    "partition": "no partition is named in any {}",
-    "group": "no group is named in any {}",
-    "transactional_id": "no transactional id is named in any {}",
+    "acks": "only Produce requests have acks, no {} has",
+    "error": "no {} has an error code",
+    "topic": "no {} names a topic",
+    "partition": "no {} names a partition",
+    "group": "no {} names a group",
+    "transactional_id": "no {} names a transactional id",
 }
 """What is asked for -> why these messages can't have it."""
 
@@ -35,7 +40,7 @@ def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
         never[rule.name].append(_not_begun(rule, rules))
     for rule, before in unreached(rules):
         never[rule.name].append(
-            f"rule {before.name!r}, which stands before it, ends all that it is about"
+            f"rule {before.name!r} before it ends every message that it matches"
         )
     for name, reasons in never.items():
         yield from ((name, reason) for reason in reasons)
@@ -49,7 +54,7 @@ def _reasons(rule: RuleConfig) -> Iterator[str]:
     if when.until is not None and when.until.time is not None:
         begins = when.after.time if when.after is not None else 0
         if begins is not None and begins >= when.until.time:
-            yield "it ends before it begins: `until` is not later than `after`"
+            yield "`until` is not later than `after`"
     for fault in rule.do:
         for path in getattr(fault.config, "paths", ()):
             yield from (
@@ -57,14 +62,25 @@ def _reasons(rule: RuleConfig) -> Iterator[str]:
             )
         applies = getattr(fault.config, "applies_to", lambda *_: True)
         if not any(applies(*kind) for kind in match.kinds()):
-            yield f"{fault.name} can't be done to {match.describe()}"
+            yield _misfit(fault.name, applies, match)
+
+
+def _misfit(name: str, applies: Callable[[int, Direction, int], bool], match: Match) -> str:
+    """To which messages a fault applies, where none of those that are matched is one."""
+    kinds = {kind[:2] for kind in Match().kinds() if applies(*kind)}
+    ways = {way for _, way in kinds}
+    if 0 < len(kinds) <= FEW:
+        return f"{name} applies to {' and '.join(f'{NAMES[key]} {way}s' for key, way in sorted(kinds))}"
+    if len(ways) == 1 and match.direction not in (None, *ways):
+        return f"{name} applies to {ways.pop()}s"
+    return f"{name} does not apply to {match.describe()}"
 
 
 def unmet(match: Match) -> Iterator[str]:
     """Why there is no such message."""
     size = match.size
     if size is not None and size.at_most is not None and size.at_least > size.at_most:
-        yield f"no size is at least {size.at_least} and at most {size.at_most} bytes"
+        yield f"size: at_least ({size.at_least}) is more than at_most ({size.at_most})"
     missing = [set(match.misses(way, key, version)) for key, way, version in match.kinds()]
     if not missing or not all(missing):
         return
@@ -101,7 +117,7 @@ def _not_begun(rule: RuleConfig, rules: Sequence[RuleConfig]) -> str:
     after = rule.when.after
     assert after is not None  # noqa: S101 - it waits for a rule
     if after.rule == rule.name:
-        return "it waits for itself to fire"
+        return "it waits for its own firing"
     other = next(other for other in rules if other.name == after.rule)
     if _most(other) < after.fired:
         return f"it waits for rule {after.rule!r} to fire {after.fired} times, not {_most(other)}"

@@ -19,12 +19,12 @@ def reasons(rule: RuleConfig) -> Iterator[str]:
     """What of other connections a rule depends on, in words; nothing for most."""
     when = rule.when
     if when.scope == "rule":
-        yield "it counts the matches of all of them"
+        yield "scope: rule counts the matches of all connections"
     for point in (when.after, when.until):
         if point is not None and point.rule is not None:
-            yield f"it goes by what rule {point.rule!r} did on them"
+            yield f"it depends on what rule {point.rule!r} did on other connections"
     for fault in rule.do:
-        shared = "all share its state" if isinstance(fault.state, PerRule) else ""
+        shared = "all connections share its state" if isinstance(fault.state, PerRule) else ""
         across = getattr(fault.config, "across", shared)
         if across:
             yield f"{fault.name}: {across}"
@@ -34,4 +34,4 @@ def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
     """Each rule that depends on other connections, and why."""
     for rule in scenario.rules:
         if found := "; ".join(reasons(rule)):
-            yield rule.name, f"({found}): exact in rehearsal only"
+            yield rule.name, f"({found})"

@@ -20,7 +20,7 @@ def _reasons(rule: RuleConfig, rules: Sequence[RuleConfig]) -> Iterator[str]:
     """Why a rule, or a fault of it, does nothing."""
     when = rule.when
     if when.probability == 0 or (when.phases and not any(one.probability for one in when.phases)):
-        yield "never fires but by `barnabas ctl rule fire`: its probability is 0"
+        yield "fires only by `barnabas ctl rule fire`: its probability is 0"
         return
     waited_for = any(
         point is not None and point.rule == rule.name
@@ -30,4 +30,4 @@ def _reasons(rule: RuleConfig, rules: Sequence[RuleConfig]) -> Iterator[str]:
     if len(rule.do) > 1 or not waited_for:  # else that it fires is what it is for
         for fault in rule.do:
             if setting := getattr(fault.config, "no_op", ""):
-                yield f"does nothing by {fault.name}: {setting} is 0"
+                yield f"does nothing with {fault.name}: {setting} is 0"

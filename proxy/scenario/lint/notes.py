@@ -23,11 +23,14 @@ Check = Callable[[Scenario], Iterable[tuple[str, str]]]
 """Names of rules, and what is to be said of each."""
 
 CHECKS: Final[tuple[tuple[str, Check], ...]] = (
-    ("warning: rule {!r} can't do anything: ", dead_rules.check),
+    ("warning: rule {!r} never fires: ", dead_rules.check),
     ("warning: rule {!r} ", idle_rules.check),
-    ("warning: rule {!r} waits in vain, until its time is up: ", vain_waits.check),
+    (
+        "warning: rule {!r} waits until its time is up for a message that never comes: ",
+        vain_waits.check,
+    ),
     ("note: rule {!r}: ", cautions.check),
-    ("note: rule {!r} depends on other connections ", dependence.check),
+    ("note: rule {!r} is not reproducible live, deterministic in rehearse ", dependence.check),
     ("note: rule {!r} decodes ", costs.check),
 )
 """What is said of a rule, and the check that gives the rest. What does nothing is a warning."""

@@ -28,11 +28,11 @@ def _apart(match: Match, until: Until) -> Iterator[str]:
     if until.same == "group":
         for what, one in (("held", match), ("waited for", until)):
             if not any(names_any("group", key, way, version) for key, way, version in one.kinds()):
-                yield f"no group is named in what is {what}: {one.describe()}"
+                yield f"no group is named by the messages {what}: {one.describe()}"
     if until.same == "connection":
         for what, here, there in (
             ("broker", match.broker, until.broker),
             ("connection", match.connection, until.connection),
         ):
             if here is not None and there is not None and not here & there:
-                yield f"no {what} is both in `match` and in `until`, which is about the same connection"
+                yield f"`match` and `until` (same: connection) have no {what} in common"

@@ -1,23 +1,27 @@
-"""What messages advise exists: settings are Kafka's, options and commands those of the command line.
+"""What messages advise exists: settings are Kafka's or a scenario's, options and commands the command line's.
 
-Sentences are read from the code: every text with a space that is no docstring, f-strings without values.
+Sentences are read from the code: every text that is no docstring, f-strings without their values.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 import typer.main
 
 from barnabas.captures.checks import CHECKS
 from barnabas.cli.app import app
+from barnabas.proxy.faults import FAULTS
+from barnabas.proxy.scenario.file import scenario_schema
 from tests.places import ROOT
 
-PLACES: Final = ("captures", "pipeline", "fuzz", "experiments", "peers", "barnabas/cli")
+PLACES: Final = ("barnabas", "captures", "experiments", "fuzz", "peers", "pipeline", "proxy")
 
 KAFKA: Final = frozenset(
     line
@@ -32,142 +36,136 @@ LAST: Final = frozenset(name.rpartition(".")[2] for name in KAFKA)
 DRAFTS: Final = frozenset(("partition.assignment.strategies", "max.session.timeout"))
 """Settings of designs that never shipped."""
 
-OTHER_OPTIONS: Final = frozenset(("--help", "--topic", "--line"))
-"""Of every command; of the program that an example explores; a variable of a style sheet."""
+OTHER_OPTIONS: Final = frozenset(("--help", "--topic", "--line", "--kafka-bootstrap-server"))
+"""Of every command; of the program that an example explores; a style sheet's variable; pytest's."""
+
+ENGLISH: Final = frozenset(
+    re.findall(r"\w+", "a longer other one of both and or too not alone without name code another")
+)
+"""Words of advice on scenarios that are no names."""
+
+EXTRAS: Final = frozenset(
+    tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+)
+
+COMMANDS: Final[Any] = typer.main.get_command(app)
+
+
+def options(command: Any) -> Iterator[str]:
+    """Of a command and all below it."""
+    for parameter in command.params:
+        yield from (*parameter.opts, *parameter.secondary_opts)
+    for inner in getattr(command, "commands", {}).values():
+        yield from options(inner)
+
+
+OPTIONS: Final = OTHER_OPTIONS.union(options(COMMANDS))
+
+
+def settings(schema: Any) -> Iterator[str]:
+    """Names of all settings of scenario files."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+        for inner in schema.values():
+            yield from settings(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from settings(inner)
+
+
+SCENARIO: Final = frozenset(settings(scenario_schema())) | {name for name, *_ in FAULTS}
 
 
 def sentences(path: Path) -> Iterator[str]:
-    """The texts of a file."""
+    """The texts of a file; {} is what is filled in."""
     tree = ast.parse(path.read_text("utf-8"))
-    passed = {
-        id(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }
+    passed: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            passed.update(map(id, node.values))
-            parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-            yield "".join(map(str, parts))
-        elif (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in passed
-        ):
-            yield node.value
+        match node:
+            case ast.Expr(ast.Constant() as docstring):
+                passed.add(id(docstring))
+            case ast.JoinedStr(parts):
+                passed.update(map(id, parts))
+                yield "".join(
+                    str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts
+                )
+            case ast.Constant(str(text)) if id(node) not in passed:
+                yield text
 
 
-def said() -> Iterator[tuple[str, str]]:
-    """(file, text) of all that people read."""
-    for place in PLACES:
-        for path in sorted((ROOT / place).rglob("*.py")):
-            if "clients/programs" not in str(path):
-                name = str(path.relative_to(ROOT))
-                yield from ((name, text) for text in sentences(path) if " " in text)
+def wrong(text: str, *, of_scenarios: bool = False) -> Iterator[str]:
+    """What a message names that does not exist."""
+    for word in re.findall(r"(?<![\w./{}$'-])[a-z]+(?:\.[a-z]+)+(?![\w({/-])", text):
+        meant = word.split(".")[0] in FIRST and word.rpartition(".")[2] in LAST
+        if meant and word not in KAFKA | DRAFTS:
+            yield word
+    for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]\b", text):
+        if option not in OPTIONS and option != text:
+            yield option
+    for extra in re.findall(r"barnabas\[(\w+)\]", text):
+        if extra not in EXTRAS:
+            yield extra
+    for line in re.findall(r"(?:`|^ +|; |sudo )barnabas ((?:[a-z]+ ?)+)", text):
+        command = COMMANDS
+        for word in line.split():
+            if not hasattr(command, "commands"):
+                break
+            if word not in command.commands:
+                yield f"barnabas {line}"
+                break
+            command = command.commands[word]
+    if of_scenarios:
+        for advice in re.findall(r"\b(?:give|use) ([^;:()`{]+)", text):
+            for word in re.findall(r"(?<![\w-])[a-z_]+", advice):
+                if word not in SCENARIO | ENGLISH:
+                    yield word
 
 
-ALL: Final = tuple(said())
+FILES: Final = tuple(
+    str(path.relative_to(ROOT))
+    for place in PLACES
+    for path in sorted((ROOT / place).rglob("*.py"))
+    if "clients/programs" not in str(path)
+)
 
 
-SHORT: Final = frozenset(("ctl", "scenario", "demo"))
-"""Groups of commands whose help has no examples yet."""
+@pytest.mark.parametrize("place", PLACES)
+def test_what_messages_name_exists(place: str) -> None:
+    found = [
+        (file, name)
+        for file in FILES
+        if file.startswith(place)
+        for text in sentences(ROOT / file)
+        if " " in text
+        for name in wrong(text, of_scenarios=file.startswith(("proxy/faults/", "proxy/scenario/")))
+    ]
+    assert found == []
 
 
-def tree() -> dict[str, frozenset[str]]:
-    """The options of each command, by the words that are typed; groups have none."""
-    found: dict[str, frozenset[str]] = {}
-
-    def walk(command: Any, name: str) -> None:
-        options = (name for one in command.params for name in (*one.opts, *one.secondary_opts))
-        found[name] = frozenset(options)
-        for word, inner in getattr(command, "commands", {}).items():
-            walk(inner, f"{name} {word}".strip())
-
-    walk(typer.main.get_command(app), "")
-    return found
-
-
-def test_settings_are_kafkas() -> None:
-    unknown = {
-        (name, word)
-        for name, text in ALL
-        for word in re.findall(r"(?<![\w./{}$'-])[a-z]+(?:\.[a-z]+)+(?![\w({/-])", text)
-        if word.split(".")[0] in FIRST and word.rpartition(".")[2] in LAST
-        if word not in KAFKA | DRAFTS
-    }
-    assert unknown == set()
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("raise group.first.rebalance.delay.ms", "group.first.rebalance.delay.ms"),
+        ("give --no-such-option", "--no-such-option"),
+        ("pip install 'barnabas[nothing]'", "nothing"),
+        ("fires only by `barnabas ctl rule shoot`", "barnabas ctl rule shoot"),
+        ("time is longer than at_most: give a longer at_least_so_long", "at_least_so_long"),
+    ],
+)
+def test_advice_that_names_what_does_not_exist_is_found(text: str, name: str) -> None:
+    assert list(wrong(text, of_scenarios=True)) == [name]
 
 
 def test_the_advice_of_checks_names_settings() -> None:
     """So the test above has something to look at."""
     named = {
         word
-        for name, text in ALL
-        if name.startswith("captures/checks/")
+        for file in FILES
+        if file.startswith("captures/checks/")
+        for text in sentences(ROOT / file)
         for word in re.findall(r"[a-z]+(?:\.[a-z]+)+", text)
         if word in KAFKA
     }
     assert len(CHECKS) > 10
     assert {"max.poll.interval.ms", "session.timeout.ms", "enable.idempotence"} <= named
     assert {"client.rack", "auto.offset.reset", "retry.backoff.max.ms"} <= named
-
-
-def test_commands_exist() -> None:
-    known = tree()
-    groups = {name.split(" ")[0] for name in known if " " in name}
-    wrong = set()
-    for name, text in ALL:
-        for first, second in re.findall(r"(?:`|^ +|; |sudo )barnabas ([a-z]+)(?: ([a-z]+))?", text):
-            path = f"{first} {second}" if first in groups and second else first
-            if path not in known:
-                wrong.add((name, path))
-    assert wrong == set()
-
-
-def test_options_exist() -> None:
-    options = frozenset(OTHER_OPTIONS).union(*tree().values())
-    wrong = {
-        (name, option)
-        for name, text in ALL
-        if name.startswith(("captures", "pipeline", "fuzz", "experiments", "barnabas/cli"))
-        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)
-        if option not in options
-    }
-    assert wrong == set()
-
-
-def commands() -> Iterator[tuple[str, Any, frozenset[str]]]:
-    """(words, command, options of it and of its groups)."""
-
-    def walk(
-        command: Any, name: str, above: frozenset[str]
-    ) -> Iterator[tuple[str, Any, frozenset[str]]]:
-        options = (opt for one in command.params for opt in (*one.opts, *one.secondary_opts))
-        mine = above | frozenset(options)
-        if not hasattr(command, "commands"):
-            yield name, command, mine
-        for word, inner in getattr(command, "commands", {}).items():
-            yield from walk(inner, f"{name} {word}".strip(), mine)
-
-    yield from walk(typer.main.get_command(app), "", frozenset())
-
-
-def test_examples_use_options_of_their_command() -> None:
-    wrong = []
-    for name, command, options in commands():
-        for line in (command.epilog or "").splitlines():
-            _, mine, given = line.partition(f"barnabas {name} ")
-            given = given.split(" | ")[0].split(" -- ")[0]
-            named = re.findall(r"(?<![\w-])--[a-z][a-z-]+", given) if mine else ()
-            wrong += [line for option in named if option not in options]
-    assert wrong == []
-
-
-def test_every_help_ends_with_two_examples() -> None:
-    lacking = [
-        name
-        for name, command, _ in commands()
-        if name.split(" ")[0] not in SHORT
-        if (command.epilog or "").count(f"barnabas {name}") < 2
-    ]
-    assert lacking == []

@@ -70,7 +70,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--quiet-fetches", "--log", "json"), "give it with --log pretty"),
         (
             (*PROXY, "--filter", "api == 'Fetch'", "--log", "off"),
-            "--filter says what the log shows",
+            "--filter selects what the log shows",
         ),
         ((*PROXY, "--max-version", "Fetch"), "--max-version: 'Fetch' is no API and version"),
         ((*PROXY, "--max-version", "Fetsh=3"), "did you mean Fetch?"),
@@ -87,7 +87,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "--capture", "x" * 300), "File name too long"),
         (("analyze", "x" * 300, "-o", "out"), "File name too long"),
         ((*PROXY, "--capture", "folder"), "folder is a folder: a capture of segments goes there"),
-        ((*PROXY, "--rotate", "1GiB"), "--rotate is for a capture: give --capture FOLDER too"),
+        ((*PROXY, "--rotate", "1GiB"), "--rotate needs a capture: give --capture FOLDER too"),
         ((*PROXY, "--rotate-keep", "3"), "give --rotate too"),
         ((*PROXY, "-c", "new", "--rotate", "many"), "--rotate: 'many' is no size such as 64KiB"),
         ((*PROXY, "-c", "new", "--rotate", "1KiB"), "too small for a segment; give at least 64KiB"),
@@ -172,8 +172,8 @@ def test_a_rule_that_can_not_do_anything_is_not_called_fine(
     result = run("scenario", "check", *options, "idle.yaml", "right.yaml", cwd=files)
     assert (result.returncode, result.stderr) == (code, "")
     assert result.stdout.splitlines() == [
-        "idle.yaml: warning: rule 'a' can't do anything: acks is about Produce requests: no Fetch message"
-        " has it",
+        "idle.yaml: warning: rule 'a' never fires: only Produce requests have acks, no Fetch message"
+        " has",
         "idle.yaml: loads, with 1 warning, 2 rules",
         "right.yaml: fine, 1 rule",
     ]

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import typer.main
 
 from barnabas.cli.app import app
+from barnabas.cli.console.help import examples_of
 from tests.docs.reference.markdown import block, code, page, prose, table
 
 
@@ -22,9 +23,8 @@ def _below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     if not hasattr(command, "commands"):
         yield name, command
         return
-    for word, inner in command.commands.items():
-        if not inner.hidden:
-            yield from _below(inner, f"{name} {word}")
+    for word in command.list_commands(None):
+        yield from _below(command.commands[word], f"{name} {word}")
 
 
 def commands() -> str:
@@ -37,7 +37,12 @@ def commands() -> str:
     )
     parts = [intro, _parameters(root)]
     for name, command in every():
-        parts += [f"## {name}", _paragraphs(command.help), _parameters(command), _examples(command)]
+        parts += [
+            f"## {name}",
+            _paragraphs(command.help),
+            _parameters(command),
+            block("\n".join(examples_of(command))),
+        ]
     return page("Commands and options", *parts)
 
 
@@ -85,12 +90,3 @@ def _default(one: Any) -> str:
     if one.default is None or callable(one.default) or isinstance(one.default, bool | list | tuple):
         return ""
     return code(getattr(one.default, "value", one.default))
-
-
-def _examples(command: Any) -> str:
-    lines = [line.strip() for line in (command.epilog or "").splitlines()]
-    return (
-        block("\n".join(line for line in lines if line.startswith(("barnabas", "sudo", "echo"))))
-        if lines
-        else ""
-    )

@@ -90,7 +90,7 @@ def test_closing_accounts_for_what_was_under_way() -> None:
         (2, "request not forwarded: connection closed"),
         (1, "no response: connection closed"),
     ]
-    assert "closed with 1 frame not sent on" in actor.said[-1]
+    assert "closed with 1 frame not forwarded" in actor.said[-1]
     assert actor.connection.tick(actor.stage.now) == ()
 
 

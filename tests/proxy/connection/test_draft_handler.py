@@ -212,7 +212,7 @@ def test_what_waits_is_told_when_the_connection_ends() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("dialect: klingon\nrules: []", "'klingon' is no dialect"),
+        ("dialect: klingon\nrules: []", "'klingon' is an unknown dialect"),
         (
             "dialect: central-coordination\nrules: [{name: r, match: {api: Fetch}, do: close}]",
             "no API of central-coordination is called 'Fetch'",
@@ -220,11 +220,11 @@ def test_what_waits_is_told_when_the_connection_ends() -> None:
         (
             "dialect: central-coordination\n"
             "rules: [{name: r, match: {api: Ping}, do: {respond: {error: UNKNOWN_SERVER_ERROR}}}]",
-            "respond is for Kafka's own protocol",
+            "respond applies to Kafka's own protocol",
         ),
         (
             "dialect: rewrite-0.8.2\nrules: [{name: r, match: {api: JoinGroup}, do: duplicate}]",
-            "duplicate is for Kafka's own protocol",
+            "duplicate applies to Kafka's own protocol",
         ),
         (
             "dialect: rewrite-0.8.2\n"

@@ -167,7 +167,7 @@ def test_skimming_ends_at_a_frame_that_is_too_large(limit: int) -> None:
     actor.ask(heartbeat(2) + large)
     assert actor.aborted
     assert actor.sent["request"] == heartbeat(1) + heartbeat(2)
-    assert f"the most is {limit}" in actor.said[0]
+    assert f"the limit is {limit}" in actor.said[0]
 
 
 def test_skimming_ends_at_a_response_that_is_too_large() -> None:

@@ -290,7 +290,7 @@ def test_replacing_it_lets_go_what_was_held_and_is_said_and_captured(tmp_path: P
                 assert answer.status == 200
                 assert answer.json["text"] == text
                 assert (await asyncio.wait_for(read_frame(reader), SOON))[3] == 1
-            said = "scenario: replaced by the control port: 1 rule, 0 of them as before"
+            said = "scenario: replaced by the control port: 1 rule, 0 unchanged"
             assert said in it.it.said
         written = (tmp_path / "c.pcapng").read_bytes()
         assert written.count(b'"barnabas":"scenario","by":"the control port"') == 1
@@ -360,9 +360,9 @@ def test_rules_have_any_name(name: str) -> None:
         ("POST", "", b"{name: slow, do: close}", 422, "rule:1: a rule is called 'slow' already"),
         ("POST", "", b"{name: b,\n do: nothing}", 422, "rule:2: "),
         ("POST", "", b"[", 422, "rule:"),
-        ("DELETE", "/other", b"", 404, "no rule is called 'other'; there are: 'slow'"),
-        ("POST", "/other/fire", b"", 404, "no rule is called 'other'; there are: 'slow'"),
-        ("POST", "/other/release", b"", 404, "no rule is called 'other'; there are: 'slow'"),
+        ("DELETE", "/other", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
+        ("POST", "/other/fire", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
+        ("POST", "/other/release", b"", 404, "no rule is called 'other'; the rules are: 'slow'"),
     ],
 )
 def test_what_can_not_be_done_to_rules(

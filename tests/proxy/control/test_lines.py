@@ -30,8 +30,8 @@ def test_a_connection() -> None:
         "response": WAY | {"lost": True},
     }
     assert lines.connection(busy) == (
-        "   7 127.0.0.1:5 → bootstrap, 2 requests waiting for responses, 3 requests, "
-        "1 request delayed, 4 held, 3 responses, responses lost, paused"
+        "   7 127.0.0.1:5 → bootstrap, 2 requests in flight, 3 requests, "
+        "1 request delayed, 4 held, 3 responses, responses are lost from here on, paused"
     )
 
 
@@ -72,7 +72,7 @@ def test_status() -> None:
         "connections: 1 open, 5 accepted",
         "rules: 2",
         "rule 'r': 7 messages undecided: the body can't be read",
-        "names of topics: 3 are wanted by rules: no answer in 10 s",
+        "3 topic IDs not yet resolved, needed by rules: no answer in 10 s",
         "Fetch: 3 exchanges, p50 - ms, NOT_LEADER_OR_FOLLOWER 2, OFFSET_OUT_OF_RANGE 1",
         "Produce: 1 exchange, p50 1.50 ms",
         "capture: c.pcapng, 1 packet, 1 lost",

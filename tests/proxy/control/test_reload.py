@@ -88,7 +88,7 @@ def test_a_right_one_is_handed_on(path: Path, change: Callable[[Path], None]) ->
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (wrong, "scenario: refused, the rules stay as they are: rules.yaml:3: "),
+        (wrong, "scenario: invalid, the rules stay as they are: rules.yaml:3: "),
         (remove, "it is gone, or no regular file"),
         (folder, "it is gone, or no regular file"),
         (pipe, "it is gone, or no regular file"),
@@ -113,7 +113,7 @@ def test_a_number_that_nobody_can_write_down_does_not_end_it(path: Path) -> None
     found, said = after(path, huge, rewrite)
     assert [scenario.rules[0].name for scenario in found] == ["new"]
     assert [line.partition(": '0x")[0] for line in said] == [
-        "scenario: refused, the rules stay as they are: rules.yaml:2: no YAML"
+        "scenario: invalid, the rules stay as they are: rules.yaml:2: no YAML"
     ]
 
 

@@ -22,7 +22,7 @@ def test_only_what_is_given_is_said() -> None:
         (("Fetsh", None, None), "no API is called 'Fetsh'; did you mean Fetch?"),
         (("", None, None), "no API is called ''"),
         (("999", None, None), "no API has key 999"),
-        ((None, "TIMEOUT", None), "'TIMEOUT' is no error of Kafka's; did you mean"),
+        ((None, "TIMEOUT", None), "unknown Kafka error code 'TIMEOUT'; did you mean"),
         ((None, None, "apo == 'Fetch'"), "exchanges have no column 'apo'; did you mean 'api'?"),
         ((None, None, "(("), "does not compile"),
         ((None, None, ""), "does not compile: it is empty"),

@@ -148,7 +148,7 @@ def test_what_can_not_be_encoded_leaves_as_it_came_and_the_other_faults_are_done
     assert "1 could not be done: edit: generation_id" in rule.what
     (said,) = actor.said
     assert said.startswith(f"connection 1 (me@client:1): rule 'r': {WHY}")
-    assert said.endswith("; it goes on without that")
+    assert said.endswith("; the message passes without it")
     what = comment(actor)["what"]
     assert what[0].startswith(WHY)
     assert what[1:] == ["delay 100 ms"]

@@ -58,10 +58,13 @@ def test_elements_are_appended_and_removed() -> None:
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"set": {"protocols[2].name": "x"}}, r"protocols\[2\].name: there is nothing"),
-        ({"set": {"nothing": 1}}, "nothing: there is nothing"),
-        ({"append": {"group_id": "x"}}, "group_id: there is no array"),
-        ({"remove": ["protocols[9]"]}, "there is nothing"),
+        (
+            {"set": {"protocols[2].name": "x"}},
+            r"protocols\[2\].name: no such field in this message",
+        ),
+        ({"set": {"nothing": 1}}, "nothing: no such field in this message"),
+        ({"append": {"group_id": "x"}}, "group_id: no such array in this message"),
+        ({"remove": ["protocols[9]"]}, "no such field in this message"),
         ({"set": {"group_id": None}}, "group_id: null is not allowed"),
         ({"set": {"session_timeout_ms": 2**40}}, "is no int32"),
         ({"set": {"protocols[0].metadata": "?"}}, "."),

@@ -53,7 +53,7 @@ def test_attempts_are_counted_for_each_broker() -> None:
     "rule", ["match: {api: Fetch}, do: refuse", "do: [refuse, close]", "do: [close, refuse]"]
 )
 def test_a_rule_about_messages_is_another(rule: str) -> None:
-    with pytest.raises(ScenarioError, match="refuse is about connections"):
+    with pytest.raises(ScenarioError, match="refuse applies to connections"):
         loads(f"version: 1\nrules: [{{name: r, {rule}}}]")
 
 

@@ -81,7 +81,7 @@ def test_among_whose_messages() -> None:
     assert swap == Aside(5_000_000_000, Until(direction="request", same="any"), "any", 2)
     assert only(reorder, Reorder(reverse=2, same="client"), float).scope == "client me"
     assert only(reorder, Reorder(reverse=2, same="any"), float).scope == "all"
-    with pytest.raises(Unable, match="it names no group"):
+    with pytest.raises(Unable, match="the message names no group"):
         only(reorder, Reorder(reverse=2, same="group"), float)
     subject = message()
     subject.group = "g"

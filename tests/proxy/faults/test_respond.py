@@ -182,8 +182,8 @@ def test_values_may_be_set_beside_the_error() -> None:
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ("{error: NOT_AN_ERROR}", "no error of Kafka's"),
-        ("{error: 99999}", "no error of Kafka's"),
+        ("{error: NOT_AN_ERROR}", "unknown Kafka error code"),
+        ("{error: 99999}", "unknown Kafka error code"),
         ("{error: 3, body: {}}", "give body alone"),
     ],
 )
@@ -194,5 +194,5 @@ def test_what_can_not_be_is_refused(settings: str, reason: str) -> None:
 
 def test_an_error_is_for_requests() -> None:
     config: Any = Respond.model_validate({"error": 3})
-    with pytest.raises(Unable, match="match requests, or use edit"):
+    with pytest.raises(Unable, match="match direction: request, or use edit"):
         respond(config, message(direction="response"), float)

@@ -166,7 +166,7 @@ def test_11_a_frame_above_the_limit_closes_its_connection(
     actor.answer(alive(1), chunks)
     actor.feed(direction, struct.pack(">i", 1001) + bytes(20), chunks)
     assert over(actor)
-    assert "sent a frame of 1001 bytes; the most is 1000; connection closed" in actor.said[0]
+    assert "sent a frame of 1001 bytes; the limit is 1000; connection closed" in actor.said[0]
     assert actor.frames("request") == [beat(1)]
     assert actor.frames("response") == [alive(1)]
 

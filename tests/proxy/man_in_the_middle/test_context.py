@@ -134,7 +134,7 @@ def test_15_a_rule_asks_for_a_topic_by_name_and_counts_what_it_can_not_tell(
     actor.answer(response("Fetch", 1, version=13), chunks)
     (rule,) = stage.rules.rules
     assert (rule.matched, rule.unclear) == (0, 1)
-    assert rule.doubt == "the name of a topic id is not known yet"
+    assert rule.doubt == "topic ID not yet resolved"
     other.ask(request("Metadata", 1, version=12), chunks)  # whoever asks, all know it then
     topics = [{"name": "orders", "topic_id": ORDERS}]
     other.answer(response("Metadata", 1, version=12, topics=topics), chunks)
@@ -197,9 +197,9 @@ def test_15_a_topic_is_matched_by_its_id_in_every_api_that_has_ids_alone(
     (rule,) = stage.rules.rules
     assert (rule.matched, rule.unclear) == (0, 1)
     assert stage.shared.questions.next(stage.shared.topics, stage.now) == (ORDERS,)
-    assert [line for line in actor.said if "could not be decided" in line] == [
-        "connection 1 (me@client:1): rule 'r' could not be decided: "
-        "the name of a topic id is not known yet; no match, and counted"
+    assert [line for line in actor.said if "undecided" in line] == [
+        "connection 1 (me@client:1): rule 'r' undecided: "
+        "topic ID not yet resolved; treated as no match, and counted"
     ]
     stage.shared.topics[ORDERS] = "orders"
     actor.ask(request(name, 2, version=version, **body), chunks)
@@ -220,8 +220,8 @@ def test_15_a_response_whose_request_passed_before_the_rule_came_is_not_decided(
         actor.answer(response("Heartbeat", number, version=3))
     (rule,) = stage.rules.rules
     assert (rule.matched, rule.unclear) == (1, 2)
-    assert rule.doubt == "its request passed before a rule asked what it names"
-    assert sum("could not be decided" in line for line in actor.said) == 1
+    assert rule.doubt == "its request passed before any rule needed the names in it"
+    assert sum("undecided" in line for line in actor.said) == 1
 
 
 def test_15_a_hold_until_a_topic_wants_its_name_to_be_known() -> None:

@@ -245,7 +245,7 @@ def test_04_correlation_ids_are_verified_and_a_wrong_order_passes_flagged(
     actor.answer(wrong, chunks)
     assert actor.sent["response"] == wrong
     assert [line.partition(": ")[2] for line in actor.said] == [
-        "response passed on undecoded: correlation id 3 came out of turn",
+        "response undecodable, forwarded unchanged: correlation id 3 is out of order",
     ]
     assert actor.stage.totals.undecoded == 1
 
@@ -264,12 +264,12 @@ def test_04_a_response_that_nobody_waits_for_closes_the_connection(
     assert actor.sent["response"] == alive(1)
     assert over(actor)
     assert [line.partition(": ")[2] for line in actor.said] == [
-        f"nobody waits for correlation id {wrong}; addresses in such a response can't be replaced; "
+        f"no request in flight has correlation id {wrong}; addresses in such a response can't be replaced; "
         "connection closed"
     ]
     assert actor.stage.totals.undecoded == 1
     said = {key: value for cut in actor.cuts for key, value in cut.items()}
-    assert said["undecodable"] == f"nobody waits for correlation id {wrong}"
+    assert said["undecodable"] == f"no request in flight has correlation id {wrong}"
     assert said["left"] == "never"
 
 

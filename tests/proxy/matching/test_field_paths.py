@@ -29,9 +29,9 @@ def test_a_value_is_set_at_every_place_of_a_path() -> None:
 @pytest.mark.parametrize(
     ("path", "layout", "why"),
     [
-        ("topics[1].name", LAYOUT, "there is nothing"),
-        ("never", LAYOUT, "there is nothing"),
-        ("topics[0].topic_id", BEFORE, "there is nothing"),
+        ("topics[1].name", LAYOUT, "no such field in this message"),
+        ("never", LAYOUT, "no such field in this message"),
+        ("topics[0].topic_id", BEFORE, "no such field in this message"),
         ("topics[0].topic_id", LAYOUT, "'abcd' is no uuid"),
     ],
     ids=["no such element", "no such field", "not in this version", "another type"],

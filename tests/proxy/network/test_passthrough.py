@@ -60,7 +60,7 @@ def test_the_brokers_certificate_reaches_the_client() -> None:
             assert await asyncio.wait_for(reader.readexactly(len(data)), SOON) == data
             writer.close()
             assert passthrough.bytes["request"] > len(data)
-        assert said[0] == "tls: passes untouched and unread: no log, no capture, no rules"
+        assert said[0] == "tls: forwarded without decryption: no log, no capture, no rules"
         assert "advertised.listeners must be 127.0.0.1" in said[1]
 
     asyncio.run(main())

@@ -76,7 +76,7 @@ def test_a_client_that_gives_up_leaves_nothing_at_a_broker_that_stands_still(
                 writer.close()
                 await it.until(lambda x=relay: not x.open)  # type: ignore[misc]
                 assert not it.proxy.relays
-            assert sum("the broker stands still; closed" in line for line in it.said) == 3
+            assert sum("the broker reads nothing; closed" in line for line in it.said) == 3
             broker.end()
 
     runner(main())

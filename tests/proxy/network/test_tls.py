@@ -159,7 +159,11 @@ def test_plain_text_where_tls_is_expected(runner: Callable[[Any], None]) -> None
             with contextlib.suppress(ConnectionError):
                 await asyncio.wait_for(reader.read(), SOON)  # an alert, perhaps, and the end
             writer.close()
-            await it.until(lambda: "TLS with the client failed: what came is no TLS" in it.said[-1])
+            await it.until(
+                lambda: (
+                    "TLS with the client failed: the peer speaks plain text, not TLS" in it.said[-1]
+                )
+            )
             assert not it.proxy.relays
 
     runner(main())

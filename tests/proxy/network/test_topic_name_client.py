@@ -128,13 +128,13 @@ def test_a_rule_that_is_loaded_later_fires_though_nobody_ever_asks_for_metadata(
             assert not it.proxy.shared.questions
             found = undecided(it)
             assert found["undecided"] == [
-                {"rule": "r", "messages": 2, "reason": "the name of a topic id is not known yet"}
+                {"rule": "r", "messages": 2, "reason": "topic ID not yet resolved"}
             ]
             assert found["topic_names"] == {
                 "wanted": 0,
-                "trouble": "the brokers know no topic by that id, or do not tell",
+                "trouble": "the brokers have no topic with this ID, or do not say",
             }
-            assert sum("could not be decided" in line for line in it.said) == 1
+            assert sum("undecided" in line for line in it.said) == 1
             assert [exchange.key for exchange in it.done] == [FETCH] * 4 * observed
 
     run(main())
@@ -172,12 +172,10 @@ def test_a_broker_that_does_not_tell_is_said_once_and_costs_no_traffic() -> None
             (rule,) = it.proxy.rules.rules
             assert (rule.matched, rule.unclear) == (0, 6)
             trouble = undecided(it)["topic_names"]["trouble"]
-            assert trouble == (
-                "the brokers can't be asked for it: the broker closed the connection unasked"
-            )
+            assert trouble == ("can't ask the brokers: the broker closed the connection")
             assert [line for line in it.said if trouble in line] == [
-                f"a rule lacks the name of a topic id: {trouble}; "
-                "it is known when a client next asks for Metadata"
+                f"topic ID not yet resolved, a rule needs its name: {trouble}; "
+                "a client's next Metadata request will resolve it"
             ]
             assert broker.asked == [[ORDERS]]  # and not again at once
 
@@ -194,8 +192,7 @@ def test_brokers_that_want_sasl_are_not_asked_and_that_is_said() -> None:
             await it.until(lambda: it.proxy.shared.questions.trouble)
             assert broker.asked == []
             assert undecided(it)["topic_names"]["trouble"] == (
-                "the brokers can't be asked for it: "
-                "they want SASL, and only their clients can say who they are"
+                "can't ask the brokers: they require SASL, and the proxy has no credentials"
             )
 
     run(main())
@@ -222,7 +219,7 @@ def test_brokers_are_asked_by_tls_if_that_is_how_they_are_reached() -> None:
     [
         (b"", "closed the connection"),
         (raw(b"\0\0\0\0\0\xff")[:-1], "closed the connection"),
-        ((1 << 20).to_bytes(4), "an answer of 1048576 bytes; the most is 1000"),
+        ((1 << 20).to_bytes(4), "a response of 1048576 bytes; the limit is 1000"),
         (raw(b"\0\0"), "cut off"),
     ],
 )

@@ -24,9 +24,9 @@ S = 1_000_000_000
         (Shuffle((1, 0), 5 * S, scope="client me"), "shuffle 2 of client me, at most 5 s"),
         (Gather(3, 5 * S), "gather 3, at most 5 s"),
         (Lose(), "drop"),
-        (Lose(selective=True), "drop this exchange"),
+        (Lose(selective=True), "drop (this exchange only)"),
         (HangUp(), "close"),
-        (HangUp(forward=True), "close behind this message"),
+        (HangUp(forward=True), "close after this message"),
     ],
 )  # fmt: skip
 def test_effects_in_words(effect: Effect, words: str) -> None:

@@ -11,7 +11,7 @@ HOLD = "{hold: {time: 1s}}"
 INJECT = "{inject: {api: Heartbeat, version: 0}}"
 BACK = "{inject: {api: Heartbeat, version: 0, direction: response}}"
 EDIT = "{edit: {set: {member_id: abc}}}"
-LOST = "nothing of the message leaves; leave one out"
+LOST = "the message is not forwarded; leave one out"
 
 
 def refused(do: str, direction: str = "request") -> list[str]:
@@ -29,39 +29,39 @@ def refused(do: str, direction: str = "request") -> list[str]:
     ("do", "why"),
     [
         (f"[{RESPOND}, {HOLD}]",
-         "hold does nothing behind respond, which ends the message: put hold first"),
+         "hold does nothing after respond, which ends the message: put hold first"),
         (f"[drop, {HOLD}]",
-         "hold does nothing behind drop, which ends the message: leave one out"),
+         "hold does nothing after drop, which ends the message: leave one out"),
         (f"[{FORWARD}, {{delay: 1s}}]",
-         "delay does nothing behind close, which ends the message: put delay first"),
+         "delay does nothing after close, which ends the message: put delay first"),
         (f"[truncate, {EDIT}]",
-         "edit does nothing behind truncate, which ends the message: put edit first"),
+         "edit does nothing after truncate, which ends the message: put edit first"),
         ("[close, close]",
-         "close does nothing behind close, which ends the message: leave one out"),
+         "close does nothing after close, which ends the message: leave one out"),
         ("[{delay: 1s}, drop]", f"delay does nothing beside drop: {LOST}"),
         ("[{delay: 1s}, close]", f"delay does nothing beside close: {LOST}"),
         (f"[{EDIT}, reset]", f"edit does nothing beside reset: {LOST}"),
         (f"[{INJECT}, {{drop: {{selective: true}}}}]", f"inject does nothing beside drop: {LOST}"),
         (f"[{SWAP}, blackhole]", f"reorder does nothing beside blackhole: {LOST}"),
         (f"[{HOLD}, {SWAP}]",
-         "hold does nothing beside reorder: a message waits for others in one way; leave one out"),
+         "hold does nothing beside reorder: a message can wait in one way only; leave one out"),
         (f"[coalesce, {HOLD}]",
-         "coalesce does nothing beside hold: a message waits for others in one way; leave one out"),
+         "coalesce does nothing beside hold: a message can wait in one way only; leave one out"),
         (f"[slice, {RESPOND}]",
-         "slice does nothing beside respond: a request that the proxy answers does not leave; "
+         "slice does nothing beside respond: a request that the proxy answers is not forwarded; "
          "leave one out"),
         (f"[duplicate, {RESPOND}]",
-         "duplicate does nothing beside respond: a request that the proxy answers does not leave; "
+         "duplicate does nothing beside respond: a request that the proxy answers is not forwarded; "
          "leave one out"),
         (f"[lose_reply, {FORWARD}]",
-         "lose_reply does nothing beside close: nothing comes behind it; leave one out"),
+         "lose_reply does nothing beside close: nothing is sent after it; leave one out"),
         (f"[{INJECT}, truncate]",
-         "inject does nothing beside truncate: nothing comes behind what breaks off; leave one out"),
+         "inject does nothing beside truncate: nothing is sent after a truncated message; leave one out"),
         (f"[half_close, {INJECT}]",
-         "inject does nothing beside half_close: nothing leaves behind it in that direction; "
+         "inject does nothing beside half_close: nothing is sent after it in that direction; "
          "leave one out"),
         ("[{slice: {size: 1B}}, {slice: {size: 2B}}]",
-         "slice does nothing beside slice: the last one counts; leave one out"),
+         "slice does nothing beside slice: only the last one counts; leave one out"),
     ],
 )  # fmt: skip
 def test_of_two_faults_one_of_which_does_nothing_the_rule_is_refused(do: str, why: str) -> None:

@@ -32,7 +32,7 @@ def test_what_brokers_do_not_know_is_left_alone_for_a_while() -> None:
     questions = Questions()
     questions.want(IDS[:2], 0)
     questions.answered(questions.next({}, 0), {IDS[0]: "t"}, 5)
-    assert questions.trouble == "the brokers know no topic by that id, or do not tell"
+    assert questions.trouble == "the brokers have no topic with this ID, or do not say"
     questions.want(IDS[:2], LONGEST)
     assert questions.next({}, LONGEST) == (IDS[0],)
     questions.want(IDS[:2], LONGEST + 5)

@@ -181,8 +181,8 @@ def test_steering_rules(bench: Bench) -> None:
         (("scenario", "set", "-"), "scenario:1: unknown key 'rulez'"),
         (("scenario", "set", "missing.yaml"), "can't read missing.yaml: No such file"),
         (("rule", "add", "-"), "rule:1: "),
-        (("rule", "remove", "none"), "no rule is called 'none'; there are: 'other'"),
-        (("rule", "fire", "none"), "no rule is called 'none'; there are: 'other'"),
+        (("rule", "remove", "none"), "no rule is called 'none'; the rules are: 'other'"),
+        (("rule", "fire", "none"), "no rule is called 'none'; the rules are: 'other'"),
     ):
         wrong = bench.ctl(*words, stdin="rulez: []")
         assert (wrong.returncode, wrong.stdout) == (2, "")
@@ -192,9 +192,11 @@ def test_steering_rules(bench: Bench) -> None:
 
     bench.process.send_signal(signal.SIGINT)
     errors = stopped(bench.process)
-    said = "scenario: rule '--token=second rule/2' added by the control port: 2 rules, 1 of them as before\n"
+    said = (
+        "scenario: rule '--token=second rule/2' added by the control port: 2 rules, 1 unchanged\n"
+    )
     assert said in errors
-    said = "scenario: rule 'first' removed by the control port: 1 rule, 1 of them as before\n"
+    said = "scenario: rule 'first' removed by the control port: 1 rule, 1 unchanged\n"
     assert said in errors
 
 
@@ -213,8 +215,8 @@ def test_the_scenario_file_is_loaded_again_and_a_wrong_one_is_refused(bench: Ben
     until(lambda: names() == ["third"])
     bench.process.send_signal(signal.SIGTERM)
     errors = stopped(bench.process)
-    assert errors.count("scenario: replaced by its file: 1 rule, 0 of them as before") == 2
-    assert errors.count("scenario: refused, the rules stay as they are: rules.yaml:2: ") == 1
+    assert errors.count("scenario: replaced by its file: 1 rule, 0 unchanged") == 2
+    assert errors.count("scenario: invalid, the rules stay as they are: rules.yaml:2: ") == 1
 
 
 def follow(bench: Bench, *words: str) -> subprocess.Popen[str]:
@@ -324,7 +326,7 @@ def test_the_environment_says_where_too(bench: Bench) -> None:
         (("--control", "0.0.0.0:0"), "--control 0.0.0.0:0: it listens on loopback only"),
         (("--control", "example.org:1"), "it listens on loopback only, e.g. 127.0.0.1:0"),
         (("--control", "nonsense"), "'nonsense' is no address"),
-        (("--control-token-file", "t"), "--control-token-file is for --control: give both"),
+        (("--control-token-file", "t"), "--control-token-file needs --control: give both"),
         (
             ("--control", "127.0.0.1:0", "--control-token-file", "no/t"),
             "can't write the token to no/t",

@@ -105,7 +105,7 @@ def test_what_does_not_finish_in_time_is_closed_and_accounted_for(
             assert client.recv(1) == b""
         out, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
-    assert "closed with 1 frame not sent on" in errors
+    assert "closed with 1 frame not forwarded" in errors
     assert [json.loads(line)["latency_ms"] for line in out.splitlines()][1] is None
     assert captured(tmp_path)[1].note == "response not forwarded: connection closed"
 

@@ -18,9 +18,9 @@ PROXY = [sys.executable, "-m", "barnabas", "proxy", "--tls-passthrough"]
     ("arguments", "said"),
     [
         (["-b", "a:1,b:1"], "2 in --bootstrap-server, 1 in --listen"),
-        (["-b", "a:1", "--capture", "x"], "--capture can't be had with --tls-passthrough"),
-        (["-b", "a:1", "--broker-tls"], "--broker-tls can't be had with --tls-passthrough"),
-        (["-b", "a:1", "--no-payload"], "--no-payload can't be had with --tls-passthrough"),
+        (["-b", "a:1", "--capture", "x"], "--capture does not go with --tls-passthrough"),
+        (["-b", "a:1", "--broker-tls"], "--broker-tls does not go with --tls-passthrough"),
+        (["-b", "a:1", "--no-payload"], "--no-payload does not go with --tls-passthrough"),
     ],
 )
 def test_misuse(arguments: list[str], said: str) -> None:

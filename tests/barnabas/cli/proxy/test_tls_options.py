@@ -136,7 +136,7 @@ def test_what_is_made_is_printed_and_kept(tmp_path: Path) -> None:
         process.terminate()
         assert process.stderr is not None
         said = process.stderr.read()
-    assert "WARNING: tls to the brokers without a look at their certificates" in said
+    assert "WARNING: tls to the brokers without verifying their certificates" in said
     assert f"tls: clients must trust the CA in {kept}" in said
     assert "edit: clients are told localhost as the host of all listeners" in said
     assert process.returncode == 0

@@ -14,7 +14,9 @@ def found(do: str) -> list[str]:
 
 def test_a_selective_drop_is_said_to_break_clients_and_what_to_use() -> None:
     (line,) = found("{drop: {selective: true}}")
-    assert line.startswith("note: rule 'r': drop takes one exchange out of those of its connection")
+    assert line.startswith(
+        "note: rule 'r': drop with selective takes a single response out of the order of requests"
+    )
     for said in (
         "CorrelationIdMismatchException",
         "drop without selective",

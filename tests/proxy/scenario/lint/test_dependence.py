@@ -14,21 +14,36 @@ def found(rule: str) -> list[str]:
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        ("do: {throttle: {bytes: 1MB, per: broker}}", "throttle: one line per broker"),
-        ("do: {hold: {until: {same: any}}}", "hold: messages of any client"),
-        ("do: {hold: {messages: 3, same: client}}", "hold: messages of the same client"),
-        ("do: {reorder: {swap: 3, same: group}}", "reorder: messages of the same group"),
-        ("do: {reorder: {shuffle: 3, same: any}}", "reorder: messages of any client"),
-        ("do: {isolate: 1s}", "isolate: it acts on all of them"),
-        ("when: {scope: rule}, do: close", "it counts the matches of all of them"),
-        ("when: {after: {rule: x}}, do: close", "it goes by what rule 'x' did on them"),
-        ("when: {until: {rule: x}}, do: close", "it goes by what rule 'x' did on them"),
+        (
+            "do: {throttle: {bytes: 1MB, per: broker}}",
+            "throttle: connections share a rate per broker",
+        ),
+        ("do: {hold: {until: {same: any}}}", "hold: it waits for messages of any client"),
+        (
+            "do: {hold: {messages: 3, same: client}}",
+            "hold: it waits for messages of the same client",
+        ),
+        (
+            "do: {reorder: {swap: 3, same: group}}",
+            "reorder: it waits for messages of the same group",
+        ),
+        ("do: {reorder: {shuffle: 3, same: any}}", "reorder: it waits for messages of any client"),
+        ("do: {isolate: 1s}", "isolate: it acts on all connections"),
+        ("when: {scope: rule}, do: close", "scope: rule counts the matches of all connections"),
+        (
+            "when: {after: {rule: x}}, do: close",
+            "it depends on what rule 'x' did on other connections",
+        ),
+        (
+            "when: {until: {rule: x}}, do: close",
+            "it depends on what rule 'x' did on other connections",
+        ),
     ],
 )
 def test_rules_that_depend_on_other_connections(rule: str, reason: str) -> None:
     (line,) = found(rule)
     assert line == (
-        f"note: rule 'r' depends on other connections ({reason}): exact in rehearsal only"
+        f"note: rule 'r' is not reproducible live, deterministic in rehearse ({reason})"
     )
 
 

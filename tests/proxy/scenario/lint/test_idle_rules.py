@@ -7,7 +7,7 @@ import pytest
 from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.lint.notes import warnings
 
-NEVER = "never fires but by `barnabas ctl rule fire`: its probability is 0"
+NEVER = "fires only by `barnabas ctl rule fire`: its probability is 0"
 
 
 def found(*rules: str) -> list[str]:
@@ -19,12 +19,12 @@ def found(*rules: str) -> list[str]:
     [
         ("when: {probability: 0}, do: close", NEVER),
         ("when: {phases: [{lasts: 1s, probability: 0}]}, do: close", NEVER),
-        ("do: {delay: 0s}", "does nothing by delay: by is 0"),
-        ("do: [{delay: 0ms}, duplicate]", "does nothing by delay: by is 0"),
-        ("do: {skew: 0s}", "does nothing by skew: by in whole ms is 0"),
-        ("do: {skew: 10us}", "does nothing by skew: by in whole ms is 0"),
-        ("do: {stall: 0s}", "does nothing by stall: time is 0"),
-        ("do: {isolate: 0s}", "does nothing by isolate: lasts is 0"),
+        ("do: {delay: 0s}", "does nothing with delay: by is 0"),
+        ("do: [{delay: 0ms}, duplicate]", "does nothing with delay: by is 0"),
+        ("do: {skew: 0s}", "does nothing with skew: by in whole ms is 0"),
+        ("do: {skew: 10us}", "does nothing with skew: by in whole ms is 0"),
+        ("do: {stall: 0s}", "does nothing with stall: time is 0"),
+        ("do: {isolate: 0s}", "does nothing with isolate: lasts is 0"),
     ],
 )
 def test_what_does_nothing_is_said(rule: str, reason: str) -> None:

@@ -28,7 +28,7 @@ ENDS = [
 @pytest.mark.parametrize(("before", "rule"), ENDS)
 def test_a_rule_behind_an_end_of_all_its_messages_is_said(before: str, rule: str) -> None:
     assert found(f"name: end, {before}", f"name: r, {rule}") == [
-        "warning: rule 'r' can't do anything: rule 'end', which stands before it, ends all that it is about"
+        "warning: rule 'r' never fires: rule 'end' before it ends every message that it matches"
     ]
     assert found(f"name: r, {rule}", f"name: end, {before}") == []
 

@@ -15,17 +15,23 @@ def found(rule: str) -> list[str]:
 @pytest.mark.parametrize(
     ("match", "until", "reason"),
     [
-        ("{}", "{api: Heartbeat, topic: t}", "no topic is named in any Heartbeat message"),
-        ("{}", "{direction: request, error: 3}", "there is no error code in any request"),
-        ("{api: Fetch}", "{api: JoinGroup, same: group}", "no group is named in what is held"),
-        ("{api: JoinGroup}", "{api: Fetch, same: group}", "in what is waited for: Fetch message"),
-        ("{broker: 1}", "{broker: 2}", "no broker is both in `match` and in `until`"),
-        ("{connection: 0}", "{connection: [1, 2]}", "no connection is both in"),
+        ("{}", "{api: Heartbeat, topic: t}", "no Heartbeat message names a topic"),
+        ("{}", "{direction: request, error: 3}", "no request has an error code"),
+        ("{api: Fetch}", "{api: JoinGroup, same: group}", "no group is named by the messages held"),
+        (
+            "{api: JoinGroup}",
+            "{api: Fetch, same: group}",
+            "by the messages waited for: Fetch message",
+        ),
+        ("{broker: 1}", "{broker: 2}", "have no broker in common"),
+        ("{connection: 0}", "{connection: [1, 2]}", "have no connection in common"),
     ],
 )
 def test_holds_that_wait_in_vain(match: str, until: str, reason: str) -> None:
     (line,) = found(f"match: {match}, do: {{hold: {{until: {until}}}}}")
-    assert line.startswith("warning: rule 'r' waits in vain, until its time is up: ")
+    assert line.startswith(
+        "warning: rule 'r' waits until its time is up for a message that never comes: "
+    )
     assert reason in line
 
 
