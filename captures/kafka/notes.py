@@ -22,8 +22,8 @@ INFERRED: Final = "request not captured: API and version inferred from the respo
 ANSWERED_BY_PROXY: Final = "answered by the proxy"
 """Of a request that never left."""
 
-REPEATED: Final = "response to a request that the client did not send"
-"""Of the response to a repeated or injected request: it never leaves."""
+REPEATED: Final = "the answer to a message that the client did not send"
+"""Of the response to a repeated or injected request: it never leaves. Readers go by these words."""
 
 CUT_OFF: Final = "a rule closed the connection"
-"""How the note ends on a frame that was not sent on, and the connection with it."""
+"""How the note on a frame that was not forwarded ends, and its connection with it. Readers go by it."""

@@ -78,7 +78,7 @@ class ActionBuffer:
     ) -> None:
         """A response that has come (pending: to what, if to anything) may not pass: close both sides, say
         why in words, log and capture."""
-        note = "response not sent on: connection closed"
+        note = "response not forwarded: connection closed"
         self.cut("response", at, {"frame": ordinal, "left": "never", "note": note})
         if pending is not None:
             self.done(pending, size, came=now, note=note)

@@ -213,7 +213,7 @@ class Dispatch:
         if isinstance(found.chosen, Lose):
             return f"{direction} dropped by a rule"
         if found.hang_up is not None and not found.hang_up.forward:
-            return f"{direction} not sent on: {CUT_OFF}"
+            return f"{direction} not forwarded: {CUT_OFF}"
         return ""
 
     def _enqueue(

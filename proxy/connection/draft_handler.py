@@ -85,7 +85,7 @@ class DraftHandler:
         self.dispatch.frame(self.direction, outgoing, decisions, now, at)
         if is_lost(decisions):
             self.pairing.forget(asked)
-            self.actions.done(pending, note="request not sent on: by a rule")
+            self.actions.done(pending, note="request not forwarded: by a rule")
         elif not self.state.over:
             self.state.pairing.sent(pending)
 
@@ -104,7 +104,7 @@ class DraftHandler:
         self.dispatch.frame(self.direction, outgoing, decisions, now, at)
         lost = is_lost(decisions)
         pending.note = answer.error
-        note = "response not sent on: by a rule" if lost else ""
+        note = "response not forwarded: by a rule" if lost else ""
         left = None if lost else max(now, outgoing.delivery.not_before)
         size = len(frame) - 4
         self.actions.done(pending, size, body, came=now, left=left, rules=rules, note=note)

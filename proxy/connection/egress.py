@@ -55,7 +55,7 @@ class Egress:
         ]
         waiting += [("response", frame) for frame in self.dispatch.order.abandon()]
         for direction, frame in waiting:
-            self.dispatch.lost(direction, frame, f"{direction} not sent on: connection closed")
+            self.dispatch.lost(direction, frame, f"{direction} not forwarded: connection closed")
         return len(waiting)
 
     def _leave(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:

@@ -28,7 +28,7 @@ from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.keys import PRODUCE, SASL_HANDSHAKE
 from barnabas.specs.malformed import Malformed
 
-REFUSED: Final = "request not sent on: its version is not offered"
+REFUSED: Final = "request not forwarded: its version is not offered"
 UNREAD: Final = "the header can't be read"
 ADDRESSES: Final = "the header can't be read; the answer may hold addresses"
 """The same of an API that has any: if a broker answers, that may not pass."""

@@ -81,7 +81,7 @@ def test_only_the_sessions_that_are_named_are_there() -> None:
     wanted = campaign(corpora=["sessions"], sessions=["joined"])
     found = corpus(wanted, Basis("broker", EVERYTHING), Path())
     assert {one.origin.split(":")[1] for one in found} == {"joined"}
-    with pytest.raises(CannotRun, match="no seed message"):
+    with pytest.raises(CannotRun, match="the target accepts no message"):
         corpus(campaign(corpora=["sessions"], sessions=["none"]), SOME, Path())
 
 

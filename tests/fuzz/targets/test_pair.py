@@ -103,7 +103,7 @@ def test_it_takes_what_both_take() -> None:
     [
         ("embedded vs decoder:specs", "can't be compared"),
         ("embedded vs embedded vs embedded", "at most two targets can be compared"),
-        ("embedded vs nothing:1", "unknown kind 'nothing'"),
+        ("embedded vs nothing:1", "unknown kind of target 'nothing'"),
         ("decoder:specs vs decoder:kafka-clients@x", "not a version of Kafka"),
     ],
 )

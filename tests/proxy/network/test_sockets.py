@@ -51,7 +51,7 @@ def test_a_port_is_not_taken_for_the_one_that_it_is_modulo_65536() -> None:
     async def main() -> None:
         with socket.create_server(("127.0.0.1", 0)) as there:
             port = there.getsockname()[1]
-            with pytest.raises(OSError, match="is no port"):
+            with pytest.raises(OSError, match="is not a port"):
                 await dial([("127.0.0.1", port + (1 << 16))], 10.0)
 
     run(main())

@@ -63,8 +63,8 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_spark_takes_for_a_pattern_is_refused(tmp_path: Path, name: str) -> None:
     out = tmp_path / name / "out"
     found = trouble(Wanted([CAPTURE], out))
-    assert str(found).startswith("--out: Spark takes the ")
-    assert str(found).endswith(f" in {out} for a pattern: use another name")
+    assert str(found).startswith("--out: Spark treats the ")
+    assert str(found).endswith(f" in {out} as a pattern: use another name")
     assert found.code == MISUSE
     assert not out.exists()
 

@@ -165,7 +165,7 @@ def test_nothing_found_is_0(campaign: Path) -> None:
         (("run", "c.yaml", "--master", "local[2]"), 2, "give --spark"),
         (("run", "c.yaml", "--conf", "spark.x=1"), 2, "give --spark"),
         (("run", "c.yaml", "--spark", "--master", "here"), 2, "here is no master"),
-        (("run", "c.yaml", "--spark", "--conf", "x"), 2, "like spark.executor.memory=4g"),
+        (("run", "c.yaml", "--spark", "--conf", "x"), 2, "e.g. spark.executor.memory=4g"),
         (("run", "c.yaml", "--spark", "--master", "spark://127.0.0.1:1"), 3, "no answer from"),
         (("replay", "abc"), 2, "give the database with --db; this folder has none"),
         (("replay", "abc", "--db", "none.db"), 3, "no findings database none.db"),

@@ -64,7 +64,7 @@ def test_clients_behind_another_host_and_fixed_ports(tmp_path: Path) -> None:
     assert {(one.host, one.port) for one in brokers.values()} == {
         ("localhost", first + 1 + node) for node in brokers
     }
-    assert "mask: record keys, values and headers are replaced" in said
+    assert "mask: log, control API and capture show a hash" in said
     assert "edit: clients are told localhost" in said
 
     data = capture.read_bytes()
