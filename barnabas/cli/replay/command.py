@@ -98,7 +98,7 @@ def replay_command(
     tls_keys: TlsKeys = None,
     as_json: JsonLines = False,
 ) -> None:
-    """Replay recorded requests against a live cluster; exit code 1 if any answer is another one."""
+    """Replay recorded requests against a live cluster; exit code 1 if any response differs."""
     from barnabas.addresses import parse_servers
     from barnabas.cli.proxy.tls_options import TlsOptions, make_tls
     from barnabas.cli.replay.replay import Replay, replay
