@@ -9,18 +9,29 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 
 
+class CheckFailed(Exception):
+    """A check raised, or yielded what is no finding: a fault in the check, not in the capture."""
+
+
 def run(
     exchanges: Iterable[Exchange], checks: Sequence[Check], context: Context | None = None
 ) -> Iterator[tuple[Check, Finding]]:
     """What the checks find, each when it shows; memory is bounded by what they remember.
 
     Exchanges come from `Conversations(strays=True)`, in the order in which they end.
-    context: what is known before the first of them.
+    context: what is known before the first of them. Raises CheckFailed.
     """
     context = context or Context()
     begun = [(check, check.begin(check.settings)) for check in checks]
     for exchange in exchanges:
         context.learn(exchange)
         for check, see in begun:
-            for finding in see(exchange, context):
-                yield check, finding
+            try:
+                for finding in see(exchange, context):
+                    if not finding.evidence:
+                        raise ValueError("a finding without evidence")
+                    yield check, finding
+            except Exception as problem:
+                message = f"{exchange.api} v{exchange.version} #{exchange.correlation_id}"
+                why = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
+                raise CheckFailed(f"check {check.name} failed at {message}: {why}") from problem

@@ -33,7 +33,7 @@ def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
     seen = finding.observation
     yield f"{finding.name}  {finding.oracle}: {printable(finding.what)}"
     yield f"  found by {plural(finding.cases, 'case')}, first by case {finding.first_case}"
-    yield f"  behaviour: {printable(', '.join(finding.behaviour))}"
+    yield f"  behaviour: {printable(', '.join(filter(None, finding.behaviour)))}"
     yield f"  mutation: {made_of(finding.recipe)}"
     yield f"    seed: {finding.recipe.seed.origin}"
     if finding.smaller is not None:

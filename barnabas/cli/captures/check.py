@@ -11,7 +11,7 @@ from rich.text import Text
 
 from barnabas.captures.capture import Capture
 from barnabas.captures.checks.finding import SEVERITIES, Check, Finding
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.running import CheckFailed, run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.captures.findings import (
@@ -28,7 +28,7 @@ from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.plural import plural
 from barnabas.specs.drafts import Draft
-from barnabas.trouble import FINDINGS, FINE
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 Format = Literal["text", "json", "sarif", "junit"]
 
@@ -64,10 +64,13 @@ def check(
             total += 1
             yield exchange
 
-    for one, finding in run(counted(), checks, capture.context):
-        counts[one.name] += 1
-        if counts[one.name] <= MOST:
-            found.append((one, finding))
+    try:
+        for one, finding in run(counted(), checks, capture.context):
+            counts[one.name] += 1
+            if counts[one.name] <= MOST:
+                found.append((one, finding))
+    except CheckFailed as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
     found.sort(key=lambda item: item[1].ts)
     left_out = {name: count - MOST for name, count in counts.items() if count > MOST}
     checked = Checked(path, total, checks, found, left_out)
@@ -96,7 +99,8 @@ def _print(checked: Checked, form: Format, output: Output) -> None:
     said = [plural(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
     for name, more in checked.left_out.items():
         said.append(f"{more} more findings of {name} not listed")
-    output.note(f"{plural(checked.exchanges, 'exchange')}: {', '.join(said) or 'no findings'}")
+    nothing = "no findings" if checked.exchanges else "nothing to check"
+    output.note(f"{plural(checked.exchanges, 'exchange')}: {', '.join(said) or nothing}")
 
 
 def _lines(one: Check, finding: Finding) -> Text:

@@ -90,7 +90,12 @@ def fuzz_run_command(
         int | None, typer.Option(min=1, metavar="N", help="Stop after this many cases in total.")
     ] = None,
     seconds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Stop after this time.")
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Make no more cases after this time; cases under way, and shrinking, still finish.",
+        ),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="Seed instead of the file's.")

@@ -66,7 +66,9 @@ def _lines(name: str, where: str, found: Replayed, attempts: int) -> list[str]:
     else:
         said = [f"{name} not reproduced on {where} in {attempts}"]
     for verdict in found.verdicts:
-        said.append(f"  {verdict.oracle}: {verdict.what}  [{', '.join(verdict.behaviour)}]")
+        said.append(
+            f"  {verdict.oracle}: {verdict.what}  [{', '.join(filter(None, verdict.behaviour))}]"
+        )
     return said
 
 

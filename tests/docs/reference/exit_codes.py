@@ -16,9 +16,12 @@ def exit_codes() -> str:
         (
             MISUSE,
             "misuse: a wrong option or scenario, a port in use, a file that is no capture or "
-            "is damaged",
+            "is damaged; one that ends early is read to its end, and that is said",
         ),
-        (COULD_NOT_RUN, "the command could not run: no Java, no broker, no space"),
+        (
+            COULD_NOT_RUN,
+            "the command could not run: no Java, no broker, no space, a check of yours that raises",
+        ),
         (_INTERRUPTED, "interrupted by Ctrl-C"),
     )
     return page(

@@ -7,8 +7,9 @@ import inspect
 import re
 from typing import Final
 
+from barnabas.proxy.effects import EFFECTS
 from barnabas.proxy.faults import FAULTS
-from tests.docs.reference.markdown import page, prose, settings, table
+from tests.docs.reference.markdown import code, page, prose, settings, table
 
 _SAYS: Final = re.compile(r"^(acks=0|Order|In flight): ", re.M)
 """How the sentences begin that every fault's file has below its first paragraph."""
@@ -20,6 +21,11 @@ def said(name: str) -> tuple[str, dict[str, str]]:
     first, _, rest = text.partition("\n\n")
     _, *parts = _SAYS.split(rest.partition("\n\n")[0])
     return _sentence(first.partition(": ")[2]), dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def first_paragraph(one: type) -> str:
+    """Of the docstring of a class."""
+    return inspect.cleandoc(one.__doc__ or "").partition("\n\n")[0]
 
 
 def _sentence(text: str) -> str:
@@ -50,4 +56,13 @@ def faults() -> str:
         "the order of responses, and from when on a request counts as in flight.",
         table(head, rows),
         *sections,
+        "## Effects",
+        "What a fault of your own may return, from `barnabas.proxy.effects`; times are in ns.",
+        table(
+            ("effect", "settings", "what the proxy does"),
+            (
+                (code(one.__name__), ", ".join(map(code, one._fields)), prose(first_paragraph(one)))
+                for one in EFFECTS
+            ),
+        ),
     )

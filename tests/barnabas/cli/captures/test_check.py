@@ -17,7 +17,7 @@ from barnabas.captures.checks.drafts import DRAFT_CHECKS
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.cli.captures.check import MOST
-from barnabas.trouble import Trouble
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 from tests.captures.kafka.pairing.test_conversation import request, response
 from tests.proxy.playbook import MS, START
 
@@ -299,3 +299,43 @@ def test_checks_of_ones_own(right: Path, tmp_path: Path, monkeypatch: pytest.Mon
     assert "is the name of a check of ours" in check(right, "--checks", "own_order:CHECKS")[2]
     assert "is the name of a check before it" in check(right, "--checks", "own_sizes:TWICE")[2]
     assert "is no barnabas.captures.checks.Check" in check(right, "--checks", "own_sizes:NONE")[2]
+
+
+RAISES = """
+from barnabas.captures.checks.finding import Check, Finding, NoSettings
+
+CHECKS = tuple(
+    Check(name, NoSettings(), lambda settings, see=see: see, "nothing", "all APIs")
+    for name, see in (
+        ("attribute", lambda exchange, context: exchange.nonsense),
+        ("nothing", lambda exchange, context: None),
+        ("unproved", lambda exchange, context: [Finding("note", "what", "advice", ())]),
+    )
+)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("attribute", "AttributeError: "),
+        ("nothing", "TypeError: 'NoneType' object is not iterable"),
+        ("unproved", "a finding without evidence"),
+    ],
+)
+def test_a_check_of_ones_own_that_raises_is_a_line(
+    right: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, why: str
+) -> None:
+    (tmp_path / "own_raises.py").write_text(RAISES)
+    monkeypatch.chdir(tmp_path)
+    code, out, said = check(right, "--checks", "own_raises:CHECKS", "--only", name)
+    assert (code, out) == (COULD_NOT_RUN, "")
+    assert f"check {name} failed at " in said
+    assert why in said
+    assert "\n" not in said
+
+
+def test_a_capture_without_exchanges_has_nothing_to_check(tmp_path: Path) -> None:
+    code, out, said = check(write(tmp_path / "none.pcapng", 0))
+    assert (code, out) == (0, "")
+    assert "0 exchanges: nothing to check" in said
