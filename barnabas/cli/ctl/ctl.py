@@ -43,11 +43,12 @@ def connect(
         typer.Option(metavar="HOST:PORT", envvar="BARNABAS_CONTROL", help="The control port."),
     ] = None,
     token: Annotated[
-        str | None, typer.Option(metavar="TOKEN", envvar="BARNABAS_TOKEN", help="Its token.")
+        str | None,
+        typer.Option(metavar="TOKEN", envvar="BARNABAS_TOKEN", help="The control port's token."),
     ] = None,
     token_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", envvar="BARNABAS_TOKEN_FILE", help="The file that has it."),
+        typer.Option(metavar="FILE", envvar="BARNABAS_TOKEN_FILE", help="The file with the token."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -84,7 +85,9 @@ def connections(ctx: typer.Context) -> None:
 def exchanges(
     ctx: typer.Context,
     last: Annotated[int, typer.Option(min=0, help="How many of those that are kept.")] = 1000,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Those to come.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Print exchanges as they come, until Ctrl-C.")
+    ] = False,
     only: Annotated[
         str | None,
         typer.Option("--filter", metavar="EXPR", help="Only those that meet it (JMESPath)."),
@@ -207,7 +210,7 @@ def rule_remove(ctx: typer.Context, name: RuleName) -> None:
     ),
 )
 def rule_fire(ctx: typer.Context, name: RuleName) -> None:
-    """Let a rule fire on its next match, whatever its `when` says."""
+    """Make a rule fire on its next match, whatever its `when` says."""
     port: Port = ctx.obj
     found = port.ask("POST", f"/scenario/rules/{quote(name, safe='')}/fire")
     port.show(found, [lines.rule(found)])

@@ -30,7 +30,7 @@ def scenario_check(
         bool, typer.Option("--strict", help="Exit with 1 if a rule or a fault does nothing.")
     ] = False,
 ) -> None:
-    """Say whether scenario files are right; every problem with its line."""
+    """Check scenario files: every error with its line."""
     from barnabas.cli.plugins.faults import own_faults
     from barnabas.plural import plural
     from barnabas.proxy.scenario.lint.notes import remarks, warnings

@@ -15,10 +15,12 @@ spec_app = typer.Typer(no_args_is_help=True, help="Look up the protocol: APIs, l
 
 @spec_app.command("list", epilog=examples("barnabas spec list", "barnabas spec list group --json"))
 def list_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Only those with this in it.")] = "",
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Only APIs whose name contains this.")
+    ] = "",
     as_json: JsonArray = False,
     drafts: Annotated[
-        bool, typer.Option("--drafts", help="The drafts that never shipped.")
+        bool, typer.Option("--drafts", help="List the drafts that never shipped.")
     ] = False,
 ) -> None:
     """List the APIs: key, versions, since when flexible, what they are for."""
@@ -41,21 +43,25 @@ def list_command(
     ),
 )
 def show_command(
-    name: Annotated[str, typer.Argument(metavar="API", help="A name in any case, or a key.")],
+    name: Annotated[
+        str, typer.Argument(metavar="API", help="The name, in any case, or the key of an API.")
+    ],
     version: Annotated[
-        int | None, typer.Option("--version", "-v", metavar="N", help="One version; else all.")
+        int | None,
+        typer.Option("--version", "-v", metavar="N", help="One version; all without it."),
     ] = None,
     request: Annotated[bool, typer.Option("--request", help="The request only.")] = False,
     response: Annotated[bool, typer.Option("--response", help="The response only.")] = False,
     release: Annotated[
         str | None,
-        typer.Option(metavar="X.Y", help="As of a release of Kafka, where its bytes differ."),
+        typer.Option(metavar="X.Y", help="As this release of Kafka has it, where releases differ."),
     ] = None,
     draft: Annotated[
-        str | None, typer.Option(metavar="NAME", help="As of a draft, see `spec list --drafts`.")
+        str | None,
+        typer.Option(metavar="NAME", help="As a draft has it: see `spec list --drafts`."),
     ] = None,
     source: Annotated[
-        bool, typer.Option("--source", help="The Python that is generated to read and write it.")
+        bool, typer.Option("--source", help="The generated Python that reads and writes it.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
