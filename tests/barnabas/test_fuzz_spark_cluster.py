@@ -170,7 +170,7 @@ def test_ctrl_c_ends_the_targets_and_the_same_command_goes_on(cluster: Cluster, 
     assert 0 < at < ALL
     first.send_signal(signal.SIGINT)
     _, last, err = ended(first)
-    assert "interrupted: the same command goes on" in err
+    assert "interrupted: run the same command to continue" in err
     assert at <= last["done"] < ALL
     assert "Traceback" not in err
     until(lambda: not cluster.processes(TARGET) and not cluster.processes(EXECUTOR))

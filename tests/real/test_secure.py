@@ -285,7 +285,10 @@ def test_broken_tls_costs_its_connection_and_is_said(
         attempt(proxy.bootstrap, stranger)
     until(lambda: "TLS with the client failed: tlsv1 alert unknown ca" in proxy.said, "who is it")
     attempt(proxy.bootstrap, None)
-    until(lambda: "TLS with the client failed: what came is no TLS" in proxy.said, "plain text")
+    until(
+        lambda: "TLS with the client failed: the peer speaks plain text, not TLS" in proxy.said,
+        "plain text",
+    )
 
     with ProxyProcess(
         secured(cluster), folder / "data", "--broker-ca", f"{folder}/stranger.pem"
@@ -297,7 +300,7 @@ def test_broken_tls_costs_its_connection_and_is_said(
     ) as it:
         assert attempt(it.bootstrap, None) == b""
         until(
-            lambda: "TLS to the broker failed: it closed the connection; perhaps" in it.said,
+            lambda: "TLS to the broker failed: the peer closed the connection; perhaps" in it.said,
             "a broker without TLS",
         )
     with ProxyProcess(secured(cluster), folder / "data") as it:

@@ -81,7 +81,7 @@ def place(text: str) -> Fact:
 
 
 def moved(finding: Finding) -> Fact:
-    how = "overtaken" if "are in front" in finding.what else "sent again"
+    how = "overtaken" if "come first" in finding.what else "sent again"
     return (*place(finding.what), how)
 
 
@@ -109,13 +109,14 @@ def refused(finding: Finding) -> Fact | None:
     found = re.match(
         r"group (.*): (?:a commit|a transaction's offsets) of generation", finding.what
     )
-    refusal = found is not None and "refused" in finding.what and "KIP-447" not in finding.advice
+    refusal = found is not None and "rejected" in finding.what and "KIP-447" not in finding.advice
     return found.groups() if found is not None and refusal else None
 
 
 def last(finding: Finding) -> Fact | None:
     found = re.match(
-        r"group (.*): generation (\d+) took .*; member (.*) \(.*\) joined last", finding.what
+        r"group (.*): the rebalance to generation (\d+) took .*; member (.*) \(.*\) joined last",
+        finding.what,
     )
     return None if found is None else (found[1], int(found[2]), found[3])
 
@@ -153,7 +154,7 @@ TIES = {
     "sequences": Tie(
         "sequences",
         partition_order,
-        lambda finding: place(finding.what) if "left out" in finding.what else None,
+        lambda finding: place(finding.what) if "skipped" in finding.what else None,
         lambda row: (row["topic"], row["partition"]) if row["missing"] is not None else None,
         CHECK + "what a broker refused behind a gap is in no partition",
     ),
