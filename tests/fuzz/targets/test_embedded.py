@@ -214,6 +214,7 @@ def test_more_cases_are_given_at_once_while_all_goes_well_and_fewer_behind_a_dea
         assert given == [64, 128, 256, 400, 400]
         pid = target.service.pid  # type: ignore[attr-defined]
         os.kill(pid, 6)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # it is dead before the next case
         run(target, *(case(ASK, number=number) for number in range(10)))
         assert target.at_once == 200
 
