@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from barnabas.captures.checks.finding import Check, Finding
+from barnabas.captures.checks.finding import Check, Finding, See
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 
@@ -22,7 +22,7 @@ def run(
     context: what is known before the first of them. Raises CheckFailed.
     """
     context = context or Context()
-    begun = [(check, check.begin(check.settings)) for check in checks]
+    begun = [(check, _begin(check)) for check in checks]
     for exchange in exchanges:
         context.learn(exchange)
         for check, see in begun:
@@ -32,6 +32,17 @@ def run(
                         raise ValueError("a finding without evidence")
                     yield check, finding
             except Exception as problem:
-                message = f"{exchange.api} v{exchange.version} #{exchange.correlation_id}"
-                why = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
-                raise CheckFailed(f"check {check.name} failed at {message}: {why}") from problem
+                at = f" at {exchange.api} v{exchange.version} #{exchange.correlation_id}"
+                raise _failed(check, problem, at) from problem
+
+
+def _begin(check: Check) -> See:
+    try:
+        return check.begin(check.settings)
+    except Exception as problem:
+        raise _failed(check, problem) from problem
+
+
+def _failed(check: Check, problem: Exception, at: str = "") -> CheckFailed:
+    why = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
+    return CheckFailed(f"check {check.name} failed{at}: {why}")

@@ -105,7 +105,7 @@ def wrong(text: str, *, of_scenarios: bool = False) -> Iterator[str]:
     for extra in re.findall(r"barnabas\[(\w+)\]", text):
         if extra not in EXTRAS:
             yield extra
-    for line in re.findall(r"(?:`|^ +|; |sudo )barnabas ((?:[a-z]+ ?)+)", text):
+    for line in re.findall(r"\bbarnabas (?!has |was |is |did )((?:[a-z]+ ?)+)", text):
         command = COMMANDS
         for word in line.split():
             if not hasattr(command, "commands"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,5 +34,5 @@ def test_each_analysis_is_listed_under_the_name_of_its_function() -> None:
 
 @pytest.mark.parametrize("analysis", ANALYSES, ids=lambda one: one.name)
 def test_it_asks_a_question_and_says_what_its_columns_are(analysis: Analysis) -> None:
-    assert "?" in (analysis.run.__doc__ or "")
+    assert re.match(r"(?:(?!\. ).)*\?", analysis.run.__doc__ or "", re.S), "a question first"
     assert all(column.what for column in analysis.columns)

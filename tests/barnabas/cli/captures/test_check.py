@@ -311,13 +311,14 @@ CHECKS = tuple(
         ("nothing", lambda exchange, context: None),
         ("unproved", lambda exchange, context: [Finding("note", "what", "advice", ())]),
     )
-)
+) + (Check("begins", NoSettings(), lambda settings: settings.none, "nothing", "all APIs"),)
 """
 
 
 @pytest.mark.parametrize(
     ("name", "why"),
     [
+        ("begins", "AttributeError: "),
         ("attribute", "AttributeError: "),
         ("nothing", "TypeError: 'NoneType' object is not iterable"),
         ("unproved", "a finding without evidence"),
@@ -330,7 +331,8 @@ def test_a_check_of_ones_own_that_raises_is_a_line(
     monkeypatch.chdir(tmp_path)
     code, out, said = check(right, "--checks", "own_raises:CHECKS", "--only", name)
     assert (code, out) == (COULD_NOT_RUN, "")
-    assert f"check {name} failed at " in said
+    assert f"check {name} failed" in said
+    assert (" at Metadata v" in said or " at OffsetCommit v" in said) == (name != "begins")
     assert why in said
     assert "\n" not in said
 
