@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -61,9 +62,8 @@ class Capture:
 
         Raises Unreadable for a name that is none of a draft's.
         """
-        name = name or _dialect(self.reader.meta.get("scenario"))
         try:
-            return None if name is None else draft(name)
+            return spoken_in(self.reader.meta) if name is None else draft(name)
         except LookupError as problem:
             raise Unreadable(str(problem)) from None
 
@@ -120,11 +120,12 @@ def open_capture(
     return Capture(reader, context or Context())
 
 
-def _dialect(scenario: object) -> str | None:
-    """What a scenario in a capture says is spoken; None if it says nothing, or is no YAML."""
+def spoken_in(meta: dict[str, Any]) -> Draft | None:
+    """The draft that is spoken as a section's scenario says; None: Kafka's own. Raises LookupError."""
+    scenario = meta.get("scenario")
     try:
         document = yaml.safe_load(scenario) if isinstance(scenario, str) else None
     except (yaml.YAMLError, ValueError, RecursionError):  # a date of month 13 is a ValueError
         return None
     name = document.get("dialect") if isinstance(document, dict) else None
-    return name if isinstance(name, str) else None
+    return draft(name) if isinstance(name, str) else None

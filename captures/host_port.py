@@ -7,13 +7,13 @@ Endpoint = tuple[str, int]
 
 
 def host_in(text: str) -> str:
-    """A host, without the brackets of IPv6; empty if that is none.
+    """A host, without the brackets of IPv6; empty if that is none, such as one with a protocol.
 
-    >>> host_in("kafka"), host_in("[::1]"), host_in("[::1"), host_in("-")
+    >>> host_in("kafka"), host_in("[::1]"), host_in("[::1"), host_in("http://kafka")
     ('kafka', '::1', '', '')
     """
     host = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-    return "" if host.startswith(("-", "[")) or "]" in host else host
+    return "" if host.startswith(("-", "[")) or set("]/@") & set(host) else host
 
 
 def port_in(text: str) -> int | None:

@@ -79,7 +79,6 @@ class CaptureReader:
         """Bytes read so far, of all files."""
         self.missing: dict[str, list[int]] = {}
         """Segments found so far to be missing, by the name of their capture."""
-        self._ours = False
         found: list[tuple[Path, Segment | None]] = []
         metas: dict[Path, dict[str, Any]] = {}
         for path in chain.from_iterable(map(files, paths)):

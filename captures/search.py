@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.embedded import revealed
@@ -13,6 +13,8 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.unpacked_records import unpacked
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.secrets import redact
+
+_COLUMNS: Final = ("client_id", "client_address", "api", "error", "note", "sasl", "rules")
 
 
 class Found(NamedTuple):
@@ -32,15 +34,7 @@ def search(exchange: Exchange, context: Context, pattern: re.Pattern[str]) -> It
     >>> list(search(found, Context(), re.compile("^t$")))
     [Found(path='request.topics[0].name', text='t')]
     """
-    columns: dict[str, Any] = {
-        "client_id": exchange.client_id,
-        "client_address": exchange.client_address,
-        "api": exchange.api,
-        "error": exchange.error,
-        "note": exchange.note,
-        "sasl": exchange.sasl,
-        "rules": list(exchange.rules),
-    }
+    columns: dict[str, Any] = {name: getattr(exchange, name) for name in _COLUMNS}
     if exchange.request is not None:
         columns["request"] = unpacked(redact(exchange.key, "request", exchange.request))
     if exchange.response is not None:

@@ -20,9 +20,9 @@ from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.framing.protocol_detection import Kind, ProtocolDetection
 from barnabas.captures.tcp import reassembly
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Linked, Lost, Opened
-from barnabas.captures.tcp.fast_headers import FastSegment, fast_segment
+from barnabas.captures.tcp.fast_headers import FastTcpSegment, fast_tcp_segment
 from barnabas.captures.tcp.half import Data, Gap
-from barnabas.captures.tcp.headers import Segment as TcpSegment
+from barnabas.captures.tcp.headers import Captured, TcpSegment
 from barnabas.captures.tcp.mid_stream import MidStream, introduction
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tcp.reassembly import PATIENCE, Reassembler
@@ -80,16 +80,16 @@ class SectionReader:
     def packet(self, packet: Packet, packets: Packets, number: int) -> Iterable[Event]:
         """What a packet brings. Consume it all before the next call."""
         ts_ns, linktype, data, comments, _ = packet
-        segment = packets.segment(linktype, data)
-        if segment is None:
+        tcp = packets.tcp_segment(linktype, data)
+        if tcp is None:
             return ()
-        found = None if comments else fast_segment(linktype, data)
-        return self.segment(segment, ts_ns, comments, number, found)
+        found = None if comments else fast_tcp_segment(linktype, data)
+        return self.tcp_segment(tcp, ts_ns, comments, number, found)
 
     def take_fast(
-        self, found: FastSegment, data: memoryview, ts_ns: int, number: int
+        self, found: FastTcpSegment, data: memoryview, ts_ns: int, number: int
     ) -> Iterable[Event] | None:
-        """What a packet of the usual form brings at once; None: `segment` is to have it."""
+        """What a packet of the usual form brings at once; None: `tcp_segment` is to have it."""
         lane = self.flows.lane_of(found.key)
         if lane is None:
             return None
@@ -101,36 +101,35 @@ class SectionReader:
             return ()
         return chain.from_iterable(map(self.event, events))
 
-    def segment(
+    def tcp_segment(
         self,
-        segment: TcpSegment,
+        tcp: TcpSegment,
         ts_ns: int,
         comments: tuple[str, ...],
         number: int,
-        found: FastSegment | None = None,
+        found: FastTcpSegment | None = None,
     ) -> Iterator[Event]:
-        """What a segment brings, with the comments of its packet. Consume it all before the next call."""
-        if self.ours and comments and _GOES_ON in comments[0] and not segment.payload:
-            yield from self._resumed(segment, ts_ns, comments)
+        """What a TCP segment brings, with the comments of its packet. Consume it all before the next call."""
+        if self.ours and comments and _GOES_ON in comments[0] and not tcp.payload:
+            yield from self._resumed(tcp, ts_ns, comments)
             return
-        for event in self.flows.feed(segment, ts_ns, comments, number):
+        for event in self.flows.feed(tcp, ts_ns, comments, number):
             yield from self.event(event)
         if found is not None:
-            self.flows.learn(found, segment)
+            self.flows.learn(found, tcp)
 
-    def _resumed(
-        self, segment: TcpSegment, ts_ns: int, comments: tuple[str, ...]
-    ) -> Iterator[Event]:
-        """A flow is introduced again, at the beginning of a segment: news only if it is not known yet."""
+    def _resumed(self, tcp: TcpSegment, ts_ns: int, comments: tuple[str, ...]) -> Iterator[Event]:
+        """A flow is introduced again in the next segment of the capture: news only if it is not known yet."""
         comment = document(comments[0])
         found = introduction(comment)
         if found is None or not names_flow(comment):
             return
-        flow = self.flows.followed(segment)
+        flow = self.flows.followed(tcp)
         if flow is not None and self._names[flow][0] == self._number(comment["connection"]):
             return
         texts = (json.dumps(found.comment),)
-        for event in self.flows.resume(segment, found.seq, ts_ns, texts, flow is not None):
+        again = Captured(tcp, ts_ns, texts, 0)
+        for event in self.flows.resume(again, found.seq, flow is not None):
             yield from self.event(event)
             if not isinstance(event, reassembly.Opened) or self._names[event.flow][1] == "left":
                 continue
@@ -157,11 +156,7 @@ class SectionReader:
             return (named,)
         if self._decryption.lets_through(named):
             return self._detection.feed(named)
-        return self._detected(self._decryption.feed(named))
-
-    def _detected(self, events: Iterable[Event]) -> Iterator[Event]:
-        for event in events:
-            yield from self._detection.feed(event)
+        return chain.from_iterable(map(self._detection.feed, self._decryption.feed(named)))
 
     def _named(self, event: reassembly.Event) -> Event | None:
         if isinstance(event, Data):
@@ -201,5 +196,5 @@ class SectionReader:
         """The section is over: what still waits."""
         for event in self.flows.end():
             yield from self.event(event)
-        yield from self._detected(self._decryption.end())
+        yield from chain.from_iterable(map(self._detection.feed, self._decryption.end()))
         self._detection.end()

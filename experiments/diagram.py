@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.captures.kafka.exchange import Exchange
+
+E = TypeVar("E", Exchange, DraftExchange)
 
 
 class Step(NamedTuple):
@@ -24,36 +26,35 @@ class Step(NamedTuple):
 
 def steps(exchanges: Iterable[Exchange]) -> list[Step]:
     """The exchanges as steps, in the order of their requests; the first begins at 0 ms."""
-    found = sorted(exchanges, key=lambda one: one.ts)
-    start = found[0].ts if found else 0
     return [
         Step(
-            round((one.ts - start) / 1e6, 1),
-            None if one.latency_ms is None else round(one.latency_ms, 1),
-            one.broker,
+            *timed,
             f"{one.api} #{one.correlation_id}",
             f"{one.error or 'answer to'} #{one.correlation_id}",
         )
-        for one in found
+        for one, timed in _timed(exchanges)
     ]
 
 
 def draft_steps(exchanges: Iterable[DraftExchange]) -> list[Step]:
     """The same of the drafts' exchanges, whose clients are named and may be asked."""
-    found = sorted(exchanges, key=lambda one: one.ts)
-    start = found[0].ts if found else 0
     return [
         Step(
-            round((one.ts - start) / 1e6, 1),
-            None if one.latency_ms is None else round(one.latency_ms, 1),
-            one.broker,
+            *timed,
             one.api,
             f"{one.error or 'answer'} to {one.api}",
             one.client,
             one.asked_by == "response",
         )
-        for one in found
+        for one, timed in _timed(exchanges)
     ]
+
+
+def _timed(exchanges: Iterable[E]) -> Iterator[tuple[E, tuple[float, float | None, int | None]]]:
+    found = sorted(exchanges, key=lambda one: one.ts)
+    for one in found:
+        latency = None if one.latency_ms is None else round(one.latency_ms, 1)
+        yield one, (round((one.ts - found[0].ts) / 1e6, 1), latency, one.broker)
 
 
 def sequence(made: Iterable[Step]) -> str:

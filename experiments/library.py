@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
+
+from barnabas.nearest import NEAR, nearest
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
 """Where they are."""
@@ -20,8 +21,8 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
-def find(given: Path) -> Path:
-    """A scenario's file by its path, or else by its name in the library.
+def find(given: Path, folder: Path = Path()) -> Path:
+    """A scenario's file by its path, which begins at the folder, or else by its name in the library.
 
     A file of that name goes first. Raises LookupError, in words, if there is neither.
 
@@ -31,11 +32,16 @@ def find(given: Path) -> Path:
     Traceback (most recent call last):
     LookupError: no scenario and no file 'lossy'; did you mean 'lossy-network'?
     """
-    if os.path.exists(given):  # noqa: PTH110 - False, too, for what can't be a file's name
-        return given
-    known = names()
-    if given.parent == Path() and str(given) in known:
+    path = folder / given
+    if os.path.exists(path) and not path.is_dir():  # noqa: PTH110 - False, too, for what can't be a file's name
+        return path
+    if str(given) in names():
         return FOLDER / f"{given}.yaml"
-    near = get_close_matches(given.stem, known, 1, cutoff=0.4)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise LookupError(f"no scenario and no file {str(given)!r}{hint}")
+    beside = path.parent.glob("*.y*ml") if path.parent.is_dir() else ()
+    files = (other for other in beside if given.name and other.is_file())
+    known = {other.stem: str(given.with_name(other.name)) for other in files}
+    known.update((name, name) for name in names())
+    near = nearest(given.stem, known, NEAR)
+    hint = "see `barnabas scenario list`" if near is None else f"did you mean {known[near]!r}?"
+    where = "" if folder == Path() else f" in {folder}"
+    raise LookupError(f"no scenario and no file {str(given)!r}{where}; {hint}")

@@ -30,11 +30,16 @@ not pass and its connection is closed; so it is where nobody waits for the respo
 be known. An ApiVersions request newer than any known is answered as a broker would: error 35 in the layout
 of v0.
 
+Of a response of over 128 KiB that may end with node endpoints (`specs/node_endpoints.py`) all in front of
+them passes as it comes, unless the log or a rule wants it whole. Its size has left then, so they are
+replaced in as many bytes; if the proxy's addresses are longer all are left out, which a line says. Where it
+can't be told where they begin, the connection is closed before they leave.
+
 Bounds: a frame of over 100 MiB closes its connection (`--frame-limit`). Frames that wait are counted, and
 above 16 MiB reading pauses; at most 10,000 requests wait for responses, with 16 MiB of bodies that rules or
 the log want then. Decoding a body takes at most 64 MiB: above it a rule is undecided, a fault can't be
 done, a log line says so, each counted. What is remembered of names that peers choose is bounded in entries
-and bytes. The live log keeps 10,000 exchanges and 64 MiB of frames, control 1,000 and 16 MiB and as much
+and bytes. The live log's reader is behind by a ring of 32 MiB at most, control 1,000 and 16 MiB and as much
 for each of 8 followers; 1,000 brokers are listened for. The capture is written in the loop; a write of over
 50 ms moves to a thread with a queue of 64 MiB, which loses, counts and shows.
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.context.id_names import names_by_id
-from barnabas.captures.kafka.exchange import iso
 from barnabas.captures.kafka.frames import SeenFrame, frames
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Note, Opened

@@ -129,11 +129,8 @@ def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None
     compact = response.layout.flexible
     edits: list[tuple[int, int, bytes]] = []
     for node, raw, port, start, end in found:
-        host = text_of(raw)
-        if not host and port <= 0:
-            continue
-        to = resolve(kind, node, host, port)
-        if to is None or to == (host, port):
+        to = resolved(kind, node, text_of(raw), port, resolve)
+        if to is None:
             continue
         name = to[0].encode()
         length = uvarint(len(name) + 1) if compact else struct.pack(">h", len(name))
@@ -152,6 +149,16 @@ def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None
         copied = end
     out.append(body[copied:])
     return b"".join(out)
+
+
+def resolved(
+    kind: Kind, node: int, host: str, port: int, resolve: Resolve
+) -> tuple[str, int] | None:
+    """The address to put in the place of one; None if it stays, as that of a node without any does."""
+    if not host and port <= 0:
+        return None
+    to = resolve(kind, node, host, port)
+    return None if to == (host, port) else to
 
 
 def _unclear(response: Codec, place: Place, body: bytes, problem: Exception) -> Malformed:

@@ -8,17 +8,28 @@ under their number.
 from __future__ import annotations
 
 import base64
+import hashlib
 import uuid
+from binascii import b2a_base64
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, Final
 
+from barnabas.specs.json_text import number
 from barnabas.specs.layout import Layout, Node
 
 Way = Callable[[Any], Any]
 """From the JSON form of a value to the value. Raises ValueError."""
 
+Blob = Callable[[bytes], Any]
+"""How bytes are written: `base64_text` or `elided`."""
 
+MOST: Final = 4096
+"""Bytes that are written whole where large ones are elided. What a group's members say of themselves and
+small batches of records are shorter; of what is longer, the text would cost more than all else in a row."""
+
+
+@lru_cache(4096)
 def uuid_text(value: uuid.UUID) -> str:
     """A uuid as Kafka writes it (Uuid.java).
 
@@ -37,21 +48,47 @@ def text_uuid(text: str) -> uuid.UUID:
     return uuid.UUID(bytes=base64.urlsafe_b64decode(f"{text}=="))
 
 
-def to_json(value: Any) -> Any:
-    """A decoded value with everything that JSON lacks spelled out.
+def base64_text(value: bytes) -> str:
+    """Bytes as standard base64.
+
+    >>> base64_text(b"abc")
+    'YWJj'
+    """
+    return b2a_base64(value, newline=False).decode()
+
+
+def elided(value: bytes) -> str | dict[str, Any]:
+    """Bytes as base64, if they are few; else an object with their number and SHA-256, which no value that is
+    written whole is.
+
+    >>> elided(b"abc"), elided(bytes(5000))["bytes"]
+    ('YWJj', 5000)
+    """
+    if len(value) <= MOST:
+        return base64_text(value)
+    return {"bytes": len(value), "sha256": hashlib.sha256(value).hexdigest()}
+
+
+def to_json(value: Any, blob: Blob = base64_text) -> Any:
+    """A decoded value with everything that JSON lacks spelled out. `barnabas.specs.json_forms` makes the same
+    of bodies, and faster.
 
     >>> to_json({"records": b"abc", "_tags": {7: b""}})
     {'records': 'YWJj', '_tags': {'7': ''}}
     """
     match value:
+        case str() | int() | None:
+            return value
         case dict():
-            return {str(name): to_json(inner) for name, inner in value.items()}
+            return {str(name): to_json(inner, blob) for name, inner in value.items()}
         case list():
-            return [to_json(item) for item in value]
+            return [to_json(item, blob) for item in value]
         case bytes():
-            return base64.b64encode(value).decode()
+            return blob(value)
         case uuid.UUID():
             return uuid_text(value)
+        case float():
+            return number(value)
     return value
 
 

@@ -1,4 +1,4 @@
-"""The APIs' keys by name, for code that is about one of them: the same as in `barnabas.specs.registry`."""
+"""The APIs' keys by name, every API that Kafka ever had: `barnabas.specs.registry` follows from them."""
 
 from __future__ import annotations
 

@@ -96,13 +96,13 @@ class Api:
 
     def __init__(
         self,
-        key: int,
-        name: str,
+        key: int = -1,
+        name: str = "",
         *,
         versions: tuple[int, int],
-        flexible: int | None,
         request: Message,
         response: Message,
+        flexible: int | None = None,
         unstable: int | None = None,
     ) -> None:
         since = FOREVER if flexible is None else flexible
@@ -116,6 +116,18 @@ class Api:
             ("response", response.of(f"{name}Response", versions, since)),
         ):
             object.__setattr__(self, attribute, value)
+
+    def of(self, key: int, name: str) -> Api:
+        """The same declaration, told which API it is."""
+        return Api(
+            key,
+            name,
+            versions=self.versions,
+            flexible=self.flexible,
+            request=self.request,
+            response=self.response,
+            unstable=self.stable + 1,
+        )
 
     def message(self, direction: str) -> Message:
         """The message of a direction, "request" or "response"."""

@@ -62,21 +62,22 @@ def redact(key: int, direction: Direction, body: dict[str, Any]) -> dict[str, An
     {'auth_bytes': '<redacted 7 bytes>'}
     """
     for path in _PATHS.get((key, direction), ()):
-        body = _without(body, path)
+        body = withheld(body, path)
     return body
 
 
-def _without(value: Any, path: tuple[str, ...]) -> Any:
+def withheld(value: Any, path: tuple[str, ...] = ()) -> Any:
+    """A value with what stands at the path in it replaced by a text; without a path, all of it."""
     match value:
         case None:
             return None
         case list():
-            return [_without(item, path) for item in value]
+            return [withheld(item, path) for item in value]
         case dict() if path:
             name, *rest = path
             if name not in value:
                 return value
-            return value | {name: _without(value[name], tuple(rest))}
+            return value | {name: withheld(value[name], tuple(rest))}
         case bytes():
             return f"<redacted {len(value)} bytes>"
     return "<redacted>"

@@ -11,10 +11,13 @@ from typing import Annotated, Any, Final
 import typer
 
 from barnabas import __version__
+from barnabas.captures.kafka.wording import printable
 from barnabas.cli.analyze.command import ANALYZE_EXAMPLES, analyze_command
 from barnabas.cli.captures.commands import capture_app
 from barnabas.cli.captures.convert_command import CONVERT_EXAMPLES, convert_command
 from barnabas.cli.console.help import Group, arrange, examples
+from barnabas.cli.console.options import JsonLines
+from barnabas.cli.console.streams import make_usable, say
 from barnabas.cli.console.terminal import lines
 from barnabas.cli.ctl.ctl import ctl_app
 from barnabas.cli.experiments.command import experiment_app
@@ -24,7 +27,7 @@ from barnabas.cli.proxy.command import PROXY_EXAMPLES, proxy_command
 from barnabas.cli.replay.command import REPLAY_EXAMPLES, replay_command
 from barnabas.cli.scenarios.commands import scenario_app
 from barnabas.cli.specs.commands import spec_app
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, MISUSE, Trouble
 
 TOPICS: Final = {
     "Traffic": ("proxy", "ctl", "demo"),
@@ -44,6 +47,9 @@ TOPICS: Final = {
     "Brokers": ("peers", "serve", "replay", "experiment"),
 }
 """The commands by what people come for, the common ones first."""
+
+_MISUSE: Final[Any] = typer.BadParameter.__base__
+"""What is raised for options that can't be; typer does not name it."""
 
 
 class _Root(Group):
@@ -120,9 +126,7 @@ app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
     "list", epilog=examples("barnabas peers list", "barnabas peers list --json | jq -r .start")
 )
 def peers_list(
-    as_json: Annotated[
-        bool, typer.Option("--json", help="A line of JSON for each that can be started.")
-    ] = False,
+    as_json: JsonLines = False,
 ) -> None:
     """List the kinds of brokers that can be started, and the versions that were seen working."""
     from barnabas.cli.console.json_text import json_text
@@ -176,22 +180,27 @@ arrange(app, TOPICS)
 
 def main() -> None:
     """The entry point: troubles are one line and an exit code, never a traceback."""
+    make_usable()
     try:
-        app()
+        sys.exit(app(prog_name="barnabas", standalone_mode=False))
     except Trouble as trouble:
-        sys.stderr.write(f"barnabas: {lines(str(trouble))}\n")
+        say(lines(str(trouble)))
         sys.exit(trouble.code)
+    except _MISUSE as problem:
+        if said := problem.format_message():  # else it was the help
+            help_of = problem.ctx.command_path if problem.ctx else "barnabas"
+            say(f"{printable(said.rstrip('.'))}; see {help_of} --help")
+        sys.exit(MISUSE)
     except OSError as problem:
         if problem.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
             raise
-        sys.stderr.write(f"barnabas: the output is not complete: {problem.strerror}\n")
+        say(f"the output is not complete: {problem.strerror}")
         sys.exit(COULD_NOT_RUN)
     finally:
-        if sys.stdout is not None and not sys.stdout.closed:
-            try:
-                sys.stdout.flush()
-            except OSError:  # what it still has is lost, and was said to be: it must not try again
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        try:
+            sys.stdout.flush()
+        except OSError:  # what it still has is lost, and was said to be: it must not try again
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

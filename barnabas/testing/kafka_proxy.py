@@ -221,7 +221,7 @@ def start_proxy(
         rules = ("--scenario", str(found))
     arguments = (
         *("proxy", "--bootstrap-server", bootstrap_server, "--listen", "127.0.0.1:0"),
-        *("--control", "127.0.0.1:0", "--log", "json", "--drain", "0s"),
+        *("--control", "127.0.0.1:0", "--log", "json", "--bodies", "full", "--drain", "0s"),
         *("--capture", str(folder / "capture.pcapng"), *rules, *options),
     )
     with running(arguments, folder, "exchanges") as process:

@@ -75,7 +75,7 @@ def commits(_: NoSettings) -> See:
             error_name(one.said["error_code"]) for one in partitions(exchange, "response", context)
         }
         if refusal := next((name for name in REFUSALS if name in errors), None):
-            yield _refused(exchange, request, generation, refusal, known)
+            yield _refused(exchange, request, refusal, known)
         elif known and told and generation < known.generation and "NONE" in errors:
             yield Finding(
                 "error",
@@ -90,13 +90,9 @@ def commits(_: NoSettings) -> See:
 
 
 def _refused(
-    exchange: Exchange,
-    request: dict[str, Any],
-    generation: int,
-    refusal: str,
-    known: _Joined | None,
+    exchange: Exchange, request: dict[str, Any], refusal: str, known: _Joined | None
 ) -> Finding:
-    mine = evidence(exchange)
+    mine, generation = evidence(exchange), request["generation_id_or_member_epoch"]
     severity = REFUSALS[refusal]
     advice = COMMITS_AGAIN if severity == "note" else READ_AGAIN
     what = f"a commit of generation {generation} was"

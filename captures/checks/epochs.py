@@ -8,10 +8,9 @@ that is. No message says why an epoch begins. A member joins with epoch 0 and le
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from barnabas.captures.checks.finding import evidence
-from barnabas.captures.checks.groups import Answered, Group, Groups
+from barnabas.captures.checks.groups import GROUP_TYPES, REMOVED, Answered, Group, Groups
 from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,
@@ -21,24 +20,16 @@ from barnabas.captures.checks.rebalance import (
     Join,
     Member,
 )
-from barnabas.captures.kafka.context.memory import BYTES, Weighed
+from barnabas.captures.kafka.context.memory import Weighed
 from barnabas.captures.kafka.exchange import Exchange
 
-TYPES: Final = {68: "consumer", 76: "share", 88: "streams"}
-"""By the API of a group's heartbeats."""
 
-REMOVED: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
-
-
-class Epochs(Groups[Group]):
+class Epochs(Groups):
     """What exchanges say of these groups, in the order in which they end. No epoch is shown before it is
     over."""
 
-    def __init__(self, bytes_: int = BYTES) -> None:
-        super().__init__(Group, bytes_)
-
     def _says(self, exchange: Exchange) -> bool:
-        return exchange.key in TYPES
+        return exchange.key in GROUP_TYPES
 
     def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
         exchange, name, request, response, end = seen
@@ -66,7 +57,7 @@ class Epochs(Groups[Group]):
         if now is None or epoch > now.number:
             if now is not None:
                 yield now.ended()
-            type_, assignor = TYPES[exchange.key], request.get("server_assignor") or ""
+            type_, assignor = GROUP_TYPES[exchange.key], request.get("server_assignor") or ""
             now = group.now = Generation(name, epoch, type_, assignor, end)
         if epoch == now.number:
             for cause in group.pending:

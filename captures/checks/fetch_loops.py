@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from barnabas.captures.checks.fetches import by_follower
 from barnabas.captures.checks.finding import MS, Check, Evidence, Finding, See, answered, evidence
-from barnabas.captures.checks.partitions import partitions
+from barnabas.captures.checks.partitions import by_follower, partitions
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange

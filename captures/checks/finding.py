@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
+from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.exchange import Exchange, iso
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten
 
 Severity = Literal["error", "warning", "note"]
@@ -29,10 +30,17 @@ class Evidence(NamedTuple):
     correlation_id: int
     packets: tuple[int, ...]
     """Of the request and the response in the capture file, as Wireshark numbers them."""
+    rules: tuple[str, ...] = ()
+    """Of the proxy, that fired on either."""
 
     def row(self) -> dict[str, Any]:
         """In JSON form."""
-        return {**self._asdict(), "ts": iso(self.ts), "packets": list(self.packets)}
+        return {
+            **self._asdict(),
+            "ts": iso(self.ts),
+            "packets": list(self.packets),
+            "rules": list(self.rules),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,10 @@ class NoSettings:
 
 
 CLIENT: Final = 255
-"""Characters of a client id in evidence: checks keep evidence of many exchanges."""
+"""Characters of a client id or a rule's name in evidence: checks keep evidence of many exchanges."""
+
+RULES: Final = 10
+"""Rules in evidence, of which a capture may name any number."""
 
 MS: Final = 1_000_000
 """ns in a millisecond."""
@@ -98,6 +109,7 @@ def evidence(exchange: Exchange) -> Evidence:
         exchange.version,
         exchange.correlation_id,
         tuple(number for number in packets if number),
+        tuple(shorten(rule, CLIENT) for rule in exchange.rules[:RULES]),
     )
 
 

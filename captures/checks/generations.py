@@ -9,7 +9,6 @@ leaves it says itself (KIP-800: JoinGroup v8+, LeaveGroup v5+), else what passes
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
 from barnabas.captures.checks.finding import evidence
@@ -28,7 +27,6 @@ from barnabas.captures.checks.rebalance import (
 from barnabas.captures.kafka.context.memory import BYTES, Memory, Weighed, weight
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.phrases.groups import GIVEN_ID
-from barnabas.captures.kafka.wording import member_name
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMIT, SYNC_GROUP
 
@@ -40,25 +38,11 @@ _KEYS: Final = (JOIN_GROUP, SYNC_GROUP, LEAVE_GROUP, HEARTBEAT, OFFSET_COMMIT)
 _TELLING: Final = (REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID)
 
 
-@dataclass(slots=True)
-class _Group(Group):
-    listed: set[str] = field(default_factory=set)
-    """Members of the present generation, as its leader was told, and of the one before."""
-    before: set[str] = field(default_factory=set)
-
-    def member(self, member: str, listed: set[str]) -> Member | None:
-        """Who is in it; of one that nobody has seen join, only the id is known."""
-        one = self.members.get(member)
-        if one is None and member in listed:
-            one = Member(member, member_name(member), "", None, -1, 0)
-        return one
-
-
-class Generations(Groups[_Group]):
+class Generations(Groups):
     """What exchanges say of the classic groups, in the order in which they end."""
 
     def __init__(self, bytes_: int = BYTES) -> None:
-        super().__init__(_Group, bytes_)
+        super().__init__(bytes_)
         self._asked: Memory[tuple[str, str], str] = Memory(bytes_=bytes_)
         """Reasons of newcomers that were given an id to come back with."""
 
@@ -72,7 +56,7 @@ class Generations(Groups[_Group]):
             return exchange.error in _TELLING
         return exchange.key in _KEYS
 
-    def _take(self, seen: Answered, group: _Group) -> Iterator[Cause | Generation]:
+    def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
         if seen.exchange.key == JOIN_GROUP:
             yield from self._joined(seen, group)
         elif seen.exchange.key == LEAVE_GROUP:
@@ -80,7 +64,7 @@ class Generations(Groups[_Group]):
         else:
             yield from self._told(seen, group)
 
-    def _joined(self, seen: Answered, group: _Group) -> Iterator[Cause | Generation]:
+    def _joined(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
         exchange, name, request, response, end = seen
         member, reason = response["member_id"], request.get("reason") or ""
         if exchange.error:
@@ -100,44 +84,37 @@ class Generations(Groups[_Group]):
             now = Generation(name, number, "classic", protocol, exchange.ts, group.pending)
             group.now, group.pending = now, Weighed()
             group.before, group.listed = group.listed, set()
-            group.more = weight(group.before)
+            group.listed_weight = weight(group.before)
         static = now.joined and exchange.ts > now.joins[0].end
         before = group.member(member, group.before)
         asked = self._asked.pop((name, member), None)
         new = before is None and (
             not request["member_id"] or asked is not None or bool(group.before)
         )
-        timeout = (
-            "rebalance_timeout_ms" if "rebalance_timeout_ms" in request else "session_timeout_ms"
-        )
-        one = Member.of(exchange, member, request.get("group_instance_id"), request[timeout])
+        timeout = request.get("rebalance_timeout_ms", request["session_timeout_ms"])
+        one = Member.of(exchange, member, request.get("group_instance_id"), timeout)
         group.members[member] = one
         if asked is not None or reason.startswith(GIVEN_ID):
             reason = asked or ""
         told = None if before is None else before.told
         if static:
             return  # it has its place back, and nobody else hears of it (KIP-345)
-        if new:
-            cause = one.cause(JOINED, name, exchange, reason, group.members)
-            cause.back = self._absent.ended(name, one)
+        if new or (before is not None and told is None and not now.causes):
+            cause = one.cause(JOINED if new else REJOINED, name, exchange, reason, group.members)
+            cause.back = self._absent.ended(name, one) if new else None
             now.causes.append(cause)
             yield cause
-        elif before is not None and told is None and not now.causes:
-            cause = one.cause(REJOINED, name, exchange, reason, group.members)
-            now.causes.append(cause)
-            yield cause
-        times = exchange.ts, end, told
-        who = one.named(group.members), member, one.client
+        who, times = (one.named(group.members), member, one.client), (exchange.ts, end, told)
         now.joins.append(Join(*who, *times, new, evidence(exchange)))
         now.leader = response["leader"]
         if response["members"]:
             yield from self._members(seen, group, now)
 
-    def _members(self, seen: Answered, group: _Group, now: Generation) -> Iterator[Cause]:
+    def _members(self, seen: Answered, group: Group, now: Generation) -> Iterator[Cause]:
         """The members as the leader is told them: those that are no longer there were waited for in vain."""
         told = seen.response["members"]
         group.listed = {one["member_id"] for one in told}
-        group.more = weight((group.before, group.listed))
+        group.listed_weight = weight((group.before, group.listed))
         places = {one.get("group_instance_id") for one in told} - {None}
         now.members = len(group.listed)
         for member in sorted({*group.members, *group.before} - group.listed):
@@ -152,7 +129,7 @@ class Generations(Groups[_Group]):
                 yield cause
 
     def _gone(
-        self, seen: Answered, group: _Group, member: str, what: str, reason: str = ""
+        self, seen: Answered, group: Group, member: str, what: str, reason: str = ""
     ) -> Iterator[Cause]:
         """A member has gone: a cause of the next generation."""
         one = group.member(member, group.listed) or group.member(member, group.before)
@@ -166,7 +143,7 @@ class Generations(Groups[_Group]):
         group.pending.append(cause)
         yield cause
 
-    def _left(self, seen: Answered, group: _Group) -> Iterator[Cause]:
+    def _left(self, seen: Answered, group: Group) -> Iterator[Cause]:
         request, response = seen.request, seen.response
         members = request.get("members", [request])
         answers = response.get("members") or [{}] * len(members)
@@ -174,13 +151,13 @@ class Generations(Groups[_Group]):
             error = error_name(response["error_code"] or answer.get("error_code", 0))
             member, reason = asked["member_id"], asked.get("reason") or ""
             if not member:  # a static one, by its name
-                member = group.members.at(asked.get("group_instance_id"))
+                member = group.members.static(asked.get("group_instance_id"))
             if error == "NONE":
                 yield from self._gone(seen, group, member, LEFT, reason)
             elif error == UNKNOWN_MEMBER_ID:  # it was removed before: now it says why
                 self._absent.explained(seen.group, member, reason)
 
-    def _told(self, seen: Answered, group: _Group) -> Iterator[Cause | Generation]:
+    def _told(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
         """Heartbeat, OffsetCommit and SyncGroup: what a member is told."""
         exchange, _, request, _, end = seen
         member = group.members.get(request["member_id"])

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from barnabas.captures.checks.finding import (
-    Check,
-    Evidence,
-    Finding,
-    NoSettings,
-    See,
-    answered,
-    evidence,
-)
-from barnabas.captures.checks.groups import GROUP_APIS
+from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.checks.groups import GROUP_APIS, Answered
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -35,13 +27,22 @@ _KEYS: Final = (JOIN_GROUP, SYNC_GROUP, HEARTBEAT, OFFSET_COMMIT, TXN_OFFSET_COM
 
 @dataclass(slots=True)
 class _Member:
-    state: str
-    generation: int
-    leads: bool
-    since: int
-    """When the client knew of the state, in ns since the epoch."""
+    group: str
+    id: str
     losses: int
     evidence: Evidence
+    state: str = UNJOINED
+    generation: int = -1
+    leads: bool = False
+    since: int = 0
+    """When the client knew of the state, in ns since the epoch."""
+
+    def enter(self, state: str, seen: Answered) -> None:
+        """Its state is another one, and behind a JoinGroup its generation too."""
+        self.state, self.since, self.evidence = state, seen.end, evidence(seen.exchange)
+        if seen.exchange.key == JOIN_GROUP and not seen.exchange.error:
+            self.generation = seen.response["generation_id"]
+            self.leads = seen.response["leader"] == seen.response["member_id"]
 
 
 def group_states(_: NoSettings) -> See:
@@ -49,109 +50,71 @@ def group_states(_: NoSettings) -> See:
     members: Memory[tuple[str, str], _Member] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        request, response = exchange.request if exchange.key in _KEYS else None, exchange.response
-        end = answered(exchange)
-        if not request or not response or end is None:
+        seen = Answered.of(exchange) if exchange.key in _KEYS else None
+        if seen is None:
             return
-        answer = exchange.error or NONE
+        request, answer = seen.request, exchange.error or NONE
         if exchange.key == LEAVE_GROUP:
             for one in request.get("members", [request]):
-                member = members.get((request["group_id"], one["member_id"]))
+                member = members.get((seen.group, one["member_id"]))
                 if member is not None and answer == NONE:
-                    _enter(member, UNJOINED, end, exchange)
+                    member.enter(UNJOINED, seen)
             return
-        asked = request.get("member_id", "")
-        key = (request["group_id"], response.get("member_id") or asked)
+        key = (seen.group, seen.response.get("member_id") or request.get("member_id", ""))
         member = members.get(key)
-        if member is None or member.losses != exchange.losses:
-            members.pop(key, None)
-            if exchange.key == JOIN_GROUP and answer == NONE:
-                state = CLASSIC_MEMBER.step(UNJOINED, exchange.api, answer)
-                members[key] = _joined(exchange, response, state or UNJOINED, end)
+        if member is not None and member.losses == exchange.losses:
+            yield from _step(seen, member, answer)
             return
-        yield from _step(exchange, request, response, member, key, answer, end)
+        members.pop(key, None)
+        if exchange.key == JOIN_GROUP and answer == NONE:
+            member = members[key] = _Member(*key, exchange.losses, evidence(exchange))
+            member.enter(CLASSIC_MEMBER.step(UNJOINED, exchange.api, answer) or UNJOINED, seen)
 
     return see
 
 
-def _step(
-    exchange: Exchange,
-    request: dict[str, Any],
-    response: dict[str, Any],
-    member: _Member,
-    key: tuple[str, str],
-    answer: str,
-    end: int,
-) -> Iterator[Finding]:
+def _step(seen: Answered, member: _Member, answer: str) -> Iterator[Finding]:
+    exchange, _, request, *_ = seen
     generation = request.get("generation_id", request.get("generation_id_or_member_epoch", -1))
+    late = exchange.ts > member.since
     if exchange.key != JOIN_GROUP and generation != member.generation:
-        if generation >= 0:
-            yield from _other_generation(exchange, member, key, generation, answer)
-        return  # nor does a commit of somebody who only claims the id say anything
+        # commits are the matter of `commits`; one of somebody who only claims the id says nothing
+        if generation >= 0 and late and answer == NONE and exchange.key in (SYNC_GROUP, HEARTBEAT):
+            yield Finding(
+                "error",
+                f"group {member.group}: the broker accepted {exchange.api} of generation "
+                f"{generation} from member {member.id}, which is in generation {member.generation}",
+                "A coordinator must reject it with ILLEGAL_GENERATION: otherwise two members may "
+                "own a partition.",
+                (member.evidence, evidence(exchange)),
+            )
+        return
     following = CLASSIC_MEMBER.step(member.state, exchange.api, answer)
     if following is None:
-        if exchange.ts > member.since:
-            yield _violation(exchange, member, key, answer)
+        if late:
+            yield _violation(exchange, member, answer)
     elif following != member.state or exchange.key == JOIN_GROUP:
-        if exchange.key == JOIN_GROUP and answer == NONE:
-            member.generation = response["generation_id"]
-            member.leads = response["leader"] == response["member_id"]
-        _enter(member, following, end, exchange)
+        member.enter(following, seen)
     if exchange.key == SYNC_GROUP and request["assignments"] and not member.leads:
         yield Finding(
             "error",
-            f"group {key[0]}: member {key[1]} sent assignments, but is not the leader of "
+            f"group {member.group}: member {member.id} sent assignments, but is not the leader of "
             f"generation {generation}",
             "Only the member that JoinGroup names as leader may send assignments.",
             (member.evidence, evidence(exchange)),
         )
 
 
-def _other_generation(
-    exchange: Exchange, member: _Member, key: tuple[str, str], generation: int, answer: str
-) -> Iterator[Finding]:
-    if (
-        answer == NONE
-        and exchange.key in (SYNC_GROUP, HEARTBEAT)  # commits are the matter of `commits`
-        and exchange.ts > member.since
-    ):
-        yield Finding(
-            "error",
-            f"group {key[0]}: the broker accepted {exchange.api} of generation {generation} from "
-            f"member {key[1]}, which is in generation {member.generation}",
-            "A coordinator must reject it with ILLEGAL_GENERATION: otherwise two members may own "
-            "a partition.",
-            (member.evidence, evidence(exchange)),
-        )
-
-
-def _violation(exchange: Exchange, member: _Member, key: tuple[str, str], answer: str) -> Finding:
-    meaning = dict(CLASSIC_MEMBER.states)[member.state]
-    text = f"group {key[0]}: {exchange.api} of member {key[1]} in state {member.state} ({meaning})"
+def _violation(exchange: Exchange, member: _Member, answer: str) -> Finding:
+    what = f"group {member.group}: {exchange.api} of member {member.id} in state {member.state}"
+    what += f" ({dict(CLASSIC_MEMBER.states)[member.state]})"
+    both = (member.evidence, evidence(exchange))
     if answer == NONE:
-        return Finding(
-            "error",
-            f"{text} was accepted",
-            "The coordinator has lost the group's state: two members may own a partition.",
-            (member.evidence, evidence(exchange)),
-        )
+        advice = "The coordinator has lost the group's state: two members may own a partition."
+        return Finding("error", f"{what} was accepted", advice, both)
     return Finding(
-        "warning",
-        f"{text}: {answer}",
-        "The member must rejoin before it continues.",
-        (member.evidence, evidence(exchange)),
+        "warning", f"{what}: {answer}", "The member must rejoin before it continues.", both
     )
-
-
-def _joined(exchange: Exchange, response: dict[str, Any], state: str, end: int) -> _Member:
-    leads = response["leader"] == response["member_id"]
-    generation = response["generation_id"]
-    return _Member(state, generation, leads, end, exchange.losses, evidence(exchange))
-
-
-def _enter(member: _Member, state: str, end: int, exchange: Exchange) -> None:
-    member.state, member.since = state, end
-    member.evidence = evidence(exchange)
 
 
 CHECK: Final = Check(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Self
 
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.checks.rebalance import REASON, Cause, Generation, Member, Members
 from barnabas.captures.kafka.context.memory import BYTES, Memory, Weighed
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import shorten
+from barnabas.captures.kafka.wording import member_name, shorten
 
 GROUP_APIS: Final = (
     "JoinGroup",
@@ -26,6 +26,13 @@ GROUP_APIS: Final = (
 )
 """The APIs by which members of groups come, stay, commit and go."""
 
+GROUP_TYPES: Final = {68: "consumer", 76: "share", 88: "streams"}
+"""By the API of their heartbeats: groups whose members are told an epoch and an interval with each of
+them (ConsumerGroupHeartbeat, KIP-848; ShareGroupHeartbeat, KIP-932; StreamsGroupHeartbeat, KIP-1071)."""
+
+REMOVED: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
+"""What the coordinator of such a group answers to a member that it has removed."""
+
 
 @dataclass(slots=True)
 class Group:
@@ -36,45 +43,48 @@ class Group:
     now: Generation | None = None
     pending: Weighed[Cause] = field(default_factory=Weighed)
     """What will have begun the next generation."""
-    more: int = 0
-    """Bytes of what else is kept of it, nearly."""
+    listed: set[str] = field(default_factory=set)
+    """Members of the present generation, as the leader of a classic group was told."""
+    before: set[str] = field(default_factory=set)
+    """Those of the generation before."""
+    listed_weight: int = 0
+    """Bytes that these two take, nearly."""
 
     @property
     def weight(self) -> int:
         """Bytes that it takes, nearly."""
         now = 0 if self.now is None else self.now.weight
-        return self.members.weight + self.pending.weight + now + self.more
+        return self.members.weight + self.pending.weight + now + self.listed_weight
+
+    def member(self, member: str, listed: set[str]) -> Member | None:
+        """Who is in it; of one that nobody has seen join, only the id is known."""
+        one = self.members.get(member)
+        if one is None and member in listed:
+            one = Member(member, member_name(member), "", None, -1, 0)
+        return one
 
 
-class Absences:
+class Absences(Memory[tuple[str, str, str | int], Cause]):
     """Members that have gone from a group, and how, until they come back on their connection or another."""
-
-    def __init__(self, bytes_: int = BYTES) -> None:
-        self._known: Memory[tuple[str, str, str | int], Cause] = Memory(bytes_=bytes_)
-
-    @property
-    def weight(self) -> int:
-        """Bytes that is kept of them, nearly."""
-        return self._known.weight
 
     def began(self, member: Member, cause: Cause) -> None:
         """A member has gone."""
         for key in self._keys(cause.group, member):
-            self._known[key] = cause
+            self[key] = cause
 
     def ended(self, group: str, member: Member) -> Cause | None:
         """How a newcomer had gone before; None: it was not seen, or is somebody else."""
         _, *keys = self._keys(group, member)
-        cause = next((self._known[key] for key in keys if key in self._known), None)
+        cause = next((self[key] for key in keys if key in self), None)
         if cause is not None:
             for key in self._keys(group, cause.member):
-                if self._known.get(key) is cause:
-                    del self._known[key]
+                if self.get(key) is cause:
+                    del self[key]
         return cause
 
     def explained(self, group: str, member: str, reason: str) -> None:
         """A member that had been removed says why it leaves."""
-        cause = self._known.get((group, "member", member))
+        cause = self.get((group, "member", member))
         if cause is not None and not cause.reason:
             cause.reason = shorten(reason, REASON)
 
@@ -87,49 +97,48 @@ class Absences:
         )
 
 
-G = TypeVar("G", bound=Group)
-
-Body = dict[str, Any]
-
-
 class Answered(NamedTuple):
     """An exchange about a group, which was answered."""
 
     exchange: Exchange
     group: str
-    request: Body
-    response: Body
+    request: dict[str, Any]
+    response: dict[str, Any]
     end: int
     """When the client had the answer, in ns since the epoch."""
 
+    @classmethod
+    def of(cls, exchange: Exchange) -> Self | None:
+        """None: it was not answered, or can't be read."""
+        request, response, end = exchange.request, exchange.response, answered(exchange)
+        if not request or not response or end is None:
+            return None
+        return cls(exchange, request["group_id"], request, response, end)
 
-class Groups(ABC, Generic[G]):
+
+class Groups(ABC):
     """What exchanges say of groups, in the order in which they end."""
 
-    def __init__(self, begin: Callable[[int], G], bytes_: int = BYTES) -> None:
-        self._begin = begin
+    def __init__(self, bytes_: int = BYTES) -> None:
         self._bytes = bytes_
-        self._groups: Memory[str, G] = Memory(bytes_=bytes_)
-        self._absent = Absences(bytes_)
+        self._groups: Memory[str, Group] = Memory(bytes_=bytes_)
+        self._absent = Absences(bytes_=bytes_)
 
     def learn(self, exchange: Exchange) -> Iterator[Cause | Generation]:
         """What an exchange shows: causes at once, a generation when its members go on from JoinGroup
         and again, `over`, when another one begins."""
-        if not self._says(exchange):
+        seen = Answered.of(exchange) if self._says(exchange) else None
+        if seen is None:
             return
-        request, response, end = exchange.request, exchange.response, answered(exchange)
-        if not request or not response or end is None:
-            return
-        name = request["group_id"]
-        group = self._groups.get(name)
+        group = self._groups.get(seen.group)
         if group is None or group.losses != exchange.losses:
             if group is not None and group.now is not None:
                 yield group.now.ended()
-            group = self._begin(exchange.losses)
-        yield from self._take(Answered(exchange, name, request, response, end), group)
-        self._groups[name] = group
+            group = Group(exchange.losses)
+        yield from self._take(seen, group)
+        self._groups[seen.group] = group
         if group.weight > self._bytes:  # as behind a gap: what it was is not known any more
-            del self._groups[name]
+            del self._groups[seen.group]
             if group.now is not None:
                 yield group.now.ended()
 
@@ -151,5 +160,5 @@ class Groups(ABC, Generic[G]):
         """Whether such an exchange says anything of a generation."""
 
     @abstractmethod
-    def _take(self, seen: Answered, group: G) -> Iterator[Cause | Generation]:
+    def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
         """What such an exchange says."""

@@ -24,19 +24,25 @@ from barnabas.captures.checks.finding import (
     duration,
     evidence,
 )
-from barnabas.captures.checks.groups import GROUP_APIS
+from barnabas.captures.checks.groups import GROUP_APIS, GROUP_TYPES, REMOVED
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMIT, SYNC_GROUP
 
-NEW_HEARTBEATS: Final = (68, 76, 88)
-"""ConsumerGroupHeartbeat, ShareGroupHeartbeat, StreamsGroupHeartbeat."""
-
 REBALANCE_IN_PROGRESS: Final = "REBALANCE_IN_PROGRESS"
-
-REMOVED: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
-"""What a broker answers to a member that it has removed (KIP-848)."""
+SESSION_ADVICE: Final = (
+    "Set heartbeat.interval.ms to at most a third of session.timeout.ms, and look for pauses of "
+    "the process."
+)
+REMOVED_ADVICE: Final = (
+    "The coordinator removes such a member and the group rebalances: look for long pauses of the "
+    "process, or raise session.timeout.ms."
+)
+INTERVAL_ADVICE: Final = (
+    "Look for pauses of the process; after group.consumer.session.timeout.ms (45 s by default) "
+    "the broker fences the member."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,27 +100,32 @@ def heartbeats(settings: Heartbeats) -> See:
     return see
 
 
-_KEYS: Final = (
-    *(JOIN_GROUP, SYNC_GROUP, LEAVE_GROUP, HEARTBEAT, OFFSET_COMMIT),
-    *NEW_HEARTBEATS,
-)
+_KEYS: Final = (JOIN_GROUP, SYNC_GROUP, LEAVE_GROUP, HEARTBEAT, OFFSET_COMMIT, *GROUP_TYPES)
 
 
 def _late(
-    exchange: Exchange,
-    request: dict[str, Any],
-    alive: _Alive,
-    key: tuple[str, str],
-    gap: float,
+    exchange: Exchange, request: dict[str, Any], alive: _Alive, key: tuple[str, str], gap: float
 ) -> Iterator[Finding]:
     seen = (alive.evidence, evidence(exchange))
+    who, limit = f"group {key[0]}: member {key[1]}", duration(alive.timeout_ms * MS)
+    silent = f"{who} was silent for {duration(gap * MS)}"
     if alive.classic:
-        if exchange.key in (HEARTBEAT, OFFSET_COMMIT):
-            yield _late_session(key, gap, alive.timeout_ms, seen)
-    elif exchange.key in NEW_HEARTBEATS:
+        if exchange.key not in (HEARTBEAT, OFFSET_COMMIT):
+            return
+        over = gap > alive.timeout_ms
+        yield Finding(
+            "error" if over else "warning",
+            f"{silent}; its session timeout is {limit}",
+            REMOVED_ADVICE if over else SESSION_ADVICE,
+            seen,
+        )
+    elif exchange.key in GROUP_TYPES:
+        removed = exchange.error in REMOVED
         # what was told at a commit is news again only if it had a consequence
-        if request["member_epoch"] > 0 and (not alive.told or exchange.error in REMOVED):
-            yield _late_interval(key, gap, alive.timeout_ms, seen, exchange.error)
+        if request["member_epoch"] > 0 and (not alive.told or removed):
+            what = f"{silent}; the broker asked for a heartbeat every {limit}"
+            what += f" and now answers {exchange.error}" if removed else ""
+            yield Finding("error" if removed else "warning", what, INTERVAL_ADVICE, seen)
     elif (
         exchange.key == OFFSET_COMMIT
         # responses of a connection come in the order of requests: no heartbeat is under way there
@@ -124,51 +135,11 @@ def _late(
         alive.told = True
         yield Finding(
             "warning",
-            f"group {key[0]}: member {key[1]} commits, but has sent no heartbeat for "
-            f"{duration(gap * MS)}; the broker asked for one every "
-            f"{duration(alive.timeout_ms * MS)}",
+            f"{who} commits, but has sent no heartbeat for {duration(gap * MS)}; the broker asked "
+            f"for one every {limit}",
             f"Commits do not keep a member in such a group. {INTERVAL_ADVICE}",
             seen,
         )
-
-
-def _late_session(
-    key: tuple[str, str], gap: float, timeout_ms: int, seen: tuple[Evidence, ...]
-) -> Finding:
-    over = gap > timeout_ms
-    return Finding(
-        "error" if over else "warning",
-        f"group {key[0]}: member {key[1]} was silent for {duration(gap * MS)}; its session "
-        f"timeout is {duration(timeout_ms * MS)}",
-        "The coordinator removes such a member and the group rebalances: look for long pauses of "
-        "the process, or raise session.timeout.ms."
-        if over
-        else "Set heartbeat.interval.ms to at most a third of session.timeout.ms, and look for "
-        "pauses of the process.",
-        seen,
-    )
-
-
-def _late_interval(
-    key: tuple[str, str],
-    gap: float,
-    interval_ms: int,
-    seen: tuple[Evidence, ...],
-    error: str | None,
-) -> Finding:
-    text = (
-        f"group {key[0]}: member {key[1]} was silent for {duration(gap * MS)}; the broker asked "
-        f"for a heartbeat every {duration(interval_ms * MS)}"
-    )
-    if error in REMOVED:
-        return Finding("error", f"{text} and now answers {error}", INTERVAL_ADVICE, seen)
-    return Finding("warning", text, INTERVAL_ADVICE, seen)
-
-
-INTERVAL_ADVICE: Final = (
-    "Look for pauses of the process; after group.consumer.session.timeout.ms (45 s by default) "
-    "the broker fences the member."
-)
 
 
 def _learn(
@@ -190,7 +161,7 @@ def _learn(
             key = (key[0], response["member_id"])
             timeout = request["session_timeout_ms"]
             members[key] = _Alive(end, timeout, True, exchange.losses, evidence(exchange))
-    elif exchange.key in NEW_HEARTBEATS:
+    elif exchange.key in GROUP_TYPES:
         if response["member_epoch"] > 0:
             key = (key[0], response["member_id"] or key[1])
             timeout = response["heartbeat_interval_ms"]

@@ -62,7 +62,7 @@ def _long(now: Generation) -> Finding:
         who = f"member {join.member} ({join.client})"
         seen.append(join.evidence)
         if waited.kind == "untold":
-            why = "; ".join(cause.at_length for cause in now.causes) or "a member joined"
+            why = "; ".join(cause.in_full for cause in now.causes) or "a member joined"
             said = (
                 f"it began because {why}; {who} learned of it {duration(waited.ns)} later, with "
                 "its heartbeat"

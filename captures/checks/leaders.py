@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from barnabas.captures.checks.fetches import by_follower
 from barnabas.captures.checks.finding import (
     MS,
     Check,
@@ -24,7 +23,12 @@ from barnabas.captures.checks.finding import (
     duration,
     evidence,
 )
-from barnabas.captures.checks.partitions import Partition, answered_partitions, partitions
+from barnabas.captures.checks.partitions import (
+    Partition,
+    answered_partitions,
+    by_follower,
+    partitions,
+)
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import ELEMENT, Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -115,11 +119,8 @@ def _judged(
     said = f"told {duration(late)} before that broker {leader.node} is the leader"
     epoch = one.said.get("current_leader_epoch", -1)
     if epoch >= 0 and epoch == leader.epoch:
-        finding = (
-            f"{one.place}: broker {broker} was sent {exchange.api} by a client that knew leader "
-            "epoch "
-        )
-        finding += f"{epoch}, {said}"
+        finding = f"{one.place}: broker {broker} was sent {exchange.api} by a client that knew "
+        finding += f"leader epoch {epoch}, {said}"
     elif one.answer and one.answer["error_code"] == NOT_LEADER_OR_FOLLOWER:
         times = told.refused.get(exchange.connection, 0) + 1
         if len(told.refused) == MOST and times == 1:

@@ -6,33 +6,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.captures.checks.finding import (
-    Check,
-    Evidence,
-    Finding,
-    NoSettings,
-    See,
-    answered,
-    evidence,
-)
-from barnabas.captures.checks.groups import GROUP_APIS
+from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
+from barnabas.captures.checks.groups import GROUP_APIS, GROUP_TYPES, Answered
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.groups import CONSUMER_MEMBER, NONE
 from barnabas.specs.groups.consumer import BEAT, JOINED, UNSUBSCRIBED, event
 
-HEARTBEATS: Final = (68, 76, 88)
-"""ConsumerGroupHeartbeat, ShareGroupHeartbeat, StreamsGroupHeartbeat."""
-
 
 @dataclass(slots=True)
 class _Member:
-    state: str
-    epoch: int
-    since: int
+    group: str
+    id: str
     losses: int
     evidence: Evidence
+    state: str = UNSUBSCRIBED
+    epoch: int = 0
+    since: int = 0
 
 
 def member_epochs(_: NoSettings) -> See:
@@ -40,52 +31,47 @@ def member_epochs(_: NoSettings) -> See:
     members: Memory[tuple[str, str], _Member] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        request, response = (
-            exchange.request if exchange.key in HEARTBEATS else None,
-            exchange.response,
-        )
-        end = answered(exchange)
-        if not request or not response or end is None:
+        seen = Answered.of(exchange) if exchange.key in GROUP_TYPES else None
+        if seen is None:
             return
-        asked = request["member_epoch"]
+        asked, epoch = seen.request["member_epoch"], seen.response["member_epoch"]
         what, answer = event(asked), exchange.error or NONE
-        key = (request["group_id"], response["member_id"] or request["member_id"])
+        key = (seen.group, seen.response["member_id"] or seen.request["member_id"])
         member = members.get(key)
         if member is None or member.losses != exchange.losses:
             if what == BEAT:
                 members.pop(key, None)
                 return  # it began before anybody looked
-            member = _Member(UNSUBSCRIBED, 0, 0, exchange.losses, evidence(exchange))
-            members[key] = member
+            member = members[key] = _Member(*key, exchange.losses, evidence(exchange))
         following = CONSUMER_MEMBER.step(member.state, what, answer)
         if exchange.ts > member.since:
-            yield from _judged(exchange, member, key, asked, following)
+            yield from _judged(exchange, member, asked, following)
         if following is None:
             return
         if following == JOINED and answer == NONE:
-            if 0 < response["member_epoch"] < asked:
+            if 0 < epoch < asked:
                 yield Finding(
                     "error",
-                    f"group {key[0]}: the broker answered member {key[1]} with epoch "
-                    f"{response['member_epoch']}, lower than its {asked}",
+                    f"group {member.group}: the broker answered member {member.id} with epoch "
+                    f"{epoch}, lower than its {asked}",
                     "Member epochs only grow: the coordinator has lost the group's state.",
                     (member.evidence, evidence(exchange)),
                 )
-            member.epoch = response["member_epoch"]
+            member.epoch = epoch
         if following != member.state or answer == NONE:
-            member.state, member.since, member.evidence = following, end, evidence(exchange)
+            member.state, member.since, member.evidence = following, seen.end, evidence(exchange)
 
     return see
 
 
 def _judged(
-    exchange: Exchange, member: _Member, key: tuple[str, str], asked: int, following: str | None
+    exchange: Exchange, member: _Member, asked: int, following: str | None
 ) -> Iterator[Finding]:
     if following is None:
         meaning = dict(CONSUMER_MEMBER.states)[member.state]
         yield Finding(
             "error" if exchange.error == "" else "warning",
-            f"group {key[0]}: a heartbeat with epoch {asked} of member {key[1]} in state "
+            f"group {member.group}: a heartbeat with epoch {asked} of member {member.id} in state "
             f"{member.state} ({meaning}) was answered with {exchange.error or NONE}",
             "A member that was fenced or has left must join again with epoch 0.",
             (member.evidence, evidence(exchange)),
@@ -93,8 +79,8 @@ def _judged(
     elif asked > 0 and member.state == JOINED and asked != member.epoch:
         yield Finding(
             "warning",
-            f"group {key[0]}: member {key[1]} sent a heartbeat with epoch {asked}; its current "
-            f"epoch is {member.epoch}",
+            f"group {member.group}: member {member.id} sent a heartbeat with epoch {asked}; its "
+            f"current epoch is {member.epoch}",
             "A member must send the epoch of the latest response.",
             (member.evidence, evidence(exchange)),
         )

@@ -40,11 +40,9 @@ ADVICE: Final = (
 
 @dataclass(slots=True)
 class _Batch:
-    connection: int
     ordinal: int
     """Of its request on that connection; behind a gap they are numbered anew."""
     losses: int
-    ts: int
     end: int
     """When the client heard what came of it."""
     checksum: int
@@ -55,10 +53,10 @@ class _Batch:
     def pipelines(self, other: _Batch) -> bool:
         """Whether the other one was sent behind it, before its response came."""
         return (
-            self.connection == other.connection
+            self.evidence.connection == other.evidence.connection
             and self.losses == other.losses
             and self.ordinal < other.ordinal
-            and other.ts < self.end
+            and other.evidence.ts < self.end
         )
 
 
@@ -73,10 +71,8 @@ def order(_: NoSettings) -> See:
             end = answered(exchange)
             taken = one.error == 0 and end is not None
             mine = _Batch(
-                exchange.connection,
                 exchange.ordinal,
                 exchange.losses,
-                exchange.ts,
                 NEVER if end is None else end,
                 one.checksum,
                 one.base_offset if taken else -1,

@@ -48,3 +48,15 @@ def answered_partitions(exchange: Exchange, context: Context) -> Iterator[Partit
     answers = {one[:2]: one.said for one in partitions(exchange, "response", context)}
     for one in partitions(exchange, "request", context):
         yield one._replace(answer=answers.get(one[:2]))
+
+
+def by_follower(request: dict[str, Any]) -> bool:
+    """Whether a broker that follows a leader sends this Fetch request; False: a consumer.
+
+    >>> by_follower({"replica_id": 2}), by_follower({"replica_state": {"replica_id": 2}})
+    (True, True)
+    >>> by_follower({"replica_id": -1}), by_follower({})
+    (False, False)
+    """
+    state = request.get("replica_state") or {}
+    return bool(request.get("replica_id", -1) >= 0 or state.get("replica_id", -1) >= 0)

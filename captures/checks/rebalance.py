@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.checks.finding import MS, Evidence, client_key, duration, evidence
+from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.context.memory import ELEMENT, Weighed, weight
-from barnabas.captures.kafka.exchange import Exchange, iso
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import listed, shorten
 
 JOINED: Final = "joined"
@@ -71,7 +72,7 @@ class Member:
         """A step of this member that begins a rebalance."""
         alike = members.others(self, self.client_key) + 1
         name, said = self.named(members), shorten(reason, REASON)
-        return Cause(what, group, name, self, said, exchange.connection, alike, evidence(exchange))
+        return Cause(what, group, name, self, said, alike, evidence(exchange))
 
 
 class Members(dict[str, Member]):
@@ -106,7 +107,7 @@ class Members(dict[str, Member]):
         having = self._having.get(name, {})
         return len(having) - (member.id in having)
 
-    def at(self, instance: str | None) -> str:
+    def static(self, instance: str | None) -> str:
         """The id of a static member; empty if there is none."""
         return next(iter(self._having.get(f"instance {instance}", ())), "")
 
@@ -126,7 +127,6 @@ class Cause:
     member: Member
     reason: str
     """As the client says (KIP-800); empty if it does not."""
-    connection: int
     alike: int
     """Members of the group that may be the same program."""
     evidence: Evidence
@@ -155,7 +155,7 @@ class Cause:
         return f"{self.what}: {self.reason}" if self.reason else self.what
 
     @property
-    def at_length(self) -> str:
+    def in_full(self) -> str:
         """With how it had gone before, if it had."""
         return str(self) if self.back is None else f"{self} (before, {self.back})"
 
@@ -232,9 +232,9 @@ class Generation:
     def followed(self, causes: Weighed[Cause], members: int) -> Generation:
         """The next one, in which nobody was seen any more: numbers grow by one."""
         began = causes[0].evidence.ts
-        left = Generation(self.group, self.number + 1, self.type, "", began, causes)
-        left.members = members
-        return left.ended()
+        following = Generation(self.group, self.number + 1, self.type, "", began, causes)
+        following.members = members
+        return following.ended()
 
     @property
     def took(self) -> int:

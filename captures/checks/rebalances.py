@@ -103,7 +103,8 @@ def rebalances(settings: Rebalances) -> See:
 
 
 def _same_process(came: Cause, gone: Cause) -> bool:
-    return came.connection == gone.connection or gone.what != LEFT or gone.polls_late
+    same = came.evidence.connection == gone.evidence.connection
+    return same or gone.what != LEFT or gone.polls_late
 
 
 def _polled_late(gone: Cause) -> Finding:

@@ -32,8 +32,8 @@ def run(
                         raise ValueError("a finding without evidence")
                     yield check, finding
             except Exception as problem:
-                at = f" at {exchange.api} v{exchange.version} #{exchange.correlation_id}"
-                raise _failed(check, problem, at) from problem
+                where = f" at {exchange.api} v{exchange.version} #{exchange.correlation_id}"
+                raise _failed(check, problem, where) from problem
 
 
 def _begin(check: Check) -> See:
@@ -43,6 +43,6 @@ def _begin(check: Check) -> See:
         raise _failed(check, problem) from problem
 
 
-def _failed(check: Check, problem: Exception, at: str = "") -> CheckFailed:
+def _failed(check: Check, problem: Exception, where: str = "") -> CheckFailed:
     why = f"{type(problem).__name__}: {' '.join(str(problem).split())}"
-    return CheckFailed(f"check {check.name} failed{at}: {why}")
+    return CheckFailed(f"check {check.name} failed{where}: {why}")

@@ -77,19 +77,17 @@ def follows(sequence: int) -> int:
     return (sequence + 1) % MODULUS
 
 
-class _Ended:
-    """Which requests of each connection have ended: what still waits may hold numbers."""
-
-    def __init__(self) -> None:
-        self._known: Memory[int, tuple[int, int]] = Memory()
+class _Ended(Memory[int, tuple[int, int]]):
+    """Which requests of each connection have ended, how many and up to which: what still waits may hold
+    numbers."""
 
     def note(self, exchange: Exchange) -> None:
-        count, highest = self._known.get(exchange.connection, (0, -1))
-        self._known[exchange.connection] = count + 1, max(highest, exchange.ordinal)
+        count, highest = self.get(exchange.connection, (0, -1))
+        self[exchange.connection] = count + 1, max(highest, exchange.ordinal)
 
     def all_before(self, exchange: Exchange) -> bool:
         """Whether nothing waits that was sent before the last one that has ended."""
-        count, highest = self._known.get(exchange.connection, (0, -1))
+        count, highest = self.get(exchange.connection, (0, -1))
         return count == highest + 1
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS
+from barnabas.captures.kafka.framing.stream_framing import head_of
 from barnabas.captures.writing.masking import UNSOLICITED, Masked, Masking
-from barnabas.specs.frames import Direction, Short, request_head
-from barnabas.specs.malformed import Malformed, without_reason
+from barnabas.specs.frames import Direction
+from barnabas.specs.malformed import without_reason
 
 SHOWN = 8
 """Bytes of a response that no request explains: its size, its correlation id."""
@@ -56,12 +57,8 @@ class Hiding:
     def nobodys(self, frame: bytes, direction: Direction) -> Masked:
         """A whole frame that belongs to no exchange."""
         key, version = UNSOLICITED, -1
-        if direction == "request":
-            try:
-                head = request_head(frame, 4, len(frame))
-                key, version = head.key, head.version
-            except (Short, Malformed):
-                pass
+        if direction == "request" and (head := head_of(frame[4:])) is not None:
+            key, version = head.key, head.version
         return self.frame(frame, direction, key, version)
 
     def comment(self, comment: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from barnabas.captures.conversion.hiding import SIZE, Hiding
 from barnabas.captures.conversion.spans import DROPPED, NOBODYS
-from barnabas.captures.conversion.stream import Named, Piece
+from barnabas.captures.conversion.stream import Named, Piece, as_it_came
 from barnabas.captures.kafka.framing.stream_framing import Framing
 from barnabas.captures.tcp.events import Chunk
 from barnabas.specs.frames import Direction
@@ -37,19 +37,13 @@ class LinkedStream:
         data = b"".join(piece for _, piece in self._held)
         read = list(self._framing.feed(data, chunk.ts_ns))
         number = next((c["frame"] for c in chunk.comments if isinstance(c.get("frame"), int)), -1)
-        named = self.named.get(number)
-        if named is None:
-            named = Named(number, self.replies.get(chunk.packet, NOBODYS))
+        named = self.named.get(number) or Named(number, self.replies.get(chunk.packet, NOBODYS))
         if self.sliced and (named.verdict in (DROPPED, NOBODYS) or not (begins or read)):
             # what stood behind a frame that was cut short was not read, and shall not be
             self._held = []
             return []
         masked = self.hiding.judged(data, self.direction, named.verdict)
-        pieces = []
-        at = 0
-        for ts_ns, piece in self._held:
-            pieces.append(Piece(ts_ns, [masked.data[at : at + len(piece)]]))
-            at += len(piece)
+        pieces = [Piece(ts_ns, [piece]) for ts_ns, piece in as_it_came(masked.data, self._held)]
         self._held = []
         last = pieces[-1].comments
         for comment in chunk.comments:
@@ -59,12 +53,11 @@ class LinkedStream:
             last.append({"frame": named.ordinal, "payload": masked.payload})
         return pieces
 
-    def lose(self, count: int) -> tuple[list[Piece], int]:
-        """Bytes are missing: what is written before, and how many are missing there, too."""
+    def lose(self, count: int, ts_ns: int) -> list[Piece]:
+        """Bytes are missing: what is written before, and then they are missing there, too."""
         self._framing.lose(count)
-        pieces = [] if self.sliced else self.end()
-        self._held = []
-        return pieces, 0 if self.sliced else count or 1
+        pieces = self.end()
+        return [] if self.sliced else [*pieces, Piece(ts_ns, missing=count or 1)]
 
     def end(self) -> list[Piece]:
         """Nothing more will come: what is there of a frame that is not whole."""

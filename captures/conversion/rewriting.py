@@ -82,13 +82,11 @@ class _Flow:
         )
         self._bound = False
         hiding = self._hiding = replace(hiding, kinds=survey.kinds)
-        self._arrived = {
-            way: Stream(way, spans, hiding, sliced=sliced) for way, spans in arrived.items()
-        }
-        self._left = {
-            way: LinkedStream(way, stream.named, survey.replies, hiding, sliced)
-            for way, stream in self._arrived.items()
-        }
+        self._streams: dict[tuple[FlowName, Direction], Stream | LinkedStream] = {}
+        for way, spans in arrived.items():
+            stream = self._streams["arrived", way] = Stream(way, spans, hiding, sliced)
+            linked = LinkedStream(way, stream.named, survey.replies, hiding, sliced)
+            self._streams["left", way] = linked
 
     def take(self, event: Chunk | Lost | Closed) -> None:
         """What comes next of it."""
@@ -97,23 +95,18 @@ class _Flow:
             self._flow.close(event.ts_ns, event.reset)
             return
         flow, way = event.flow, event.direction
-        missing = 0
         if flow == "left" and not self._bound:
             self._bind()
+        stream = self._streams[flow, way]
         if isinstance(event, Chunk):
-            pieces = (self._arrived if flow == "arrived" else self._left)[way].take(event)
-        elif flow == "arrived":
-            pieces, missing = [], self._arrived[way].lose(event.bytes)
+            self._write(flow, way, stream.take(event))
         else:
-            pieces, missing = self._left[way].lose(event.bytes)
-        self._write(flow, way, pieces)
-        if missing:
-            self._write(flow, way, [Piece(event.ts_ns, missing=missing)])
+            self._write(flow, way, stream.lose(event.bytes, event.ts_ns))
 
     def end(self) -> None:
         """Nothing more comes: what is there of frames that are not whole."""
-        for way, stream in self._left.items():
-            self._write("left", way, stream.end())
+        for (flow, way), stream in self._streams.items():
+            self._write(flow, way, stream.end())
 
     def _write(self, flow: FlowName, way: Direction, pieces: list[Piece]) -> None:
         if flow == "left" and not self._bound:

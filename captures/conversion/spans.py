@@ -71,8 +71,8 @@ class Spans:
 
     def place(self, ordinal: int, near: int) -> int | None:
         """The place of a frame that a comment names, which stands near this place."""
-        at = self._run(near)
-        for begun, first in self._runs[max(at - 1, 0) : at + 2][::-1]:
+        run = self._run(near)
+        for begun, first in self._runs[max(run - 1, 0) : run + 2][::-1]:
             place = begun + ordinal - first
             if begun <= place < len(self.sizes) and self.ordinal(place) == ordinal:
                 return place

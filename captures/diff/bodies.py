@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.wording import shorten
@@ -103,20 +104,20 @@ def without(body: Any, ignore: Iterable[str] = OF_THE_RUN) -> Any:
     >>> without({"a": 1, "throttle_time_ms": 0, "b": [{"host": "h", "c": 2}]})
     {'a': 1, 'b': [{'c': 2}]}
     """
-    return _left(body, (), _patterns(ignore))
+    return _without(body, (), _patterns(ignore))
 
 
 def _patterns(ignore: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(path.split(".")) for path in ignore)
 
 
-def _left(value: Any, names: tuple[str, ...], ignore: tuple[tuple[str, ...], ...]) -> Any:
+def _without(value: Any, names: tuple[str, ...], ignore: tuple[tuple[str, ...], ...]) -> Any:
     if isinstance(value, list):
-        return [_left(item, names, ignore) for item in value]
+        return [_without(item, names, ignore) for item in value]
     if not isinstance(value, dict):
         return value
     return {
-        name: _left(inner, (*names, name), ignore)
+        name: _without(inner, (*names, name), ignore)
         for name, inner in value.items()
         if not any(_ends((*names, name), pattern) for pattern in ignore)
     }
@@ -156,12 +157,8 @@ def together(left: list[Any], right: list[Any]) -> Iterator[tuple[object, Any, A
             for label in dict.fromkeys((*one, *other)):
                 yield label, one.get(label, ABSENT), other.get(label, ABSENT)
             return
-    for place in range(max(len(left), len(right))):
-        yield (
-            place,
-            left[place] if place < len(left) else ABSENT,
-            right[place] if place < len(right) else ABSENT,
-        )
+    for place, pair in enumerate(zip_longest(left, right, fillvalue=ABSENT)):
+        yield place, *pair
 
 
 def _by(elements: list[Any], name: str) -> dict[Any, Any] | None:

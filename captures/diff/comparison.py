@@ -1,6 +1,6 @@
 """Two captures, exchange by exchange: which belong together, and what differs in them.
 
-Exchanges of a client belong together if they ask for the same, in order; what is left between them
+Exchanges of a client belong together if they ask for the same, in order; what remains between them
 belongs together by API. Neither connections nor brokers are told apart: who connects again asks on, and
 partitions have other leaders in another run.
 """
@@ -70,16 +70,11 @@ def compare(
             if first is None or second is None:
                 yield Compared(first, second)
                 continue
-            found = [
-                tuple(
-                    differences(
-                        _body(first, direction, our_names),
-                        _body(second, direction, other_names),
-                        ignore,
-                    )
-                )
-                for direction in DIRECTIONS
-            ]
+            found = []
+            for direction in DIRECTIONS:
+                one_body = _body(first, direction, our_names)
+                other_body = _body(second, direction, other_names)
+                found.append(tuple(differences(one_body, other_body, ignore)))
             yield Compared(first, second, *found)
 
 

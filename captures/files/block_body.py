@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.captures.files.pcapng import (
     ENHANCED,
@@ -42,13 +42,12 @@ def read_block(block: bytes, order: str, offset: int, interfaces: list[Interface
     return _Body(block[8:-4], order, offset).read(kind, interfaces)
 
 
-class _Body:
+class _Body(NamedTuple):
     """The body of one block: all reading is checked against its end."""
 
-    def __init__(self, data: bytes, order: str, offset: int) -> None:
-        self.data = data
-        self.order = order
-        self.offset = offset
+    data: bytes
+    order: str
+    offset: int
 
     def fault(self, at: int, reason: str) -> CaptureError:
         return CaptureError(self.offset + 8 + at, reason)

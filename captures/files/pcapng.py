@@ -114,9 +114,9 @@ class Run(NamedTuple):
     head: int
     """Bytes of a block before its packet."""
 
-    def packet(self, at: int) -> Packet:
+    def packet(self, index: int) -> Packet:
         """One of them."""
-        ts_ns, start, end = self.places[at]
+        ts_ns, start, end = self.places[index]
         offset = self.file_offset + start - self.head
         return Packet(ts_ns, self.linktype, bytes(self.data[start:end]), (), offset)
 

@@ -39,9 +39,8 @@ def empty(path: Path) -> int:
 def replace(path: Path, data: bytes) -> None:
     """A file with these bytes, its owner's alone, in the place of what was there: others see the one
     before or all of this one. Raises OSError."""
-    file, part = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name}."
-    )  # 0600, never there before
+    # 0600, never there before
+    file, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(file, "wb") as written:
             written.write(data)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from barnabas.specs.json_text import number
 
 COLUMNS: Final = (
     ("ts", "when the request arrived: ISO 8601 in UTC, to the microsecond"),
@@ -28,3 +33,32 @@ COLUMNS: Final = (
     ("response", "decoded body of the response; null if there is none or it can't be decoded"),
 )
 """(name, what it is)."""
+
+
+def iso(ts: int) -> str:
+    """A time in ns since the epoch as ISO 8601 in UTC, to the microsecond.
+
+    >>> iso(1_500_000_000_123_456_789)
+    '2017-07-14T02:40:00.123456Z'
+    """
+    seconds, ns = divmod(ts, 1_000_000_000)
+    return f"{_second(seconds)}.{ns // 1000:06}Z"
+
+
+@lru_cache(64)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()
+
+
+def _rounded(duration: float) -> float:
+    return number(round(duration, 3))
+
+
+FORMS: Final[tuple[tuple[str, Callable[[Any], Any]], ...]] = (
+    ("ts", iso),
+    ("latency_ms", _rounded),
+    ("broker_ms", _rounded),
+    ("rules", list),
+    ("too_large", list),
+)
+"""What columns are made by in JSON, where they are no bodies."""

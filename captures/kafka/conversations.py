@@ -22,7 +22,7 @@ class Conversations:
     skipped: int = 0
     """Bytes that could not be taken apart into frames."""
     earlier: int = 0
-    """Responses to requests that are in a segment which is not here."""
+    """Responses to requests that are in a segment of the capture which is not here."""
     losses: int = 0
     """How often something was missing, or could not be taken apart any further."""
     inferred: bool = False
@@ -74,13 +74,13 @@ class Conversations:
         elif isinstance(event, Closed):
             return self._close(conversation, "connection closed")
         else:
-            conversation.framings.of(event.flow, event.direction).lose(event.bytes)
+            conversation.framings[event.flow, event.direction].lose(event.bytes)
             conversation.lossy = True
             self.losses += 1
         return ()
 
     def _chunk(self, conversation: Conversation, event: Chunk) -> Iterable[Exchange]:
-        """Plain frames pass at once, what is left of a chunk with care."""
+        """Plain frames pass at once, the rest of a chunk with care."""
         if self.seen is not None or event.comments or event.flow == "left":
             return self._frames(conversation, event)
         found, rest = conversation.pair_fast(event)
@@ -90,7 +90,7 @@ class Conversations:
 
     def _frames(self, conversation: Conversation, event: Chunk) -> Iterator[Exchange]:
         _, flow, direction, ts_ns, data, comments, packet = event
-        framing = conversation.framings.of(flow, direction)
+        framing = conversation.framings[flow, direction]
         broken = framing.broken
         for frame in framing.feed(data, ts_ns, comments, packet):
             if self.seen is not None:

@@ -13,13 +13,14 @@ from typing import Any, Self
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, Framing, facts_of
+from barnabas.captures.kafka.pairing.captured_requests import pending_request
 from barnabas.captures.kafka.pairing.draft_pairing import Asked, DraftPairing
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
 from barnabas.specs.drafts import Draft
 from barnabas.specs.drafts.keys import of_key
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
 
@@ -54,9 +55,7 @@ class DraftExchange:
     def of(cls, exchange: Exchange) -> Self:
         """An exchange of which both bodies could be read."""
         latency, own = exchange.latency_ms, exchange.key not in NAMES
-        whole = (
-            exchange.response_body is not None
-        )  # else there is an error in the header, or nothing
+        whole = exchange.response_body is not None  # else an error in the header, or nothing
         error = exchange.error or "" if whole else exchange.note
         return cls(
             exchange.ts,
@@ -81,7 +80,7 @@ class _Conversation:
     opened: Opened
     pairing: DraftPairing
     framings: dict[Direction, Framing] = field(
-        default_factory=lambda: {"request": Framing(), "response": Framing()}
+        default_factory=lambda: {way: Framing() for way in DIRECTIONS}
     )
 
 
@@ -170,28 +169,13 @@ def _begun(known: _Conversation, asked: Asked, frame: CapturedFrame) -> Pending:
     except (Malformed, LookupError):
         known.pairing.forget(asked)
         raise
-    return Pending(
-        asked.correlation_id,
-        asked.key,
-        asked.version,
-        asked.client_id,
-        len(frame.data),
-        frame.ts,
-        frame.ts,
-        body=asked.body,
-        packet=frame.packet,
-        ordinal=frame.ordinal,
-        request_place=frame.place,
-    )
+    head = (asked.correlation_id, asked.key, asked.version, asked.client_id)
+    return pending_request(frame, head, body=asked.body)
 
 
 def _over(known: _Conversation, pending: Pending, **came: Any) -> Exchange:
     opened = known.opened
+    client, broker = opened.comment.get("client", opened.client), opened.comment.get("broker")
     return build_exchange(
-        pending,
-        connection=opened.connection,
-        client_address=opened.comment.get("client", opened.client),
-        server_address=opened.server,
-        broker=opened.comment.get("broker"),
-        **came,
+        pending, opened.connection, client, broker, server_address=opened.server, **came
     )

@@ -2,34 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from typing import Any, Final
 
 from barnabas.captures.kafka.context import Context, Group
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.embedded import reveal
-from barnabas.specs.frames import Direction
-from barnabas.specs.jsonform import to_json
+from barnabas.specs.embedded import PLACES, reveal
+from barnabas.specs.frames import DIRECTIONS, Direction
+from barnabas.specs.jsonform import Blob, base64_text, to_json
+from barnabas.specs.registry import NAMES
+
+_MESSAGES: Final = frozenset(place.message for place in PLACES)
 
 
-def inside(exchange: Exchange, context: Context) -> dict[str, Any]:
+@functools.cache
+def hiding(key: int) -> tuple[Direction, ...]:
+    """The directions of an API in which messages may hide something.
+
+    >>> hiding(0), hiding(3), hiding(11)
+    (('request',), (), ('request', 'response'))
+    """
+    name = NAMES.get(key)
+    return tuple(one for one in DIRECTIONS if f"{name}{one.capitalize()}" in _MESSAGES)
+
+
+def inside(exchange: Exchange, context: Context, blob: Blob = base64_text) -> dict[str, Any]:
     """By direction and path, in JSON form: `{"request": {"protocols[0].metadata": {...}}}`.
 
     Empty if nothing hides there. What can't be read says why; secrets are withheld.
     """
-    return {direction: to_json(found) for direction, found in revealed(exchange, context).items()}
+    if not hiding(exchange.key):
+        return {}
+    found = revealed(exchange, context)
+    return {direction: to_json(values, blob) for direction, values in found.items()}
 
 
 def revealed(exchange: Exchange, context: Context) -> dict[str, Any]:
     """The same as it was decoded."""
-    group = context.groups.get((exchange.request or {}).get("group_id", ""), Group())
     found: dict[str, Any] = {}
-    bodies: dict[Direction, dict[str, Any] | None] = {
-        "request": exchange.request,
-        "response": exchange.response,
-    }
-    for direction, body in bodies.items():
+    for direction in hiding(exchange.key):
+        body = exchange.request if direction == "request" else exchange.response
         if body is None:
             continue
+        group = context.groups.get((exchange.request or {}).get("group_id", ""), Group())
         hidden = reveal(
             exchange.key,
             direction,

@@ -10,13 +10,15 @@ from barnabas.specs.layout import Layout
 from barnabas.specs.registry import api
 
 
-def first_error(key: int, version: int, body: bytes) -> int:
+def first_error(key: int, version: int, body: bytes, decoded: dict[str, Any] | None = None) -> int:
     """The first error code other than 0 in a response's body; 0 if all is well.
 
-    `version` is that of the body's layout. Only the error codes are read.
+    `version` is that of the body's layout. Only the error codes are read, unless it is decoded already.
     Raises Malformed, or LookupError for an unknown API or version.
     """
-    return next(iter(codes_of(key, version, body)), 0)
+    if decoded is None:
+        return next(iter(codes_of(key, version, body)), 0)
+    return next(iter(codes_in(decoded, key, version)), 0)
 
 
 def error_codes(key: int, version: int, body: bytes) -> set[int]:

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from barnabas.captures.kafka.columns import COLUMNS
+from barnabas.captures.kafka.columns import COLUMNS, FORMS
 from barnabas.captures.kafka.errors import first_error
 from barnabas.specs.codec import TooLarge
 from barnabas.specs.drafts.keys import error_in
-from barnabas.specs.frames import Direction
-from barnabas.specs.jsonform import to_json
+from barnabas.specs.frames import DIRECTIONS, Direction
+from barnabas.specs.json_forms import json_form
+from barnabas.specs.jsonform import Blob, base64_text
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api, name_of
-from barnabas.specs.secrets import redact
-
-_COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
 
 SASL_TOKEN: Final = -1
 """The key that stands for a raw SASL token: a frame without a header (SaslHandshake v0, 0.9)."""
@@ -43,6 +41,9 @@ GSSAPI_START: Final = 0x60
 handshake; as the key of an API it would be unknown."""
 
 UNSUPPORTED_VERSION: Final = 35
+
+_COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
+_all_columns: Final = attrgetter(*_COLUMN_NAMES)
 
 _UNREAD: Final = object()
 _BODIES: Final = "request_body", "response_body"
@@ -186,6 +187,11 @@ class Exchange:
             self._response = self._decoded("response", self.response_body)
         return self._response  # type: ignore[no-any-return]
 
+    def known(self, direction: Direction) -> dict[str, Any] | None:
+        """The same of a direction if somebody has asked for it: None if nobody did, too."""
+        found = self._request if direction == "request" else self._response
+        return None if found is _UNREAD else found
+
     @property
     def decoded(self) -> bool:
         """Whether somebody has asked for the decoded bodies: then they cost nothing more."""
@@ -211,37 +217,35 @@ class Exchange:
                 try:
                     body = self.response_body
                     version = body_version(self.key, self.version, "response", body)
-                    code = first_error(self.key, version, body)
+                    code = first_error(self.key, version, body, self.known("response"))
                     self._error = error_in(self.key, code) if code else ""
                 except (Malformed, LookupError):
                     pass
         return self._error  # type: ignore[no-any-return]
 
-    def row(self, columns: Iterable[str] | None = None) -> dict[str, Any]:
-        """The exchange in JSON form, in the order of COLUMNS, secrets redacted.
+    def row(self, columns: Iterable[str] | None = None, blob: Blob = base64_text) -> dict[str, Any]:
+        """The exchange in JSON form, in the order of COLUMNS, secrets redacted, bytes as `blob` has them.
 
         Only the columns that are named, if any are: bodies are decoded only if they are among them.
-        Without names, `sasl`, `payload` and `too_large` stand beside them if there is anything to say.
+        Without names, `sasl`, `payload` and `too_large` stand beside them if there is anything to say. It
+        shares with the decoded bodies what JSON has as they do.
         """
-        if columns is not None:
-            return {name: self._cell(name) for name in columns}
-        found = {name: self._cell(name) for name in _COLUMN_NAMES}
-        beside = {"sasl": self.sasl, "payload": self.payload, "too_large": list(self.too_large)}
-        return found | {name: value for name, value in beside.items() if value}
-
-    def _cell(self, column: str) -> Any:
-        match column:
-            case "ts":
-                return iso(self.ts)
-            case "latency_ms" | "broker_ms":
-                duration = getattr(self, column)
-                return None if duration is None else round(duration, 3)
-            case "rules":
-                return list(self.rules)
-            case "request" | "response":
-                body: dict[str, Any] | None = getattr(self, column)
-                return None if body is None else to_json(redact(self.key, column, body))
-        return getattr(self, column)
+        if columns is None:
+            found = dict(zip(_COLUMN_NAMES, _all_columns(self), strict=True))
+            for name in "sasl", "payload", "too_large":
+                if value := getattr(self, name):
+                    found[name] = value
+        else:
+            found = {name: getattr(self, name) for name in columns}
+        for name, form in FORMS:
+            if (value := found.get(name)) is not None:
+                found[name] = form(value)
+        for direction in DIRECTIONS:
+            if (value := found.get(direction)) is not None:
+                body = self.body(direction) or b""
+                version = body_version(self.key, self.version, direction, body)
+                found[direction] = json_form(self.key, version, direction)(value, blob)
+        return found
 
     def _decoded(self, direction: Direction, body: bytes | None) -> dict[str, Any] | None:
         if body is None or self.key in HEADLESS:
@@ -274,14 +278,3 @@ def body_version(key: int, version: int, direction: Direction, body: bytes) -> i
     ):
         return 0
     return version
-
-
-def iso(ts: int) -> str:
-    """A time in ns since the epoch as ISO 8601 in UTC, to the microsecond.
-
-    >>> iso(1_500_000_000_123_456_789)
-    '2017-07-14T02:40:00.123456Z'
-    """
-    seconds, ns = divmod(ts, 1_000_000_000)
-    when = datetime.fromtimestamp(seconds, UTC).replace(microsecond=ns // 1000)
-    return when.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"

@@ -14,6 +14,9 @@ from typing import Any, Final, NamedTuple
 import jmespath
 from jmespath import exceptions
 
+MAX_DEPTH: Final = 250
+"""Parts of a condition within each other: JMESPath takes two of the 1,000 calls that Python has for each."""
+
 
 class Unclear(ValueError):
     """A condition can't be decided on this body, and why."""
@@ -44,11 +47,11 @@ def quote(text: str) -> str:
     tokens = [(str(m.lastgroup), m.group()) for m in _TOKEN.finditer(text)]
     solid = [i for i, (_, token) in enumerate(tokens) if not token.isspace()]
     parts = [token for _, token in tokens]
-    for before, at, behind in zip([-1, *solid], solid, [*solid[1:], -1], strict=False):
+    for before, index, behind in zip([-1, *solid], solid, [*solid[1:], -1], strict=False):
         compared = any(i >= 0 and tokens[i][0] == "comparator" for i in (before, behind))
-        argument = before >= 0 and tokens[before][1] in ("(", ",") and parts[at][-1].isdigit()
-        if tokens[at][0] == "literal" and (compared or argument):
-            parts[at] = f"`{parts[at]}`"
+        argument = before >= 0 and tokens[before][1] in ("(", ",") and parts[index][-1].isdigit()
+        if tokens[index][0] == "literal" and (compared or argument):
+            parts[index] = f"`{parts[index]}`"
     return "".join(parts)
 
 
@@ -86,7 +89,7 @@ class Expression:
             raise Unclear(
                 f"{error.function_name}() takes {takes}, not {error.actual_type}"
             ) from None
-        except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+        except (ValueError, TypeError, ArithmeticError) as error:
             raise Unclear(_one_line(str(error))) from None
 
 
@@ -105,12 +108,20 @@ def expression(text: str) -> Expression:
         raise ValueError(f"{text!r} does not compile: {_why(error, text)}") from None
     except RecursionError:
         raise ValueError("is nested too deeply") from None
-    try:
-        names = _roots(found.parsed)
-    except RecursionError:  # a || a || ... is parsed in a loop and walked in depth
-        names = None
+    if _depth(found.parsed) > MAX_DEPTH:  # a || a || ... is parsed in a loop and walked in depth
+        raise ValueError("is nested too deeply")
+    names = _roots(found.parsed)
     roots = None if names is None else tuple(sorted(names))
     return Expression(text, _Compiled(found.parsed, found.search), roots)
+
+
+def _depth(node: Any) -> int:
+    """How many parts stand within each other."""
+    depth, level = 0, [node]
+    while level:
+        depth += 1
+        level = [inner for one in level for inner in one["children"] if isinstance(inner, dict)]
+    return depth
 
 
 def _roots(node: Any) -> set[str] | None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 
 from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.captures.kafka.context.completing import complete
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.expression import Unclear, expression
+from barnabas.nearest import did_you_mean
 from barnabas.specs.frames import DIRECTIONS
 
 Filter = Callable[[Exchange], bool]
@@ -36,8 +36,7 @@ def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) ->
     names = [name for name, _ in COLUMNS]
     for root in condition.roots or ():
         if root not in names:
-            near = get_close_matches(root, names, n=1, cutoff=0)[0]
-            raise ValueError(f"exchanges have no column {root!r}; did you mean {near!r}?")
+            raise ValueError(f"exchanges have no column {root!r}{did_you_mean(root, names)}")
     columns = names if condition.roots is None else condition.roots
 
     def passes(exchange: Exchange) -> bool:

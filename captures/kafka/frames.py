@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.captures.kafka.exchange import iso
+from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.framing.flow_framings import FlowFramings
 from barnabas.captures.kafka.framing.frame_resync import Asked
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of, head_of
@@ -71,12 +71,12 @@ def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
     for event in events:
         if isinstance(event, Closed):
             connections.pop(event.connection, None)
+            continue
         if isinstance(event, Opened):
             connections[event.connection] = _Connection(first_frames(event.comment))
-        if isinstance(event, Opened | Closed):
             continue
         connection = connections.setdefault(event.connection, _Connection({}))
-        framing = connection.framings.of(event.flow, event.direction)
+        framing = connection.framings[event.flow, event.direction]
         if isinstance(event, Lost):
             framing.lose(event.bytes)
             continue
@@ -96,22 +96,17 @@ class _Connection:
         return {number: (key, version) for number, (key, version, _) in self._asked.items()}
 
     def seen(self, chunk: Chunk, frame: CapturedFrame) -> SeenFrame:
-        key = version = client_id = None
-        if chunk.direction == "request":
-            head = head_of(frame.data)
-            correlation_id = 0
-            if head is not None:
-                correlation_id = head.correlation_id
-                key, version, client_id = head.key, head.version, head.client_id
-                self._asked.pop(correlation_id, None)
-                self._asked[correlation_id] = (key, version, client_id)
-                if len(self._asked) > LIMIT:
-                    del self._asked[next(iter(self._asked))]
-        else:
+        correlation_id = 0
+        asked: tuple[int | None, int | None, str | None] = (None, None, None)
+        if chunk.direction == "response":
             correlation_id = int.from_bytes(frame.data[:4], signed=True)
-            what = self._asked.get(correlation_id)
-            if what is not None:
-                key, version, client_id = what
+            asked = self._asked.get(correlation_id, asked)
+        elif (head := head_of(frame.data)) is not None:
+            correlation_id = head.correlation_id
+            self._asked.pop(correlation_id, None)
+            asked = self._asked[correlation_id] = head.key, head.version, head.client_id
+            if len(self._asked) > LIMIT:
+                del self._asked[next(iter(self._asked))]
         return SeenFrame(
             frame.ts,
             chunk.connection,
@@ -120,9 +115,7 @@ class _Connection:
             frame.ordinal,
             len(frame.data),
             correlation_id,
-            key,
-            version,
-            client_id,
+            *asked,
             facts_of(frame),
             frame.packet,
         )

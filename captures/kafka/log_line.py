@@ -59,7 +59,7 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
         else:
             request = _fields(exchange, "request", wanted)
             if exchange.key == METADATA and exchange.version == 0 and request.get("topics") == []:
-                request["topics"] = None  # as later versions ask for all
+                request = {"topics": None}  # as later versions ask for all
             text = words(request, _fields(exchange, "response", answered), context.topics)
             text = (text + learnt(exchange, context)).lstrip(", ")
     except TooLarge as problem:
@@ -74,9 +74,13 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
 
 
 def _fields(exchange: Exchange, direction: Direction, paths: tuple[str, ...]) -> Body:
+    """These fields, or all where they are decoded already."""
     body = exchange.body(direction)
     if body is None or not paths:
         return {}
+    known = exchange.known(direction)
+    if known is not None:
+        return known
     version = body_version(exchange.key, exchange.version, direction, body)
     return api(exchange.key).message(direction).codec(version).project(*paths)(body)
 
@@ -216,7 +220,9 @@ def _generic(exchange: Exchange) -> str:
         return ""
     layout = api(exchange.key).request.layout(exchange.version)
     secret = {path for name, _, path in SECRETS if name == exchange.api}
-    body = _fields(exchange, "request", tuple(slot.name for slot in layout.plain))
+    names = tuple(slot.name for slot in layout.plain)
+    found = _fields(exchange, "request", names)
+    body = {name: found[name] for name in names}
     return listed(_said(body, secret), "field", WIDTH - 16)
 
 

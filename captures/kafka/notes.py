@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from barnabas.captures.kafka.exchange import Exchange
 
 UNANSWERED: Final = "no response (acks=0)"
 """Of a request to which no response belongs."""
@@ -27,3 +30,14 @@ REPEATED: Final = "the answer to a message that the client did not send"
 
 CUT_OFF: Final = "a rule closed the connection"
 """How the note on a frame that was not forwarded ends, and its connection with it. Readers go by it."""
+
+
+def undecodable(exchange: Exchange) -> dict[str, Any]:
+    """What a capture is told of an exchange with a body that no schema reads."""
+    return {
+        "connection": exchange.connection,
+        "api": exchange.api,
+        "version": exchange.version,
+        "correlation_id": exchange.correlation_id,
+        "undecodable": exchange.undecodable,
+    }

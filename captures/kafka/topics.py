@@ -8,7 +8,7 @@ from typing import Final
 
 from barnabas.captures.kafka.context.completing import complete, gaps
 from barnabas.captures.kafka.context.id_names import structs
-from barnabas.captures.kafka.context.reading import fields_of
+from barnabas.captures.kafka.context.reading import bodies, fields_of
 from barnabas.captures.kafka.exchange import Exchange, body_version
 from barnabas.specs.entities import entity_paths, named
 from barnabas.specs.frames import Direction
@@ -28,12 +28,9 @@ def topics_of(exchange: Exchange, names: Mapping[uuid.UUID, str]) -> set[str]:
     """
     found: set[str] = set()
     if exchange.key in NAMES:
-        if exchange.request_body is not None:
-            found |= _in(exchange.key, exchange.version, "request", exchange.request_body, names)
-        if exchange.response_body is not None:
-            body = exchange.response_body
-            version = body_version(exchange.key, exchange.version, "response", body)
-            found |= _in(exchange.key, version, "response", body, names)
+        for direction, body in bodies(exchange):
+            version = body_version(exchange.key, exchange.version, direction, body)
+            found |= _in(exchange.key, version, direction, body, names)
     return found
 
 
@@ -46,10 +43,8 @@ def _in(
         return set()
     ids = gaps(key, version, direction)
     wanted = [*paths, *((*place.path, place.id) for place in ids)]
-    if not wanted:
-        return set()
-    values = fields_of(key, version, direction, body, *map(".".join, wanted))
-    if values is None:
+    values = wanted and fields_of(key, version, direction, body, *map(".".join, wanted))
+    if not values:
         return set()
     found = named("topic", key, direction, version, values)
     complete(values, key, version, direction, names)

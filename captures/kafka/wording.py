@@ -17,7 +17,7 @@ NAME: Final = 8
 """A name is not made shorter than that, in characters, before other things are left out."""
 
 WORD: Final = 12
-"""What has no more characters may be a word of ours, and is left whole."""
+"""What has no more characters may be a word of ours, and stays whole."""
 
 _BETWEEN: Final = r"\s\[\](),="
 _NAMES: Final = re.compile(
@@ -101,11 +101,11 @@ def listed(items: Iterable[str], what: str, width: int = LIST, between: str = " 
     'orders payments ... +1 topic'
     """
     out: list[str] = []
-    left = width
+    room = width
     rest = iter(items)
     for item in rest:
-        left -= len(item) + len(between)
-        if left < 0 and out:
+        room -= len(item) + len(between)
+        if room < 0 and out:
             return f"{between.join(out)} ... +{plural(1 + sum(1 for _ in rest), what)}"
         out.append(fit(item, width))
     return between.join(out)
@@ -163,9 +163,9 @@ def member_name(member: str | None) -> str:
     return f"member {shorten(member, 16)}"
 
 
-def arrow(left: str, right: str) -> str:
+def arrow(asked: str, came: str) -> str:
     """What was asked and what came back; either may be empty."""
-    return f"{left} → {right}" if left and right else left or (f"→ {right}" if right else "")
+    return f"{asked} → {came}" if asked and came else asked or (f"→ {came}" if came else "")
 
 
 def joined(*words: str) -> str:

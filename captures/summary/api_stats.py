@@ -35,10 +35,44 @@ class Row:
 
 
 @dataclass(slots=True)
+class Latencies:
+    """How many exchanges took how long, in ns.
+
+    >>> latencies = Latencies()
+    >>> for ns in (0, 2**10, 2**20): latencies.note(ns)
+    >>> latencies.buckets, round(latencies.percentile_ms(0.5), 6), latencies.max_ms
+    ({0: 1, 350: 1, 700: 1}, 0.001034, 1.048576)
+    """
+
+    buckets: dict[int, int] = field(default_factory=dict)
+    largest: int = 0
+
+    def note(self, ns: int, times: int = 1) -> None:
+        """Count one, or several that took the same."""
+        if ns > self.largest:
+            self.largest = ns
+        bucket = int(math.log2(ns) * PER_OCTAVE) if ns > 1 else 0
+        self.buckets[bucket] = self.buckets.get(bucket, 0) + times
+
+    def percentile_ms(self, share: float) -> float | None:
+        """What a share of all do not exceed (nearest rank), to 1 %; None: there are none."""
+        rank = max(1, math.ceil(share * sum(self.buckets.values())))
+        for bucket in sorted(self.buckets):
+            rank -= self.buckets[bucket]
+            if rank <= 0:
+                return min(2 ** ((bucket + 0.5) / PER_OCTAVE), float(self.largest)) / 1e6
+        return None
+
+    @property
+    def max_ms(self) -> float | None:
+        """The longest; None: there are none."""
+        return self.largest / 1e6 if self.buckets else None
+
+
+@dataclass(slots=True)
 class _Series:
     count: int = 0
-    largest: int = 0
-    buckets: dict[int, int] = field(default_factory=dict)
+    latencies: Latencies = field(default_factory=Latencies)
     errors: Counter[str] | None = None
 
 
@@ -54,25 +88,26 @@ class ApiStats:
         if series is None:
             series = self._new(key)
         series.count += times
-        if latency_ns is None:
-            return
-        if latency_ns > series.largest:
-            series.largest = latency_ns
-        at = bucket(latency_ns)
-        series.buckets[at] = series.buckets.get(at, 0) + times
+        if latency_ns is not None:
+            series.latencies.note(latency_ns, times)
+
+    @property
+    def total(self) -> int:
+        """Exchanges of all APIs."""
+        return sum(series.count for series in self._series.values())
 
     def _new(self, key: int) -> _Series:
         kept = len(self._series) < KINDS or key in NAMES
         return self._series.setdefault(key if kept else OTHERS, _Series())
 
-    def error(self, key: int, name: str) -> None:
-        """Note what a response said: the name of its error, or an empty name if it said none."""
+    def error(self, key: int, name: str, times: int = 1) -> None:
+        """Note what responses said: the name of their error, or an empty name if they said none."""
         series = self._series.get(key) or self._new(key)
         if series.errors is None:
             series.errors = Counter()
         if name:
             known = name in series.errors or len(series.errors) < KINDS
-            series.errors[name if known else "others"] += 1
+            series.errors[name if known else "others"] += times
 
     def rows(self) -> list[Row]:
         """The table, most frequent API first."""
@@ -82,7 +117,7 @@ class ApiStats:
     def latencies(self) -> Iterator[tuple[int, int, Mapping[int, int]]]:
         """(API key, exchanges, how many of them took how long by bucket), for other tables."""
         for key, series in self._series.items():
-            yield key, series.count, series.buckets
+            yield key, series.count, series.latencies.buckets
 
     def errors(self) -> list[tuple[str, str, int]]:
         """(API, error, how often), most frequent first."""
@@ -101,30 +136,5 @@ def _name(key: int) -> str:
 
 def _row(key: int, series: _Series) -> Row:
     errors = None if series.errors is None else series.errors.total()
-    if not series.buckets:
-        return Row(_name(key), series.count, errors, None, None, None)
-    p50, p99 = (quantile(series.buckets, share, series.largest) / 1e6 for share in (0.5, 0.99))
-    return Row(_name(key), series.count, errors, p50, p99, series.largest / 1e6)
-
-
-def bucket(latency_ns: int) -> int:
-    """The bucket that a latency counts in.
-
-    >>> bucket(2**10), bucket(0)
-    (350, 0)
-    """
-    return int(math.log2(latency_ns) * PER_OCTAVE) if latency_ns > 1 else 0
-
-
-def quantile(buckets: dict[int, int], share: float, largest: int) -> float:
-    """The latency in ns that a share of all do not exceed (nearest rank), to 1 %.
-
-    >>> round(quantile({bucket: 1 for bucket in (0, 350, 700)}, 0.5, 2**20))
-    1034
-    """
-    rank = max(1, math.ceil(share * sum(buckets.values())))
-    for bucket in sorted(buckets):
-        rank -= buckets[bucket]
-        if rank <= 0:
-            return min(2 ** ((bucket + 0.5) / PER_OCTAVE), float(largest))
-    return float(largest)
+    p50, p99 = map(series.latencies.percentile_ms, (0.5, 0.99))
+    return Row(_name(key), series.count, errors, p50, p99, series.latencies.max_ms)

@@ -15,7 +15,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.topics import topics_of
-from barnabas.captures.summary.api_stats import bucket, quantile
+from barnabas.captures.summary.api_stats import Latencies
 
 MOST: Final = 100_000
 """Rows of a kind."""
@@ -41,7 +41,7 @@ KINDS: Final = tuple(name for name, _ in BY)
 
 @dataclass(slots=True)
 class Row:
-    """What came of the exchanges of one kind. Latencies are those that the client saw, in ns."""
+    """What came of the exchanges of one kind."""
 
     count: int = 0
     unanswered: int = 0
@@ -56,8 +56,8 @@ class Row:
     """By API, those that were used."""
     software: set[str] = field(default_factory=set)
     """What the clients say they are (ApiVersions v3+, KIP-511)."""
-    largest: int = 0
-    _buckets: dict[int, int] = field(default_factory=dict)
+    latencies: Latencies = field(default_factory=Latencies)
+    """As the client saw them."""
 
     def note(self, exchange: Exchange, software: str | None) -> None:
         """Count an exchange."""
@@ -74,14 +74,7 @@ class Row:
         if software:
             self.software.add(software)
         if exchange.latency_ms is not None:
-            latency = round(exchange.latency_ms * 1e6)
-            self.largest = max(self.largest, latency)
-            at = bucket(latency)
-            self._buckets[at] = self._buckets.get(at, 0) + 1
-
-    def percentile_ms(self, share: float) -> float | None:
-        """The latency in ms that a share of all do not exceed, to 1 %; None without a response."""
-        return quantile(self._buckets, share, self.largest) / 1e6 if self._buckets else None
+            self.latencies.note(round(exchange.latency_ms * 1e6))
 
     def document(self) -> dict[str, Any]:
         """In JSON form."""
@@ -90,9 +83,9 @@ class Row:
             "unanswered": self.unanswered,
             "undecoded": self.undecoded,
             "errors": dict(self.errors.most_common()),
-            "p50_ms": self.percentile_ms(0.5),
-            "p99_ms": self.percentile_ms(0.99),
-            "max_ms": self.largest / 1e6 if self._buckets else None,
+            "p50_ms": self.latencies.percentile_ms(0.5),
+            "p99_ms": self.latencies.percentile_ms(0.99),
+            "max_ms": self.latencies.max_ms,
             "request_bytes": self.request_bytes,
             "response_bytes": self.response_bytes,
             "versions": {api: sorted(found) for api, found in sorted(self.versions.items())},

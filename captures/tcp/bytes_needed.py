@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from barnabas.specs.frames import DIRECTIONS, OPPOSITE, Direction
 
 
+@dataclass(slots=True, unsafe_hash=True)
 class BytesNeeded:
     """Bytes of one direction of which its reader can use none before the last of them has come.
 
@@ -15,16 +17,7 @@ class BytesNeeded:
     the beginning: each chunk as it comes. It is no part of what was captured: equal to any other.
     """
 
-    __slots__ = ("bytes",)
-
-    def __init__(self) -> None:
-        self.bytes = 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BytesNeeded)
-
-    def __hash__(self) -> int:
-        return 0
+    bytes: int = field(default=0, compare=False)
 
 
 Needs = Mapping[Direction, BytesNeeded]

@@ -51,7 +51,8 @@ class Chunk(NamedTuple):
 
 class Lost(NamedTuple):
     """Bytes that the file does not have, before the next chunk of this direction; 0: nobody knows
-    how many, since the connection began before the capture. Of connection 0: a segment is missing."""
+    how many, since the connection began before the capture. Of connection 0: a segment of the
+    capture is missing."""
 
     connection: int
     flow: FlowName

@@ -31,12 +31,12 @@ _V6 = struct.Struct(f">{IPV6_FIELDS}36s{TCP_NUMBERS}")
 _PLACES: Final = {linktype: (at, at, b"", b"") for linktype, at in FIXED.items()} | {
     linktype: (at, end, IPV4.to_bytes(2), IPV6.to_bytes(2)) for linktype, (at, end) in TYPED.items()
 }
+"""By link type: where the EtherType begins, if there is one, where the IP header does, and what the
+EtherType of either version has to be."""
 LEAST: Final = IPV4_HEADER + TCP_HEADER
 """Bytes of the headers of IPv4 and TCP."""
 LEAST_WORD: Final = TCP_HEADER // 4 << DATA_OFFSET
 """The word with the length of TCP's header is at least this."""
-"""By link type: where the EtherType begins, if there is one, where the IP header does, and what the
-EtherType of either version has to be."""
 
 
 class Headers(NamedTuple):
@@ -44,7 +44,7 @@ class Headers(NamedTuple):
 
     layout: struct.Struct
     """The EtherType's bytes, what the first byte of the IP header has, the datagram's length, fragment,
-    protocol, `FastSegment.key`, sequence numbers, and the word with the header's length and the flags."""
+    protocol, `FastTcpSegment.key`, sequence numbers, and the word with the header's length and the flags."""
     kind: bytes
     """The EtherType of IPv4; nothing where the link type has none."""
     before: int
@@ -59,7 +59,7 @@ V4: Final = {
 }
 
 
-class FastSegment(NamedTuple):
+class FastTcpSegment(NamedTuple):
     """A TCP segment within its packet."""
 
     key: bytes
@@ -72,12 +72,12 @@ class FastSegment(NamedTuple):
     """Its payload is from start to end."""
 
 
-def fast_segment(linktype: int, data: bytes) -> FastSegment | None:
+def fast_tcp_segment(linktype: int, data: bytes) -> FastTcpSegment | None:
     """What a packet of the usual form has; None: it may have anything else.
 
     >>> from barnabas.captures.writing.flow_headers import FlowHeaders
     >>> headers = FlowHeaders(("10.0.0.1", 50000), ("10.0.0.2", 9092), 7).request.header(4)
-    >>> fast_segment(101, headers + b"data")[1:]
+    >>> fast_tcp_segment(101, headers + b"data")[1:]
     (7, 7, 24, 40, 44)
     """
     place = _PLACES.get(linktype)
@@ -101,4 +101,4 @@ def fast_segment(linktype: int, data: bytes) -> FastSegment | None:
     start += (word >> DATA_OFFSET) * 4
     if protocol != TCP or word < LEAST_WORD or not length or not start <= end <= len(data):
         return None
-    return FastSegment(key, seq, ack, word & 0xFF, start, end)
+    return FastTcpSegment(key, seq, ack, word & 0xFF, start, end)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from barnabas.captures.files.pcapng import Run
-from barnabas.captures.tcp.fast_headers import LEAST, LEAST_WORD, V4, fast_segment
+from barnabas.captures.tcp.fast_headers import LEAST, LEAST_WORD, V4, fast_tcp_segment
 from barnabas.captures.tcp.flow import Flow
 from barnabas.captures.tcp.half import MODULUS, OLD, Data, Half
 from barnabas.captures.tcp.headers import (
@@ -45,10 +45,10 @@ def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterat
     data, places, linktype = run.data, run.places, run.linktype
     unpack, four, before = headers.layout.unpack_from, headers.kind, headers.before
     find = lanes.get
-    for at, (ts_ns, begin, end) in enumerate(places):
+    for index, (ts_ns, begin, end) in enumerate(places):
         start = begin + before
         if end - start < LEAST:
-            yield at
+            yield index
             continue
         kind, first, length, fragment, protocol, key, seq, ack, word = unpack(data, begin)
         if first == IPV4_PLAIN and kind == four:
@@ -60,18 +60,18 @@ def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterat
                 or word < LEAST_WORD
                 or not start <= end <= stop
             ):
-                yield at
+                yield index
                 continue
         else:
-            found = fast_segment(linktype, bytes(data[begin:end]))
+            found = fast_tcp_segment(linktype, bytes(data[begin:end]))
             if found is None:
-                yield at
+                yield index
                 continue
             key, seq, ack, word, start, end = found
             start, end = begin + start, begin + end
         lane = find(key)
         if lane is None:
-            yield at
+            yield index
             continue
         flow, half, other = lane
         if (
@@ -81,16 +81,16 @@ def reassemble_run(lanes: Mapping[bytes, Lane], run: Run, number: int) -> Iterat
             or half.first is None
             or other.first is None
         ):
-            yield at
+            yield index
             continue
         acked = (ack - other.first - other.position) % MODULUS
         if (seq - half.first - half.position) % MODULUS or (flow.patience and 0 < acked < OLD):
-            yield at
+            yield index
             continue
         flow.count += 1
         if not acked:
             other.acked = other.position
         if start < end:
-            payload = half.gather(data[start:end], ts_ns, number + at)
+            payload = half.gather(data[start:end], ts_ns, number + index)
             if payload:
-                yield Data(flow.number, half.direction, ts_ns, payload, (), number + at)
+                yield Data(flow.number, half.direction, ts_ns, payload, (), number + index)

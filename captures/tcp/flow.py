@@ -1,9 +1,9 @@
-"""One TCP conversation: its segments put in order, and its gaps.
+"""One TCP conversation: its TCP segments put in order, and its gaps.
 
-A segment waits for those before it, and for what its sender had received when it sent it: a capture may
+A TCP segment waits for those before it, and for what its sender had received when it sent it: a capture may
 have packets in another order than they were sent in, and nobody answers what he has not got. What never
 comes is a Gap: when `patience` bytes wait, or when the receiver acknowledged what is missing (it had it;
-the capture has not) and `GRACE` segments have passed since.
+the capture has not) and `GRACE` TCP segments have passed since.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Final
 
 from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.bytes_needed import Needs
-from barnabas.captures.tcp.fast_headers import FastSegment
+from barnabas.captures.tcp.fast_headers import FastTcpSegment
 from barnabas.captures.tcp.half import MODULUS, OLD, Data, Early, Gap, Half
-from barnabas.captures.tcp.headers import ACK, FIN, RST, SYN, Segment
+from barnabas.captures.tcp.headers import ACK, FIN, RST, SYN, Captured
 
 GRACE: Final = 64
-"""Segments of a conversation by which a packet may stand too late in the file."""
+"""TCP segments of a conversation by which a packet may stand too late in the file."""
 
 _WAITING: Final = 4096
-"""Segments of a conversation that wait, however short they are."""
+"""TCP segments of a conversation that wait, however short they are."""
 
 
 class Flow:
@@ -34,13 +34,14 @@ class Flow:
         self.patience = patience
         self.request = Half("request")
         self.response = Half("response")
+        self._pairs = (self.request, self.response), (self.response, self.request)
         self.needs: Needs = {"request": self.request.needed, "response": self.response.needed}
         """What the reader of each direction needs."""
         self.count = 0
         self.waiting = 0
         """Bytes of all that is early."""
         self.keys: list[bytes] = []
-        """See `FastSegment.key`: what its packets are known by."""
+        """See `FastTcpSegment.key`: what its packets are known by."""
         self.reset = False
 
     @property
@@ -49,8 +50,18 @@ class Flow:
         ended = self.reset or (self.request.finished and self.response.finished)
         return ended and not (self.request.early or self.response.early)
 
+    def halves(self, source: Endpoint) -> tuple[Half, Half]:
+        """The direction that comes from there, and the other one."""
+        return self._pairs[source != self.client]
+
     def take_fast(
-        self, half: Half, other: Half, found: FastSegment, data: memoryview, ts_ns: int, packet: int
+        self,
+        half: Half,
+        other: Half,
+        found: FastTcpSegment,
+        data: memoryview,
+        ts_ns: int,
+        packet: int,
     ) -> tuple[Data, ...] | None:
         """What a packet of the usual form brings that is in order while nothing else waits; None:
         take it with care. The same as `fast_reassembly` finds in runs."""
@@ -68,40 +79,23 @@ class Flow:
         payload = half.gather(data[start:end], ts_ns, packet) if start < end else b""
         return (Data(self.number, half.direction, ts_ns, payload, (), packet),) if payload else ()
 
-    def take(
-        self,
-        half: Half,
-        other: Half,
-        segment: Segment,
-        ts_ns: int,
-        comments: tuple[str, ...],
-        packet: int,
-    ) -> Iterator[Data | Gap]:
-        """A segment of one direction."""
+    def take(self, captured: Captured) -> Iterator[Data | Gap]:
+        """A TCP segment of either direction."""
         yield from self._flush()
         self.count += 1
-        seq, flags, payload = segment.seq, segment.flags, segment.payload
-        needs = other.acknowledge(segment.ack) if flags & ACK else 0
+        tcp, flags = captured.tcp, captured.tcp.flags
+        half, other = self.halves(tcp.source)
+        seq = tcp.seq
+        needs = other.acknowledge(tcp.ack) if flags & ACK else 0
         if flags & SYN:
             seq += 1
             if half.first is None:
                 half.first = seq % MODULUS
-        fin, rst = bool(flags & FIN), bool(flags & RST)
         # Opened bears what is said of a SYN
-        if payload or fin or rst or (comments and not flags & SYN):
+        if tcp.payload or flags & (FIN | RST) or (captured.comments and not flags & SYN):
             # a reset may stand behind a FIN, which is no byte
-            ahead = half.ahead(seq) - rst
-            early = Early(
-                ahead,
-                needs if self.patience else 0,
-                self.count,
-                ts_ns,
-                payload,
-                comments,
-                fin,
-                packet,
-                rst,
-            )
+            ahead = half.ahead(seq) - bool(flags & RST)
+            early = Early(ahead, needs if self.patience else 0, self.count, captured)
             if (
                 not (half.early or other.early)
                 and ahead <= half.position
@@ -110,26 +104,24 @@ class Flow:
                 yield from self._deliver(half, early)
                 return
             bisect.insort(half.early, early, key=lambda item: item[:2])
-            self.waiting += len(payload)
+            self.waiting += len(tcp.payload)
             yield from self._release()
         while self._overdue():
             yield from self.skip()
 
     def skip(self) -> Iterator[Data | Gap]:
-        """Give up what the segment that has waited longest waits for."""
-        halves = (self.request, self.response), (self.response, self.request)
-        half, other = min(
-            (pair for pair in halves if pair[0].early), key=lambda pair: pair[0].early[0].place
-        )
+        """Give up what the TCP segment that has waited longest waits for."""
+        waiting = (pair for pair in self._pairs if pair[0].early)
+        half, other = min(waiting, key=lambda pair: pair[0].early[0].place)
         first = half.early[0]
         if first.ahead > half.position:
-            yield self._gap(half, first.ahead, first.ts_ns)
+            yield self._gap(half, first.ahead, first.captured.ts_ns)
         elif other.early and other.early[0].ahead <= other.position:
             # each waits for the other, as nobody would have sent them
             yield from self._take_out(half, 0)
         else:
             end = min([first.needs, *(item.ahead for item in other.early[:1])])
-            yield self._gap(other, end, first.ts_ns)
+            yield self._gap(other, end, first.captured.ts_ns)
         yield from self._release()
 
     def end(self) -> Iterator[Data | Gap]:
@@ -146,9 +138,7 @@ class Flow:
         halves = [half for half in (self.request, self.response) if half.early]
         if not halves:
             return False
-        if self.waiting >= self.patience:
-            return True
-        if sum(len(half.early) for half in halves) > _WAITING:
+        if self.waiting >= self.patience or sum(len(half.early) for half in halves) > _WAITING:
             return True
         return any(
             self.count - half.early[0].place >= GRACE
@@ -161,33 +151,31 @@ class Flow:
         moved = True
         while moved:
             moved = False
-            for half, other in (
-                (self.request, self.response),
-                (self.response, self.request),
-            ):
-                at = 0
-                while at < len(half.early) and half.early[at].ahead <= half.position:
-                    if half.early[at].needs <= other.position or other.finished:
-                        yield from self._take_out(half, at)
-                        moved, at = True, 0
+            for half, other in self._pairs:
+                index = 0
+                while index < len(half.early) and half.early[index].ahead <= half.position:
+                    if half.early[index].needs <= other.position or other.finished:
+                        yield from self._take_out(half, index)
+                        moved, index = True, 0
                     else:
-                        at += 1
+                        index += 1
 
-    def _take_out(self, half: Half, at: int) -> Iterator[Data | Gap]:
-        early = half.early.pop(at)
-        self.waiting -= len(early.payload)
+    def _take_out(self, half: Half, index: int) -> Iterator[Data | Gap]:
+        early = half.early.pop(index)
+        self.waiting -= len(early.captured.tcp.payload)
         yield from self._deliver(half, early)
 
     def _deliver(self, half: Half, early: Early) -> Iterator[Data]:
+        tcp, ts_ns, comments, packet = early.captured
         known = half.position - early.ahead
-        self.reset |= early.rst
-        if known > len(early.payload):
+        self.reset |= bool(tcp.flags & RST)
+        if known > len(tcp.payload):
             return  # a repetition, and more has come since
-        half.finished |= early.fin
-        data = early.payload[known:]
+        half.finished |= bool(tcp.flags & FIN)
+        data = tcp.payload[known:]
         half.position += len(data)
-        if data or (early.comments and not known):
-            yield Data(self.number, half.direction, early.ts_ns, data, early.comments, early.packet)
+        if data or (comments and not known):
+            yield Data(self.number, half.direction, ts_ns, data, comments, packet)
 
     def _gap(self, half: Half, end: int, ts_ns: int) -> Gap:
         size, half.position = end - half.position, end

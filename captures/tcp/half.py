@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from barnabas.captures.tcp.bytes_needed import BytesNeeded
+from barnabas.captures.tcp.headers import Captured
 from barnabas.specs.frames import Direction
 
 MODULUS: Final = 1 << 32
@@ -49,20 +50,15 @@ class Gap(NamedTuple):
 
 
 class Early(NamedTuple):
-    """A segment that waits. Positions count the bytes of a direction, without wrapping around."""
+    """A TCP segment that waits. Positions count the bytes of a direction, without wrapping around."""
 
     ahead: int
     """The position of its first byte."""
     needs: int
     """The position that its sender had received the other direction up to."""
     place: int
-    """How many segments of the conversation had come with it."""
-    ts_ns: int
-    payload: bytes
-    comments: tuple[str, ...]
-    fin: bool
-    packet: int
-    rst: bool = False
+    """How many TCP segments of the conversation had come with it."""
+    captured: Captured
 
 
 class Half:

@@ -45,7 +45,7 @@ TCP_NUMBERS: Final = "IIH"
 """Sequence number, acknowledgement, and the word with the header's length and the flags; the ports stand
 before them."""
 TCP: Final = 6
-"""The protocol of a datagram that holds a segment."""
+"""The protocol of a datagram that holds a TCP segment."""
 DATA_OFFSET: Final = 12
 """By so many bits the word is shifted for the length of TCP's header, in words of 4 bytes."""
 FRAGMENT: Final = 0x3FFF
@@ -64,7 +64,7 @@ _V6_PIECE = struct.Struct(">BxHI")
 _TCP = struct.Struct(">HH" + TCP_NUMBERS)
 
 
-class Segment(NamedTuple):
+class TcpSegment(NamedTuple):
     """A TCP segment; `seq` is that of its first byte of payload, or of its SYN."""
 
     source: Endpoint
@@ -75,6 +75,15 @@ class Segment(NamedTuple):
     payload: bytes
     missing: int = 0
     """Bytes of payload that the capture does not have (its snap length)."""
+
+
+class Captured(NamedTuple):
+    """A TCP segment, when it was captured, what was said of it, and its packet's number."""
+
+    tcp: TcpSegment
+    ts_ns: int
+    comments: tuple[str, ...]
+    packet: int
 
 
 def network(linktype: int, data: bytes) -> tuple[int, int]:
@@ -113,7 +122,7 @@ class Datagram(NamedTuple):
     fragment: Fragment | None
 
 
-def parse(linktype: int, data: bytes) -> Segment | None:
+def parse(linktype: int, data: bytes) -> TcpSegment | None:
     """The TCP segment in a captured packet; None if there is none, or only a fragment of one."""
     try:
         kind, at = network(linktype, data)
@@ -177,14 +186,14 @@ def address(packed: bytes) -> str:
     return inet_ntop(AF_INET if len(packed) == 4 else AF_INET6, packed)
 
 
-def parse_tcp(data: bytes, ip: Datagram) -> Segment | None:
-    """The segment in a datagram. Raises struct.error if not even its header was captured."""
+def parse_tcp(data: bytes, ip: Datagram) -> TcpSegment | None:
+    """The TCP segment in a datagram. Raises struct.error if not even its header was captured."""
     from_port, to_port, seq, ack, word = _TCP.unpack_from(data, ip.start)
     header = (word >> DATA_OFFSET) * 4
     start = ip.start + header
     if header < TCP_HEADER or start > len(data):
         return None
-    return Segment(
+    return TcpSegment(
         (address(ip.source), from_port),
         (address(ip.target), to_port),
         seq,

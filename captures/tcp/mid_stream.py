@@ -1,4 +1,4 @@
-"""A connection that began in a segment of the capture which is not given: what the next segment says of it.
+"""A connection that began in a segment of the capture that is not given: what the next one says of it.
 
 `goes_on` in the comment of a flow has `seq`: the sequence numbers with which it goes on, of both ends.
 The arrived flow may have `frames`, by direction: [number, bytes]: the frame of that number begins behind so
@@ -63,36 +63,28 @@ def first_frames(comment: Mapping[str, Any]) -> dict[Direction, int]:
 
 
 def waiting(comment: Mapping[str, Any]) -> list[int]:
-    """The correlation ids of requests that waited when the segment began, in their order."""
+    """The correlation ids of requests that waited when the segment of the capture began, in their order."""
     said = comment.get("waiting")
     return [each[0] for each in said if _pending(each)] if isinstance(said, list) else []
 
 
-class MidStream:
-    """Passes over the ends of frames that began in a segment which is not here."""
-
-    def __init__(self) -> None:
-        self._left: dict[tuple[int, Direction], int] = {}
-        self.bytes = 0
-        """Bytes that were passed over so far."""
-
-    def __bool__(self) -> bool:
-        return bool(self._left)
+class MidStream(dict[tuple[int, Direction], int]):
+    """Passes over the ends of frames that began in a segment of the capture which is not here: so many bytes
+    of each flow and direction."""
 
     def begin(self, flow: int, rest: Mapping[Direction, int]) -> None:
         """A flow goes on."""
-        self._left |= {(flow, way): size for way, size in rest.items() if size}
+        self.update({(flow, way): size for way, size in rest.items() if size})
 
     def cut(self, event: Data | Gap) -> Data | Gap | None:
         """What remains of an event."""
         place = event.flow, event.direction
-        left = self._left.pop(place, 0)
-        if not left or isinstance(event, Gap):
+        rest = self.pop(place, 0)
+        if not rest or isinstance(event, Gap):
             return event
-        taken = min(left, len(event.data))
-        self.bytes += taken
-        if taken < left:
-            self._left[place] = left - taken
+        taken = min(rest, len(event.data))
+        if taken < rest:
+            self[place] = rest - taken
         if taken == len(event.data):
             return None  # its comments are on a frame that began before
         return event._replace(data=event.data[taken:])

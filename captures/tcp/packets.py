@@ -15,7 +15,7 @@ from barnabas.captures.tcp.headers import (
     TCP,
     Datagram,
     Fragment,
-    Segment,
+    TcpSegment,
     datagram,
     network,
     parse,
@@ -35,13 +35,13 @@ _LLC: Final = 1500
 
 @dataclass(slots=True)
 class Packets:
-    """What was found in the packets so far. `segment` is the only thing to call in between."""
+    """What was found in the packets so far. `tcp_segment` is the only thing to call in between."""
 
     fragments: Fragments = field(default_factory=Fragments)
     fruitless: int = 0
-    """Packets that gave no segment."""
+    """Packets that gave no TCP segment."""
     cut: int = 0
-    """Segments of which the capture has only the beginning."""
+    """TCP segments of which the capture has only the beginning."""
     unread: Counter[int] = field(default_factory=Counter)
     """Packets by link type, or EtherType, that only scapy can read, which is not installed."""
     _scapy: Callable[[int, bytes], Any] | None = None
@@ -51,10 +51,10 @@ class Packets:
         """Packets without TCP; not the fragments that wait for others."""
         return self.fruitless - self.fragments.kept
 
-    def segment(self, linktype: int, data: bytes) -> Segment | None:
+    def tcp_segment(self, linktype: int, data: bytes) -> TcpSegment | None:
         """The TCP segment that is in a packet, or that its fragments have completed."""
         try:
-            found = self._segment(linktype, data)
+            found = self._tcp_segment(linktype, data)
         except (LookupError, ValueError, struct.error):  # too short
             found = None
         if found is None:
@@ -64,7 +64,7 @@ class Packets:
             self.cut += 1
         return found
 
-    def _segment(self, linktype: int, data: bytes) -> Segment | None:
+    def _tcp_segment(self, linktype: int, data: bytes) -> TcpSegment | None:
         if linktype not in LINKTYPES:
             return self._through_scapy(linktype, linktype, data)
         kind, at = network(linktype, data)
@@ -79,7 +79,7 @@ class Packets:
             return parse_tcp(data, ip)
         return self._tunnel(ip.protocol, linktype, data, ip.start)
 
-    def _fragment(self, ip: Datagram, piece: Fragment, data: bytes) -> Segment | None:
+    def _fragment(self, ip: Datagram, piece: Fragment, data: bytes) -> TcpSegment | None:
         if ip.protocol != TCP or ip.end > len(data):
             return None
         whole = self.fragments.add(piece.name, piece.offset, piece.more, data[ip.start : ip.end])
@@ -87,13 +87,13 @@ class Packets:
             return None
         return parse_tcp(whole, ip._replace(start=0, end=len(whole)))
 
-    def _tunnel(self, protocol: int, linktype: int, data: bytes, at: int) -> Segment | None:
+    def _tunnel(self, protocol: int, linktype: int, data: bytes, at: int) -> TcpSegment | None:
         ports = struct.unpack_from(">HH", data, at) if protocol == _UDP else ()
         if protocol in _TUNNELS or any(port in _VXLAN for port in ports):
             return self._through_scapy(protocol, linktype, data)
         return None
 
-    def _through_scapy(self, kind: int, linktype: int, data: bytes) -> Segment | None:
+    def _through_scapy(self, kind: int, linktype: int, data: bytes) -> TcpSegment | None:
         if self._scapy is None:
             try:
                 from barnabas.captures.tcp.through_scapy import innermost

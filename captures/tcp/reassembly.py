@@ -1,6 +1,6 @@
 """From TCP segments to the bytes of each direction in order, with their times and comments.
 
-No I/O, bounded memory. Which conversation a segment belongs to is found here, their order in `flow.py`.
+No I/O, bounded memory. Which conversation a TCP segment belongs to is found here, their order in `flow.py`.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Final, NamedTuple
 from barnabas.captures.files.pcapng import Run
 from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.bytes_needed import NEVER_SAID, Needs
-from barnabas.captures.tcp.fast_headers import FastSegment
+from barnabas.captures.tcp.fast_headers import FastTcpSegment
 from barnabas.captures.tcp.fast_reassembly import Lane, reassemble_run
 from barnabas.captures.tcp.flow import Flow
 from barnabas.captures.tcp.half import MODULUS, Data, Gap
-from barnabas.captures.tcp.headers import ACK, SYN, Segment
-from barnabas.captures.tcp.initial_sequence import Held, InitialSequence
+from barnabas.captures.tcp.headers import ACK, SYN, Captured, TcpSegment
+from barnabas.captures.tcp.initial_sequence import InitialSequence
 
 PATIENCE: Final = 1 << 20
-"""Bytes of a conversation that wait for a missing segment, unless told otherwise."""
+"""Bytes of a conversation that wait for a missing TCP segment, unless told otherwise."""
 
 FLOWS: Final = 1 << 16
 """Conversations that are followed at once; beyond them the oldest is given up."""
@@ -60,7 +60,7 @@ Event = Opened | Data | Gap | Closed
 class Reassembler:
     """Follows all conversations. Each gets the next of `numbers`; they count from 1 unless told otherwise.
 
-    With `patience` 0 a segment out of order is a Gap at once, and the two directions are as they
+    With `patience` 0 a TCP segment out of order is a Gap at once, and the two directions are as they
     stand: right for a file of ours, which repeats nothing and is in order.
     """
 
@@ -70,36 +70,34 @@ class Reassembler:
         self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._lanes: dict[bytes, Lane] = {}
-        """Whose direction it is, by `FastSegment.key`."""
+        """Whose direction it is, by `FastTcpSegment.key`."""
         self._beginnings: dict[tuple[Endpoint, Endpoint], InitialSequence] = {}
         self._held = 0
         """Bytes of those."""
 
     def run(self, run: Run, number: int) -> Iterator[Data | int]:
         """What the packets of a run bring, the first of which has this number; the place of each that
-        is unusual: `feed` its segment before going on, and `learn` whose it is. See `fast_reassembly`."""
+        is unusual: `feed` its TCP segment before going on, and `learn` whose it is. See `fast_reassembly`."""
         return reassemble_run(self._lanes, run, number)
 
     def lane_of(self, key: bytes) -> Lane | None:
         """Of which direction of a conversation packets of the usual form with this key are known to be."""
         return self._lanes.get(key)
 
-    def learn(self, found: FastSegment, segment: Segment) -> None:
-        """Whose packets of the usual form have this key: those of a segment that was fed."""
-        flow = self._flows.get(_key(segment))
+    def learn(self, found: FastTcpSegment, tcp: TcpSegment) -> None:
+        """Whose packets of the usual form have this key: those of a TCP segment that was fed."""
+        flow = self._flows.get(_key(tcp))
         if flow is not None and found.key not in self._lanes:
-            halves = flow.request, flow.response
-            ours, other = halves if segment.source == flow.client else halves[::-1]
-            self._lanes[found.key] = flow, ours, other
+            self._lanes[found.key] = flow, *flow.halves(tcp.source)
             flow.keys.append(found.key)
 
     def feed(
-        self, segment: Segment, ts_ns: int, comments: tuple[str, ...] = (), packet: int = 0
+        self, tcp: TcpSegment, ts_ns: int, comments: tuple[str, ...] = (), packet: int = 0
     ) -> Iterator[Event]:
-        """What a segment brings; `packet` is the number of its packet. Consume it all before the
+        """What a TCP segment brings; `packet` is the number of its packet. Consume it all before the
         next call."""
-        held = Held(segment, ts_ns, comments, packet)
-        key = _key(segment)
+        held = Captured(tcp, ts_ns, comments, packet)
+        key = _key(tcp)
         beginning = self._beginnings.get(key)
         if beginning is None:
             if not self._patience or key in self._flows or self._void(key, held):
@@ -111,7 +109,7 @@ class Reassembler:
             yield from self._take(key, held)
             return
         beginning.add(held)
-        self._held += len(segment.payload)
+        self._held += len(tcp.payload)
         if beginning.decided(self._patience):
             yield from self._begin(key)
         while self._held > HELD_IN_ALL or len(self._beginnings) > FLOWS:
@@ -124,19 +122,22 @@ class Reassembler:
         for number, held in enumerate(beginning.in_order()):
             yield from self._take(key, held, beginning if number == 0 else None)
 
-    def _void(self, key: tuple[Endpoint, Endpoint], held: Held) -> bool:
-        """Whether a segment of no conversation that is open says nothing."""
-        segment = held.segment
-        told = segment.flags & SYN or segment.payload or held.comments
-        return not told or self._again(key, segment)
+    def _void(self, key: tuple[Endpoint, Endpoint], held: Captured) -> bool:
+        """Whether a TCP segment of no conversation that is open says nothing."""
+        tcp = held.tcp
+        told = tcp.flags & SYN or tcp.payload or held.comments
+        return not told or self._again(key, tcp)
 
     def _take(
-        self, key: tuple[Endpoint, Endpoint], held: Held, beginning: InitialSequence | None = None
+        self,
+        key: tuple[Endpoint, Endpoint],
+        held: Captured,
+        beginning: InitialSequence | None = None,
     ) -> Iterator[Event]:
-        segment, ts_ns, comments, packet = held
+        tcp, ts_ns, comments, _ = held
         flow = self._flows.get(key)
-        opening = segment.flags & SYN
-        if opening and flow is not None and _renewed(flow, segment):
+        opening = tcp.flags & SYN
+        if opening and flow is not None and _renewed(flow, tcp):
             yield from self._close(key, ts_ns, reset=False)
             flow = None
         if flow is None:
@@ -145,7 +146,7 @@ class Reassembler:
             if len(self._flows) >= FLOWS:
                 yield from self._close(next(iter(self._flows)), ts_ns, reset=False)
             number = next(self._numbers) if beginning is None else beginning.number
-            client, server = _roles(segment)
+            client, server = _roles(tcp)
             flow = self._flows[key] = Flow(number, client, self._patience)
             if beginning is not None:
                 flow.request.first = beginning.first(client)
@@ -153,36 +154,27 @@ class Reassembler:
             remarks = comments if opening else ()
             needs = flow.needs
             # a SYN may bring data (RFC 7413): without the client's own one, they may be missing
-            whole = bool(opening) and segment.source == client
+            whole = bool(opening) and tcp.source == client
             yield Opened(flow.number, ts_ns, client, server, remarks, whole, needs)
-        half, other = flow.request, flow.response
-        if segment.source != flow.client:
-            half, other = other, half
-        yield from flow.take(half, other, segment, ts_ns, comments, packet)
+        yield from flow.take(held)
         if flow.over:
             yield from self._close(key, ts_ns, reset=flow.reset)
 
-    def resume(
-        self,
-        segment: Segment,
-        seq: tuple[int, int],
-        ts_ns: int,
-        comments: tuple[str, ...],
-        again: bool,
-    ) -> Iterator[Event]:
+    def resume(self, captured: Captured, seq: tuple[int, int], again: bool) -> Iterator[Event]:
         """A conversation goes on of which the beginning is not here: its client sends this, and `seq` are the
         next numbers of both sides. `again`: the one that is followed between these ports is another."""
-        key = _key(segment)
+        tcp, ts_ns, comments, _ = captured
+        key = _key(tcp)
         if again:
             yield from self._close(key, ts_ns, reset=False)
-        flow = self._flows[key] = Flow(next(self._numbers), segment.source, self._patience)
+        flow = self._flows[key] = Flow(next(self._numbers), tcp.source, self._patience)
         flow.request.first, flow.response.first = seq
         needs = flow.needs
-        yield Opened(flow.number, ts_ns, segment.source, segment.target, comments, False, needs)
+        yield Opened(flow.number, ts_ns, tcp.source, tcp.target, comments, False, needs)
 
-    def followed(self, segment: Segment) -> int | None:
-        """The number of the conversation that a segment belongs to; None: of none that is open."""
-        flow = self._flows.get(_key(segment))
+    def followed(self, tcp: TcpSegment) -> int | None:
+        """The number of the conversation that a TCP segment belongs to; None: of none that is open."""
+        flow = self._flows.get(_key(tcp))
         return None if flow is None else flow.number
 
     def end(self) -> Iterator[Event]:
@@ -208,32 +200,32 @@ class Reassembler:
         if len(self._ended) > _ENDED:
             del self._ended[next(iter(self._ended))]
 
-    def _again(self, key: tuple[Endpoint, Endpoint], segment: Segment) -> bool:
-        """Whether a segment repeats what a conversation had that is over."""
+    def _again(self, key: tuple[Endpoint, Endpoint], tcp: TcpSegment) -> bool:
+        """Whether a TCP segment repeats what a conversation had that is over."""
         flow = self._ended.get(key)
         if flow is None:
             return False
-        half = flow.request if segment.source == flow.client else flow.response
-        if segment.flags & SYN:
-            return not _renewed(flow, segment)
-        return half.ahead(segment.seq) + len(segment.payload) <= half.position
+        if tcp.flags & SYN:
+            return not _renewed(flow, tcp)
+        half, _ = flow.halves(tcp.source)
+        return half.ahead(tcp.seq) + len(tcp.payload) <= half.position
 
 
-def _key(segment: Segment) -> tuple[Endpoint, Endpoint]:
+def _key(tcp: TcpSegment) -> tuple[Endpoint, Endpoint]:
     """Under which a conversation is found, the same for both directions."""
-    source, target = segment.source, segment.target
+    source, target = tcp.source, tcp.target
     return (source, target) if source < target else (target, source)
 
 
-def _renewed(flow: Flow, segment: Segment) -> bool:
+def _renewed(flow: Flow, tcp: TcpSegment) -> bool:
     """Whether a SYN opens another conversation between the same ports, not the same one again."""
-    half = flow.request if segment.source == flow.client else flow.response
-    return half.first is not None and half.first != (segment.seq + 1) % MODULUS
+    half, _ = flow.halves(tcp.source)
+    return half.first is not None and half.first != (tcp.seq + 1) % MODULUS
 
 
-def _roles(segment: Segment) -> tuple[Endpoint, Endpoint]:
-    """(client, server) of a conversation's first segment that was captured."""
-    ends = (segment.source, segment.target)
-    if segment.flags & SYN:
-        return ends[::-1] if segment.flags & ACK else ends
-    return ends if segment.source[1] >= segment.target[1] else ends[::-1]
+def _roles(tcp: TcpSegment) -> tuple[Endpoint, Endpoint]:
+    """(client, server) of a conversation's first TCP segment that was captured."""
+    ends = (tcp.source, tcp.target)
+    if tcp.flags & SYN:
+        return ends[::-1] if tcp.flags & ACK else ends
+    return ends if tcp.source[1] >= tcp.target[1] else ends[::-1]

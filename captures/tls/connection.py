@@ -8,6 +8,7 @@ KeyUpdate was where the next key does. Behind a gap the numbers that are possibl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from barnabas.captures.tls.hello import (
@@ -51,14 +52,14 @@ class Missing(NamedTuple):
     bytes: int
 
 
+@dataclass(slots=True)
 class _Keys:
     """What opens the records of a direction, and the next key if there is a way to have one."""
 
-    def __init__(self, opened: Open, suite: Suite | None = None, secret: bytes = b"") -> None:
-        self.open = opened
-        self._suite = suite
-        self._secret = secret
-        self._next: _Keys | None = None
+    open: Open
+    _suite: Suite | None = None
+    _secret: bytes = b""
+    _next: _Keys | None = None
 
     @property
     def next(self) -> _Keys | None:
@@ -231,21 +232,14 @@ class Connection:
         suite = SUITES.get(server.suite)
         if suite is None or server.compression:
             return f"cipher suite {server.suite:#06x} (only AES-GCM and ChaCha20-Poly1305 are read)"
-        request, response = self._halves["request"], self._halves["response"]
-        if server.version == TLS_1_3:
-            client = self._log.secret(CLIENT, self._random)
-            other = self._log.secret(SERVER, self._random)
-            if client is None or other is None:
-                return NO_KEYS
-            request.keys, response.keys = _traffic(suite, client), _traffic(suite, other)
-            return ""
-        master = self._log.secret(MASTER, self._random)
-        if master is None:
+        labels = (CLIENT, SERVER) if server.version == TLS_1_3 else (MASTER,)
+        secrets = [self._log.secret(label, self._random) or b"" for label in labels]
+        if not all(secrets):
             return NO_KEYS
-        for half, opened in zip(
-            (request, response),
-            key_block(suite, master, self._random, server.random),
-            strict=True,
-        ):
-            half.keys = _Keys(opened)
+        if server.version == TLS_1_3:
+            keys = [_traffic(suite, secret) for secret in secrets]
+        else:
+            block = key_block(suite, secrets[0], self._random, server.random)
+            keys = [_Keys(opened) for opened in block]
+        self._halves["request"].keys, self._halves["response"].keys = keys
         return ""

@@ -6,6 +6,7 @@ Layout: RFC 8446, 4.1; RFC 5246, 7.4.1.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 CLIENT_HELLO: Final = 1
@@ -53,8 +54,7 @@ def server_hello(message: bytes) -> ServerHello:
     return ServerHello(message[6:38], version, suite, compression)
 
 
-def _extensions(message: bytes, at: int) -> list[tuple[int, bytes]]:
-    found = []
+def _extensions(message: bytes, at: int) -> Iterator[tuple[int, bytes]]:
     if at < len(message):  # before TLS 1.3 there may be none
         (length,) = struct.unpack_from(">H", message, at)
         at += 2
@@ -62,6 +62,5 @@ def _extensions(message: bytes, at: int) -> list[tuple[int, bytes]]:
         while at < end:
             extension, length = struct.unpack_from(">HH", message, at)
             at += 4
-            found.append((extension, message[at : at + length]))
+            yield extension, message[at : at + length]
             at += length
-    return found

@@ -24,7 +24,7 @@ _LINE: Final = re.compile(
 )
 
 
-class KeyLog:
+class KeyLog(dict[tuple[str, bytes], bytes]):
     """The secrets of connections, by label and by the random of their ClientHello.
 
     >>> log = KeyLog(b"# made by hand\\nCLIENT_RANDOM " + b"07" * 32 + b" " + b"ff" * 48)
@@ -33,27 +33,19 @@ class KeyLog:
     """
 
     def __init__(self, text: bytes = b"") -> None:
-        self._secrets: dict[tuple[str, bytes], bytes] = {}
+        super().__init__()
         self.add(text)
-
-    def __len__(self) -> int:
-        return len(self._secrets)
 
     def add(self, text: bytes) -> None:
         """Take in a key log, or more of it. Lines that are none of it, or of no use here, are passed
         over."""
         for line in _LINE.finditer(text):
             label, random, secret = line.groups()
-            self._secrets[label.decode(), bytes.fromhex(random.decode())] = bytes.fromhex(
-                secret.decode()
-            )
-            if len(self._secrets) > LIMIT:
-                del self._secrets[next(iter(self._secrets))]
-
-    def update(self, other: KeyLog) -> None:
-        """Take in what another one has."""
-        self._secrets |= other._secrets
+            key = label.decode(), bytes.fromhex(random.decode())
+            self[key] = bytes.fromhex(secret.decode())
+            if len(self) > LIMIT:
+                del self[next(iter(self))]
 
     def secret(self, label: str, random: bytes) -> bytes | None:
         """The secret, or None if it was not logged."""
-        return self._secrets.get((label, random))
+        return self.get((label, random))

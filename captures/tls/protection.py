@@ -34,7 +34,7 @@ class Suite(NamedTuple):
 
     @property
     def salt(self) -> int:
-        """Bytes of the nonce that TLS 1.2 derives; what is left of the 12 stands in each record."""
+        """Bytes of the nonce that TLS 1.2 derives; the rest of the 12 stands in each record."""
         return 4 if self.aead is AESGCM else 12
 
 

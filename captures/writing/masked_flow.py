@@ -14,6 +14,7 @@ from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.host_port import Endpoint
 from barnabas.captures.writing.flow_writer import Comment, Cut, FlowWriter
 from barnabas.captures.writing.masking import Masking
+from barnabas.captures.writing.tee import Tee
 from barnabas.specs.frames import Direction
 
 
@@ -63,7 +64,7 @@ class _Held:
 class MaskedFlow:
     """As FlowWriter, but `took` gets the chunks that did not pass unread."""
 
-    def __init__(self, flow: FlowWriter, masking: Masking) -> None:
+    def __init__(self, flow: FlowWriter | Tee, masking: Masking) -> None:
         self.arrived: Callable[[Direction, Buffer, int], None] = flow.arrived
         """For a chunk that passed unread."""
         self._flow = flow

@@ -63,7 +63,7 @@ class CaptureWriter:
         self._segments: Segments | None = None
         self._sink: BlockSink
         if rotation is None:
-            self._sink = sink(path, _head(self._meta), limit=limit, reserve=_RESERVE)
+            self._sink = sink(path, head(self._meta), limit=limit, reserve=_RESERVE)
         else:
             made = Segments(path, self._segment_head, rotation, limit=limit, reserve=_RESERVE)
             self._sink = self._segments = made
@@ -119,7 +119,7 @@ class CaptureWriter:
         said: dict[str, Any] = {"capture": self._capture, "number": number}
         if number > 1 and self._standing:
             said["notes"] = self._standing
-        return _head({**self._meta, "segment": said})
+        return head({**self._meta, "segment": said})
 
     def _account(self, stats: Stats) -> bytes:
         if not stats.lost_packets and stats.stopped is None:
@@ -133,6 +133,7 @@ class CaptureWriter:
         return statistics(self._now, encode(comment), stats.lost_packets)
 
 
-def _head(meta: Comment) -> bytes:
-    head = section(encode({"barnabas": FORMAT, **meta}), f"barnabas {version()}")
-    return head + interface(LINKTYPE_RAW)
+def head(meta: Comment) -> bytes:
+    """How a section begins, which says `meta` of itself: packets of IP without a link layer, times in ns."""
+    begins = section(encode({"barnabas": FORMAT, **meta}), f"barnabas {version()}")
+    return begins + interface(LINKTYPE_RAW)

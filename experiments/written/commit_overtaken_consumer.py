@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.rebalances.campaign import Case, campaign
-from barnabas.experiments.rebalances.plots import plots
-from barnabas.experiments.rebalances.report import write
+from barnabas.experiments.rebalances.campaign import Case
+from barnabas.experiments.rebalances.commits import commits
 
 CASES: Final = (Case("4.3.1", "consumer", 20), Case("3.9.1", "consumer", 20))
 SHORT: Final = (
@@ -19,17 +17,9 @@ SHORT: Final = (
     Case("3.9.1", "consumer", 2, ("same connection",)),
 )
 
-
-def run(bench: Bench) -> Measured:
-    """All arms that fit, so many groups at once."""
-    return campaign(bench, SHORT if bench.short else CASES)
-
-
-EXPERIMENT: Final = Experiment(
+EXPERIMENT: Final = commits(
     "If the heartbeat that gives partitions up overtakes an OffsetCommit of commitAsync (consumer "
     "protocol): does the commit count, and what is processed twice?",
-    tuple(case.version for case in CASES),
-    run,
-    write,
-    plots,
+    CASES,
+    SHORT,
 )

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.rebalances.campaign import Case, campaign
-from barnabas.experiments.rebalances.plots import plots
-from barnabas.experiments.rebalances.report import write
+from barnabas.experiments.rebalances.campaign import Case
+from barnabas.experiments.rebalances.commits import commits
 
 ONLY: Final = (
     "other, a third awaited",
@@ -18,17 +16,9 @@ ONLY: Final = (
 CASES: Final = (Case("0.11.0.1", "classic", 50, ONLY),)
 SHORT: Final = (Case("0.11.0.1", "classic", 2, ONLY[-1:]),)
 
-
-def run(bench: Bench) -> Measured:
-    """These arms, so many groups at once."""
-    return campaign(bench, SHORT if bench.short else CASES)
-
-
-EXPERIMENT: Final = Experiment(
+EXPERIMENT: Final = commits(
     "Can a commit that comes late, over a connection that was replaced or from a retry in the callback, "
     "overwrite a newer offset, even that of commitSync in onPartitionsRevoked?",
-    tuple(case.version for case in CASES),
-    run,
-    write,
-    plots,
+    CASES,
+    SHORT,
 )

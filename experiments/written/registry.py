@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from difflib import get_close_matches
 from typing import Final
 
 from barnabas.experiments.experiment import Experiment
+from barnabas.nearest import did_you_mean
 
 EXPERIMENTS: Final = (
     ("pipelined-throughput", "pipelined_throughput"),
@@ -41,6 +41,5 @@ def experiment(name: str) -> Experiment:
                 f"barnabas.experiments.written.{module}"
             ).EXPERIMENT
             return found
-    near = get_close_matches(name, [known for known, _ in EXPERIMENTS], 1, cutoff=0.4)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name, [known for known, _ in EXPERIMENTS])
     raise LookupError(f"no experiment {name!r}{hint}")

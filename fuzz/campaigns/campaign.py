@@ -11,6 +11,7 @@ from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.targets.registry import sides
+from barnabas.nearest import choices
 from barnabas.specs.registry import NAMES, api, key_of
 
 Names = Annotated[tuple[str, ...], Field(strict=False)]
@@ -106,7 +107,7 @@ class Campaign(_Settings):
                 return names
             for name in names:
                 if name not in there:
-                    raise ValueError(f"unknown: {name!r}; choose from: {', '.join(there)}")
+                    raise ValueError(f"unknown: {name!r}{choices(name, there)}")
         return names
 
     @field_validator("target")
@@ -117,7 +118,7 @@ class Campaign(_Settings):
         for side in sides(target) if kinds else ():
             kind = side.partition(":")[0]
             if kind not in kinds:
-                raise ValueError(f"unknown kind {kind!r}; choose one of: {', '.join(kinds)}")
+                raise ValueError(f"unknown kind {kind!r}{choices(kind, kinds)}")
         return target
 
     def settings(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,7 +64,7 @@ class Database:
 
     def __init__(self, path: Path, *, write: bool) -> None:
         self.path = path
-        if not write and not path.is_file():
+        if not write and not os.path.isfile(path):  # noqa: PTH113 - also where a name is too long
             raise FindingsError(f"no findings database {path}")
         try:
             if write and not path.exists():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from barnabas.fuzz.sessions.bodies import MEMBER_ID, body
 from barnabas.fuzz.sessions.session import Session, Stage, Steps
@@ -43,10 +42,6 @@ def run(stage: Stage) -> Steps:
     }
 
 
-def _body(key: int, version: int) -> Mapping[str, Any] | None:
-    return body(key, version)
-
-
 CONSUMING: Final = Session(
-    "consuming", "member of a KIP-848 group", (keys.CONSUMER_GROUP_HEARTBEAT,), KEYS, 4, run, _body
+    "consuming", "member of a KIP-848 group", (keys.CONSUMER_GROUP_HEARTBEAT,), KEYS, 4, run, body
 )

@@ -9,6 +9,7 @@ from barnabas.captures.host_port import address_in
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.targets.target import Target
+from barnabas.nearest import choices
 
 
 class Kind(NamedTuple):
@@ -113,6 +114,5 @@ def _one(text: str, own: bool, kinds: tuple[Kind, ...]) -> Target:
     for kind in kinds:
         if kind.name == name:
             return kind.make(rest, own)
-    raise Misuse(
-        f"{text}: unknown kind of target {name!r}; choose one of: {', '.join(k.name for k in kinds)}"
-    )
+    hint = choices(name, [kind.name for kind in kinds])
+    raise Misuse(f"{text}: unknown kind of target {name!r}{hint}")

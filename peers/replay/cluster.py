@@ -22,6 +22,9 @@ CLIENT_ID: Final = "barnabas-replay"
 PAUSE: Final = 0.1
 """Seconds between two questions for a leader or a coordinator that is not there yet."""
 
+LEADERLESS: Final = 5.0
+"""Seconds that a partition may have no leader before it is taken to have none."""
+
 
 class Unreachable(ConnectionError):
     """None of the bootstrap servers answers, or nobody coordinates or leads what is asked for."""
@@ -55,7 +58,9 @@ class LiveCluster:
                 }
                 await self._refresh(())
             except (OSError, Malformed, NotReplayable) as problem:
-                problems.append(f"{address[0]}:{address[1]}: {problem or type(problem).__name__}")
+                problems.append(
+                    f"{address[0]}:{address[1]}: {str(problem) or type(problem).__name__}"
+                )
                 await self.stop()
                 continue
             if self.nodes:
@@ -76,7 +81,7 @@ class LiveCluster:
 
     async def leaders(self, places: Collection[tuple[str | uuid.UUID, int]]) -> dict[Any, int]:
         """The leaders of these partitions; those that nobody leads are left out."""
-        until = asyncio.get_running_loop().time() + min(self._patience, 5.0)
+        until = asyncio.get_running_loop().time() + min(self._patience, LEADERLESS)
         while True:
             missing = {topic for topic, number in places if (topic, number) not in self._leaders}
             if not missing - self._given_up:

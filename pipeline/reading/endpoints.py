@@ -5,14 +5,14 @@ from __future__ import annotations
 from socket import AF_INET, AF_INET6, inet_pton
 
 from barnabas.captures.host_port import Endpoint
-from barnabas.captures.tcp.headers import Segment, address
+from barnabas.captures.tcp.headers import TcpSegment, address
 
 
-def ends_of(segment: Segment) -> tuple[bytes, bool]:
+def ends_of(segment: TcpSegment) -> tuple[bytes, bool]:
     """Addresses and ports, the lower one first, and whether that is the sender's.
 
-    >>> from barnabas.captures.tcp.headers import Segment
-    >>> ends, forward = ends_of(Segment(("10.0.0.2", 9092), ("10.0.0.1", 50000), 0, 0, 0, b""))
+    >>> from barnabas.captures.tcp.headers import TcpSegment
+    >>> ends, forward = ends_of(TcpSegment(("10.0.0.2", 9092), ("10.0.0.1", 50000), 0, 0, 0, b""))
     >>> ends.hex(), forward
     ('0a000001c3500a0000022384', False)
     """

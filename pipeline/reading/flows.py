@@ -15,8 +15,8 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.framing.protocol_detection import Kind
 from barnabas.captures.section import SectionReader
 from barnabas.captures.tcp.events import Closed, Event, Linked, Opened
-from barnabas.captures.tcp.fast_headers import FastSegment
-from barnabas.captures.tcp.headers import Segment
+from barnabas.captures.tcp.fast_headers import FastTcpSegment
+from barnabas.captures.tcp.headers import TcpSegment
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.pipeline.reading.bulk_reassembly import BulkReassembly
@@ -145,14 +145,14 @@ class _Flow:
             events: Iterable[Event] | None = None
             found = None
             if not kind & CAREFUL:
-                found = FastSegment(names[forward], seq, ack, flags, at, at + size)
+                found = FastTcpSegment(names[forward], seq, ack, flags, at, at + size)
                 events = self._section.take_fast(found, view, ts_ns, number)
             if events is None:
                 source = inline if kind & INLINE else plain
                 comments = tuple(json.loads(source[at + size : at + size + said])) if said else ()
                 one, other = ends if forward else ends[::-1]
-                segment = Segment(one, other, seq, ack, flags, source[at : at + size])
-                events = self._section.segment(segment, ts_ns, comments, number, found)
+                segment = TcpSegment(one, other, seq, ack, flags, source[at : at + size])
+                events = self._section.tcp_segment(segment, ts_ns, comments, number, found)
             elif not events:
                 continue
             self._at, self._flow, self._within = number * 4, 0, 0

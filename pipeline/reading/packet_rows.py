@@ -161,7 +161,7 @@ def _segments(
             one, other = endpoints(ends.tobytes())[:: 1 if forward else -1]
             _put(found, item, one, other, seq, ack, flags, size)
     for item in np.flatnonzero(rest).tolist():
-        segment = packets.segment(int(arrays.linktypes[item]), arrays.packet(item))
+        segment = packets.tcp_segment(int(arrays.linktypes[item]), arrays.packet(item))
         if segment is not None:
             size = len(segment.payload)
             one, other = segment.source, segment.target

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from barnabas.captures.tcp.headers import Segment
+from barnabas.captures.tcp.headers import TcpSegment
 from barnabas.pipeline.reading.faults import Fault
 from barnabas.pipeline.reading.ranges import Range
 
@@ -35,7 +35,7 @@ class Defragmented(NamedTuple):
     """A segment that a fragment has made whole."""
 
     ts_ns: int
-    segment: Segment
+    segment: TcpSegment
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,7 +220,7 @@ def _fragments(files: Mapping[int, Sequence[Surveyed]], made: Plan) -> None:
             latest = max(latest, one.latest)
     packets = Packets()
     for _, _, place, at, fragment in sorted(waiting, key=lambda item: item[:3]):
-        segment = packets.segment(fragment.linktype, fragment.data)
+        segment = packets.tcp_segment(fragment.linktype, fragment.data)
         if segment is not None:
             whole = {**made.pieces[at].whole, place: Defragmented(fragment.ts_ns, segment)}
             made.pieces[at] = replace(made.pieces[at], whole=whole)

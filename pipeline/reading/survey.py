@@ -118,7 +118,7 @@ def _look(found: Surveyed, arrays: PacketArrays, packets: Packets, noticed: Noti
     for item in slow_packets(arrays).tolist():
         linktype, data = int(arrays.linktypes[item]), arrays.packet(item)
         noticed.any = False
-        segment = packets.segment(linktype, data)
+        segment = packets.tcp_segment(linktype, data)
         if noticed.any:
             time = int(arrays.times[item])
             found.fragments.append(Fragment(found.numbered + item + 1, time, linktype, data))

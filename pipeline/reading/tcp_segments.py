@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from barnabas.captures.files.pcapng import NUMBERED, Other
-from barnabas.captures.tcp.headers import Segment
+from barnabas.captures.tcp.headers import TcpSegment
 from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import blocks
 from barnabas.pipeline.reading.endpoints import ends_of
@@ -103,10 +103,10 @@ class _Rare:
         self._packets = Packets(self._noticed)
         self._whole = piece.whole
 
-    def segment(self, arrays: PacketArrays, item: int, place: int) -> Segment | None:
+    def segment(self, arrays: PacketArrays, item: int, place: int) -> TcpSegment | None:
         """The segment in a packet, or that its fragments have made whole."""
         self._noticed.any = False
-        found = self._packets.segment(int(arrays.linktypes[item]), arrays.packet(item))
+        found = self._packets.tcp_segment(int(arrays.linktypes[item]), arrays.packet(item))
         if self._noticed.any:
             whole = self._whole.get(place)
             return None if whole is None else whole.segment

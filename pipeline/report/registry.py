@@ -22,73 +22,29 @@ from barnabas.pipeline.report.sections import (
     versions,
 )
 
+# fmt: off
 SECTIONS: Final = (
-    Section(
-        "unread",
-        "Unreadable parts",
-        "Which parts of the captures are missing from the figures below?",
-        unread.draw,
-    ),
-    Section(
-        "findings",
-        "Findings",
-        "What violates the protocol, or a guarantee of clients and brokers?",
-        findings.draw,
-    ),
-    Section(
-        "latency", "Latency", "How long do clients wait, and when did it change?", latency.draw
-    ),
-    Section(
-        "latency_heatmap",
-        "Latency distribution",
-        "Is everything somewhat slow, or a few exchanges very slow?",
-        latency_heatmap.draw,
-    ),
-    Section(
-        "errors", "Errors", "Which clients get errors, from which APIs, and when?", errors.draw
-    ),
-    Section(
-        "retries", "Retry storms", "Which clients retry the same request repeatedly?", retries.draw
-    ),
-    Section(
-        "rebalances",
-        "Rebalances",
-        "Who joined, who was late, and how long did delivery stop?",
-        rebalances.draw,
-    ),
-    Section(
-        "heartbeats",
-        "Heartbeats",
-        "How close did members come to their session timeout?",
-        heartbeats.draw,
-    ),
+    Section("unread", "Unreadable parts",
+            "Which parts of the captures are missing from the figures below?", unread.draw),
+    Section("findings", "Findings",
+            "What violates the protocol, or a guarantee of clients and brokers?", findings.draw),
+    Section("latency", "Latency", "How long do clients wait, and when did it change?", latency.draw),
+    Section("latency_heatmap", "Latency distribution",
+            "Is everything somewhat slow, or a few exchanges very slow?", latency_heatmap.draw),
+    Section("errors", "Errors", "Which clients get errors, from which APIs, and when?", errors.draw),
+    Section("retries", "Retry storms", "Which clients retry the same request repeatedly?", retries.draw),
+    Section("rebalances", "Rebalances",
+            "Who joined, who was late, and how long did delivery stop?", rebalances.draw),
+    Section("heartbeats", "Heartbeats",
+            "How close did members come to their session timeout?", heartbeats.draw),
     Section("commits", "Commits", "Were records consumed twice, or skipped?", commits.draw),
-    Section(
-        "in_flight",
-        "Requests in flight",
-        "How many requests does a client have in flight at once?",
-        in_flight.draw,
-    ),
-    Section(
-        "partition_order",
-        "Order within partitions",
-        "Were a producer's batches written in another order than it sent them?",
-        partition_order.draw,
-    ),
-    Section(
-        "hot_partitions", "Hot partitions", "Which partitions carry the load?", hot_partitions.draw
-    ),
-    Section(
-        "versions",
-        "Versions",
-        "What stops working when the brokers are upgraded?",
-        versions.draw,
-    ),
-    Section(
-        "rules",
-        "Effect of rules",
-        "What did the injected faults do to clients?",
-        rules.draw,
-    ),
+    Section("in_flight", "Requests in flight",
+            "How many requests does a client have in flight at once?", in_flight.draw),
+    Section("partition_order", "Order within partitions",
+            "Were a producer's batches written in another order than it sent them?", partition_order.draw),
+    Section("hot_partitions", "Hot partitions", "Which partitions carry the load?", hot_partitions.draw),
+    Section("versions", "Versions", "What stops working when the brokers are upgraded?", versions.draw),
+    Section("rules", "Effect of rules", "What did the injected faults do to clients?", rules.draw),
 )
+# fmt: on
 """A new section: its file in `sections`, and a line here."""

@@ -5,8 +5,9 @@
     connection.tick(now)                     -> actions     (at `connection.wake`, in ns)
 
 Frames of which nobody wants more than the header pass as they come (`barnabas.proxy.connection.header_walk`).
-Those that a rule may touch, or in which an address may stand, are collected whole: at most `Limits.frame`
-bytes of one frame, and `Limits.queued` bytes of frames that wait; then reading pauses (`full`).
+Those that a rule may touch, or in which an address may stand, are collected whole, or only from where node
+endpoints begin (`barnabas.specs.node_endpoints`): at most `Limits.frame` bytes of one frame, and
+`Limits.queued` bytes of frames that wait; then reading pauses (`full`).
 """
 
 from __future__ import annotations

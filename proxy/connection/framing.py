@@ -1,4 +1,4 @@
-"""Splits bytes into frames; each passes as it comes, or is collected whole."""
+"""Splits bytes into frames; each passes as it comes, up to its tail perhaps, or is collected whole."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from barnabas.proxy.connection.ingress import Mode
 from barnabas.proxy.connection.state import State
 from barnabas.specs.frames import Direction, Short
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.node_endpoints import BEGIN, ResponseTail
 
 HEAD: Final = 64 << 10
 """A request's header is read no further than this; a client id and its tags need far less."""
@@ -36,7 +37,7 @@ class Handler(Protocol):
         """A frame that passed as it came is through; `frame` is its copy, if one was made."""
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
-        """A frame that was collected is complete."""
+        """A frame that was collected is complete; or its tail, or nothing if that can't be found."""
 
 
 class Framing:
@@ -56,6 +57,10 @@ class Framing:
         """
         ingress = self.state.ingress[direction]
         end = min(at + ingress.missing, len(data))
+        if ingress.mode is Mode.PASSING and ingress.tail is not None:
+            at = self._find_tail(direction, ingress.tail, data, at, end, now)
+            if self.state.over:
+                return at
         ingress.missing -= end - at
         if ingress.mode is Mode.PASSING:
             self.actions.send_piece(direction, data, at, end)
@@ -68,6 +73,35 @@ class Framing:
             if not ingress.missing:
                 self._whole(direction, ingress.take(), now, end)
         return end
+
+    def _find_tail(
+        self,
+        direction: Direction,
+        tail: ResponseTail,
+        data: memoryview,
+        at: int,
+        end: int,
+        now: int,
+    ) -> int:
+        """Look for the tail in the next bytes: it is collected if anything is in it.
+
+        Returns the offset of what has not been sent.
+        """
+        ingress = self.state.ingress[direction]
+        try:
+            found = tail.find(data, at, end, ingress.missing - (end - at))
+        except Malformed:
+            self.handlers[direction].whole(b"", now, at)
+            return at
+        if found is None:
+            return at
+        if tail.empty(data[found]):
+            ingress.tail = None
+            return at
+        if found > at:
+            self.actions.send_piece(direction, data, at, found)
+        ingress.keep_tail(found - at)
+        return found
 
     def cut_off(self, direction: Direction) -> None:
         """No more will come: a response that has begun will never be complete."""
@@ -114,6 +148,8 @@ class Framing:
             collect = handler.unreadable(view, now)
         if state.over:
             return at
+        if ingress.tail is not None:  # no more were waited for: what is behind goes on
+            have = BEGIN
         ingress.frames += 1
         at += have - before
         missing = 4 + size - have

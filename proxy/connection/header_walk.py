@@ -1,9 +1,10 @@
-"""The hot path: skips the frames of a chunk that pass unread, by their sizes.
+"""The hot path: skips the frames of a chunk that pass unread, by their sizes; of responses that may end with
+node endpoints, up to those.
 
 Each function returns up to which offset of the chunk everything passes as it is. The rest (a frame that
 somebody wants whole, a header cut in two, anything odd) takes the careful path in
-`barnabas.proxy.connection.connection`. No bytes are copied; the one object that is made is the entry of a
-request that waits.
+`barnabas.proxy.connection.connection`. No bytes are copied; the objects that are made are the entry of a
+request that waits, and what finds a tail.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from __future__ import annotations
 import struct
 
 from barnabas.captures.kafka.pairing.in_flight import Pending
+from barnabas.proxy.connection.ingress import Ingress
 from barnabas.proxy.connection.state import State
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.node_endpoints import ResponseTail
 
 _REQUEST = struct.Struct(">iIi").unpack_from
 """The size; key and version as one number, see `plan.code`; the correlation id."""
@@ -56,6 +60,10 @@ def walk_responses(state: State, data: memoryview, now: int) -> int:
     ingress = state.ingress["response"]
     end = len(data)
     at = ingress.missing
+    if ingress.tail is not None:
+        found = _find_tail(ingress, ingress.tail, data, min(at, end))
+        if found is not None:
+            return found
     if at >= end:
         ingress.missing = at - end
         return end
@@ -68,8 +76,13 @@ def walk_responses(state: State, data: memoryview, now: int) -> int:
         if not waiting:
             break
         pending = waiting[0]
-        sizes = find(pending.key << 16 | pending.version)
-        if sizes is None or size not in sizes or pending.correlation_id != correlation_id:
+        known = find(pending.key << 16 | pending.version)
+        if known is None:
+            break
+        sizes, tailed = known
+        if size not in sizes or pending.correlation_id != correlation_id:
+            break
+        if tailed and not _tail_passes(state, pending, data, at, size):
             break
         waiting.popleft()
         if pending.arrived != arrived or pending.key != key:
@@ -86,3 +99,35 @@ def walk_responses(state: State, data: memoryview, now: int) -> int:
     if count:
         state.tally.note(key, now - arrived, count)
     return at
+
+
+def _tail_passes(state: State, pending: Pending, data: memoryview, at: int, size: int) -> bool:
+    """Whether a response passes that may end with addresses: if its tail is here and empty, or far off."""
+    behind = at + 4 + size
+    end = min(behind, len(data))
+    if end < behind and size <= state.limits.whole:
+        return False
+    tail = ResponseTail(pending.key, pending.version, size, keep=state.plan.captured)
+    try:
+        found = tail.find(data, at, end, behind - end)
+    except Malformed:
+        return False
+    if found is None:
+        state.ingress["response"].tail = tail
+        return True
+    return tail.empty(data[found])
+
+
+def _find_tail(ingress: Ingress, tail: ResponseTail, data: memoryview, end: int) -> int | None:
+    """Up to where the next bytes of such a response pass; None: all of them."""
+    try:
+        found = tail.find(data, 0, end, ingress.missing - end)
+    except Malformed:
+        return 0
+    if found is None:
+        return None
+    if tail.empty(data[found]):
+        ingress.tail = None
+        return None
+    ingress.keep_tail(found)
+    return found

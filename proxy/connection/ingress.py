@@ -8,6 +8,7 @@ from enum import Enum
 
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.specs.frames import RequestHead
+from barnabas.specs.node_endpoints import ResponseTail
 
 _SIZE = struct.Struct(">i")
 
@@ -42,6 +43,8 @@ class Ingress:
     """The size of the present frame, without its prefix."""
     hidden: tuple[int, int] | None = None
     """Key and version of the present frame, if it is collected to be masked for the capture."""
+    tail: ResponseTail | None = None
+    """Finds the tail of the present frame, up to which it passes, and from which on it is collected."""
     head: RequestHead | None = None
     pending: Pending | None = None
 
@@ -53,7 +56,7 @@ class Ingress:
     @property
     def passing(self) -> bool:
         """Whether a frame that passes as it comes is under way: nothing may come in between."""
-        return self.missing > 0 and self.mode is Mode.PASSING
+        return self.missing > 0 and (self.mode is Mode.PASSING or self.tail is not None)
 
     @property
     def to_end(self) -> int:
@@ -74,6 +77,10 @@ class Ingress:
     def wait(self, mode: Mode, begun: memoryview | bytes, missing: int = 0) -> None:
         """Keep the first bytes of a frame until more have come."""
         self.mode, self.buffer, self.missing = mode, bytearray(begun), missing
+
+    def keep_tail(self, passed: int) -> None:
+        """The tail of a passing frame is there behind so many more bytes: it is collected."""
+        self.wait(Mode.COLLECTING, b"", self.missing - passed)
 
     def take(self) -> bytes:
         """The bytes that wait, taken out; nothing is missing any longer."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, body_version
 from barnabas.captures.kafka.notes import PASSED_OVER, REPEATED
 from barnabas.captures.kafka.pairing.in_flight import Pending
+from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
+from barnabas.proxy.connection.actions import Left
 from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
@@ -26,6 +29,7 @@ from barnabas.specs.frames import Short, response_body
 from barnabas.specs.headers import response_header_version
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.malformed import Malformed
+from barnabas.specs.node_endpoints import BEGIN, ResponseTail, ends_with_endpoints
 
 _SIZE = struct.Struct(">i")
 _RESPONSE = struct.Struct(">ii")
@@ -94,10 +98,15 @@ class Responses:
         rules = state.candidates.of("response", *kind, pending.client_id)
         if any(ingress.size in rule.sizes for rule in rules):
             return True
+        tailed = ends_with_endpoints(*kind)
         if skimmable(*kind) and not state.several:
-            state.passing_sizes[code(*kind)] = unmatched_sizes(
-                rules, ingress.size, state.limits.frame
-            )
+            sizes = unmatched_sizes(rules, ingress.size, state.limits.frame)
+            state.passing_sizes[code(*kind)] = sizes, tailed
+        if tailed:
+            if state.observed or ingress.size <= state.limits.whole:
+                return True
+            ingress.tail = ResponseTail(*kind, ingress.size, keep=state.plan.captured)
+            ingress.tail.find(view, 0, BEGIN, ingress.size + 4 - BEGIN)
         return False
 
     def unreadable(self, view: memoryview | bytes, now: int) -> bool:
@@ -117,7 +126,10 @@ class Responses:
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A response that was collected."""
         pending, ordinal = self.ingress.pending, self.ingress.frames - 1
-        if pending is None:  # it can't be read, but keeps its place
+        tail, self.ingress.tail = self.ingress.tail, None
+        if tail is not None:
+            self._end(tail, frame, ordinal, now, at)
+        elif pending is None:  # it can't be read, but keeps its place
             self.dispatch.frame("response", OutgoingFrame(frame, ordinal, now), [], now, at)
         elif pending in self.state.unwanted:
             self.state.unwanted.remove(pending)
@@ -211,6 +223,34 @@ class Responses:
             outgoing.data = _SIZE.pack(len(head) + len(changed)) + head + changed
             outgoing.response_body = changed
             outgoing.changed = ("versions" if pending.key == API_VERSIONS else "addresses",)
+
+    def _end(self, tail: ResponseTail, data: bytes, ordinal: int, now: int, at: int) -> None:
+        """The tail of a response whose beginning has left: with other addresses, or none, it leaves, too."""
+        state, actions = self.state, self.actions
+        name = f"{NAMES[tail.key]} v{tail.version}"
+        try:
+            replaced, left_out = tail.replaced(data, state.resolve)
+        except (Malformed, OSError) as problem:
+            reason = str(problem)
+            if isinstance(problem, Malformed):
+                reason = f"{name}: {state.why(problem)}"
+                actions.unread("response", ordinal, at, reason)
+                reason += "; addresses in it can't be replaced"
+            actions.withhold(self.ingress.pending, ordinal, at, tail.size, reason, now)
+            return
+        if left_out:
+            actions.say(
+                f"edit: {plural(left_out, 'node endpoint')} left out of a response to {name}: there is no"
+                f" room for the proxy's addresses, since its size ({tail.size:,} bytes) has left already"
+            )
+        actions.send("response", replaced)
+        if replaced != data:
+            comment: dict[str, Any] = {"frame": ordinal, "edits": ["addresses"]}
+            actions.cut("response", at, {**comment, "left": "changed"})
+            if tail.kept is not None:
+                frame = bytes(tail.kept) + replaced
+                actions.append(Left("response", frame, comment, tail.key, tail.version))
+        self.passed(None, now)
 
     def _withhold(self, outgoing: OutgoingFrame, reason: str, at: int) -> None:
         assert outgoing.pending is not None  # noqa: S101

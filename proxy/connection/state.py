@@ -35,6 +35,9 @@ class Limits:
     pauses."""
     waiting: int = 10_000
     """Requests without a response before reading pauses."""
+    whole: int = MIB // 8
+    """The largest response that is whole before it leaves if node endpoints may stand at its end; about what
+    is read at once. Of a larger one its tail is."""
     copy: int = 4 * MIB
     """The largest frame of which log and control get a copy; of larger ones they show sizes."""
 
@@ -64,8 +67,9 @@ class State:
     candidates: Candidates = field(init=False)
     known_prefixes: dict[int, KnownPrefix] = field(default_factory=dict)
     """Requests that pass unread, by `plan.code`; filled as they are met."""
-    passing_sizes: dict[int, range] = field(default_factory=dict)
-    """The sizes of responses that pass unread, by `plan.code`; filled as they are met."""
+    passing_sizes: dict[int, tuple[range, bool]] = field(default_factory=dict)
+    """The sizes of responses that pass unread, and whether their tail is wanted, by `plan.code`; filled as
+    they are met."""
     sasl: Sasl = field(default_factory=Sasl)
     """What is known of the client's authentication."""
     pairing: Pairing = field(default_factory=lambda: Pairing(limit=1 << 31))

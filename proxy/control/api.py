@@ -22,7 +22,6 @@ from barnabas.captures.kafka.filters import Filter, exchange_filter
 from barnabas.captures.kafka.wording import shorten
 from barnabas.proxy.control import views
 from barnabas.proxy.control.bodies import (
-    compact,
     error_response,
     json_response,
     json_text_response,
@@ -37,6 +36,7 @@ from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
 from barnabas.specs.frames import Direction
+from barnabas.specs.json_text import compact
 
 BY: Final = "the control port"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -10,6 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
+from barnabas.specs.json_text import compact
 
 
 async def read_text(request: Request) -> str:
@@ -26,11 +26,6 @@ async def read_text(request: Request) -> str:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise HTTPException(400, "the body is not UTF-8") from None
-
-
-def compact(value: Any) -> str:
-    """JSON without spaces."""
-    return json.dumps(value, separators=(",", ":"))
 
 
 def json_response(value: Any, status: int = 200) -> Response:

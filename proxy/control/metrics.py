@@ -6,8 +6,9 @@ Times are in seconds, sizes in bytes. https://prometheus.io/docs/practices/namin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any, Final
 
 from prometheus_client import generate_latest
 from prometheus_client.core import (
@@ -27,9 +28,6 @@ from barnabas.specs.registry import NAMES
 OCTAVES: Final = range(16, 37)
 """Bounds of the latency histogram, as powers of two in ns (65.5 µs to 68.7 s): there the tally's
 buckets end too, so that the counts are exact."""
-
-Row = tuple[tuple[str, ...], float]
-"""Values of labels, and the value."""
 
 
 def exposition(proxy: Proxy, history: History) -> bytes:
@@ -58,23 +56,14 @@ def _exchanges(tally: ApiStats, history: History) -> Iterator[Metric]:
     for key, count, latencies in tally.latencies():
         counts[_api(key)] += count
         buckets.setdefault(_api(key), Counter()).update(latencies)
-    yield _counter(
-        "exchanges",
-        "Exchanges completed, with or without a response.",
-        ("api",),
-        (((api,), count) for api, count in counts.items()),
-    )
-    yield _counter(
-        "errors",
-        "Error codes in decoded responses.",
-        ("api", "error"),
-        ((row[:2], row[2]) for row in tally.errors()),
-    )
+    yield _counter("exchanges", "Exchanges completed, with or without a response.", counts, "api")
+    errors = {(api, error): count for api, error, count in tally.errors()}
+    yield _counter("errors", "Error codes in decoded responses.", errors, "api", "error")
     yield _counter(
         "observed_exchanges",
         "Exchanges shown in the log or by the control port.",
-        ("api", "version", "error"),
-        history.kinds.items(),
+        history.kinds,
+        *("api", "version", "error"),
     )
     latency = HistogramMetricFamily(
         "barnabas_latency_seconds",
@@ -88,8 +77,7 @@ def _exchanges(tally: ApiStats, history: History) -> Iterator[Metric]:
     yield _counter(
         "stream_lost_exchanges",
         "Exchanges lost because a reader of the stream was too slow.",
-        (),
-        [((), history.lost)],
+        history.lost,
     )
 
 
@@ -114,14 +102,13 @@ def _sum(buckets: dict[int, int]) -> float:
 
 def _connections(proxy: Proxy) -> Iterator[Metric]:
     totals, relays = proxy.totals, proxy.relays.values()
-    yield _counter("connections", "Connections accepted.", (), [((), totals.connections)])
+    yield _counter("connections", "Connections accepted.", totals.connections)
     yield _counter(
         "refused_connections",
         "Connections closed because the broker could not be reached.",
-        (),
-        [((), totals.unreachable)],
+        totals.unreachable,
     )
-    yield _gauge("open_connections", "Open connections.", (), [((), len(relays))])
+    yield _gauge("open_connections", "Open connections.", len(relays))
     received = Counter(dict(zip(("request", "response"), proxy.received, strict=True)))
     queued: Counter[str] = Counter(request=0, response=0)
     queued_bytes: Counter[str] = Counter(request=0, response=0)
@@ -135,81 +122,66 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
     yield _counter(
         "received_bytes",
         "Bytes received, as Linux counts them: a FIN is one; with TLS, encrypted.",
-        ("direction",),
-        _by_direction(received),
+        received,
+        "direction",
     )
     yield _counter(
         "undecodable_frames",
         "Frames that can't be decoded, or responses to no known request; forwarded unchanged if possible.",
-        (),
-        [((), totals.undecoded)],
+        totals.undecoded,
     )
+    yield _gauge("queued_frames", "Frames held back by rules.", queued, "direction")
     yield _gauge(
-        "queued_frames", "Frames held back by rules.", ("direction",), _by_direction(queued)
-    )
-    yield _gauge(
-        "queued_bytes",
-        "Memory of the frames held back by rules.",
-        ("direction",),
-        _by_direction(queued_bytes),
+        "queued_bytes", "Memory of the frames held back by rules.", queued_bytes, "direction"
     )
     waiting = sum(len(relay.connection.state.pairing.waiting) for relay in relays)
-    yield _gauge("waiting_requests", "Requests in flight.", (), [((), waiting)])
+    yield _gauge("waiting_requests", "Requests in flight.", waiting)
 
 
 def _rules(proxy: Proxy) -> Iterator[Metric]:
     yield _counter(
         "faults",
         "Messages to which a fault was applied, e.g. delay, hold, reorder, drop, close.",
-        ("fault",),
-        (((fault,), count) for fault, count in proxy.rules.struck.items()),
+        proxy.rules.struck,
+        "fault",
     )
     for name, text in (("matched", "matched"), ("fired", "fired on")):
         yield _counter(
             f"rule_{name}",
             f"Messages that a rule {text} since it was loaded.",
-            ("rule",),
-            (((rule.name,), getattr(rule, name)) for rule in proxy.rules.rules),
+            {rule.name: getattr(rule, name) for rule in proxy.rules.rules},
+            "rule",
         )
 
 
 def _capture(capture: CaptureWriter) -> Iterator[Metric]:
     stats = capture.stats
-    stopped = stats.stopped is not None
-    yield _counter("capture_bytes", "Bytes of the capture file.", (), [((), stats.bytes)])
+    yield _counter("capture_bytes", "Bytes of the capture file.", stats.bytes)
     yield _counter(
-        "capture_lost_packets",
-        "Packets not written to the capture.",
-        (),
-        [((), stats.lost_packets)],
+        "capture_lost_packets", "Packets not written to the capture.", stats.lost_packets
     )
     yield _counter(
-        "capture_lost_bytes",
-        "Bytes of payload not written to the capture.",
-        (),
-        [((), stats.lost_bytes)],
+        "capture_lost_bytes", "Bytes of payload not written to the capture.", stats.lost_bytes
     )
-    yield _gauge("capture_stopped", "1 if the capture has stopped.", (), [((), stopped)])
+    yield _gauge("capture_stopped", "1 if the capture has stopped.", stats.stopped is not None)
 
 
-def _counter(name: str, text: str, labels: tuple[str, ...], rows: Iterable[Row]) -> Metric:
-    return _filled(CounterMetricFamily(f"barnabas_{name}", text, labels=labels), rows)
+def _metric(
+    family: type[CounterMetricFamily | GaugeMetricFamily],
+    name: str,
+    text: str,
+    counts: float | Mapping[Any, float],
+    *labels: str,
+) -> Metric:
+    """One number, or one for each value of a label; of several labels the values are a tuple."""
+    found = family(f"barnabas_{name}", text, labels=labels)
+    for values, count in counts.items() if isinstance(counts, Mapping) else [((), counts)]:
+        found.add_metric((values,) if isinstance(values, str) else values, count)
+    return found
 
 
-def _gauge(name: str, text: str, labels: tuple[str, ...], rows: Iterable[Row]) -> Metric:
-    return _filled(GaugeMetricFamily(f"barnabas_{name}", text, labels=labels), rows)
-
-
-def _filled(
-    family: CounterMetricFamily | GaugeMetricFamily, rows: Iterable[Row]
-) -> CounterMetricFamily | GaugeMetricFamily:
-    for labels, value in rows:
-        family.add_metric(labels, value)
-    return family
-
-
-def _by_direction(counts: Counter[str]) -> Iterator[Row]:
-    return (((direction,), count) for direction, count in counts.items())
+_counter: Final = partial(_metric, CounterMetricFamily)
+_gauge: Final = partial(_metric, GaugeMetricFamily)
 
 
 def _api(key: int) -> str:

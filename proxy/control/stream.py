@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.filters import Filter
 from barnabas.proxy.control import views
-from barnabas.proxy.control.bodies import compact
 from barnabas.proxy.control.history import History
+from barnabas.specs.json_text import compact
 
 ALIVE: Final = 15.0
 """Seconds between two comments where nothing happens."""

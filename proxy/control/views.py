@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from barnabas.captures.host_port import endpoint_text
+from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.exchange import Exchange, iso
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
 from barnabas.proxy.control.editing import EMPTY
 from barnabas.proxy.control.history import History

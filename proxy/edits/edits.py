@@ -5,17 +5,15 @@ Both are needed so that clients stay behind the proxy; both are printed when it 
 
 from __future__ import annotations
 
-from typing import Any
-
 from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION, body_version
-from barnabas.proxy.edits.version_ranges import Offer
+from barnabas.proxy.edits.version_ranges import Offer, narrowed
 from barnabas.specs import NAMES, api
 from barnabas.specs.broker_addresses import LEAKING, PLACES, Resolve, patch, place_of
 from barnabas.specs.keys import API_VERSIONS
 
 
 def needs_body(key: int, version: int) -> bool:
-    """Whether a response must be held until it is whole, because something in it may be changed."""
+    """Whether something in a response may be changed."""
     return key == API_VERSIONS or place_of(key, version) is not None
 
 
@@ -33,13 +31,8 @@ def narrow(version: int, body: bytes, offer: Offer) -> bytes | None:
     version = body_version(API_VERSIONS, version, "response", body)
     codec = api(API_VERSIONS).response.codec(version)
     values = codec.decode(body)
-    kept: list[dict[str, Any]] = []
-    for entry in values["api_keys"]:
-        low, high = offer.range(entry["api_key"]) or (0, -1)
-        low, high = max(low, entry["min_version"]), min(high, entry["max_version"])
-        if low <= high:
-            kept.append(entry | {"min_version": low, "max_version": high})
-    changed = values | {"api_keys": kept} | offer.shown_features(values)
+    kept = {"api_keys": narrowed(values["api_keys"], offer.range)}
+    changed = values | kept | offer.shown_features(values)
     return None if changed == values else codec.encode(changed)
 
 

@@ -8,7 +8,7 @@ before it is answered (SocketServer; seen of 2.8.0 to 4.3.1).
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from barnabas.specs import NAMES, api, key_of
@@ -32,6 +32,19 @@ def ceiling(key: int, unstable: bool = False) -> int | None:
     if key in LEAKING:
         newest = min(newest, LEAKING[key] - 1)
     return newest if newest >= 0 else None
+
+
+def narrowed(
+    entries: Iterable[dict[str, Any]], range_of: Callable[[int], Range | None]
+) -> list[dict[str, Any]]:
+    """The `api_keys` of ApiVersions with the versions in these ranges only; None: with none."""
+    kept = []
+    for entry in entries:
+        low, high = range_of(entry["api_key"]) or (0, -1)
+        low, high = max(low, entry["min_version"]), min(high, entry["max_version"])
+        if low <= high:
+            kept.append(entry | {"min_version": low, "max_version": high})
+    return kept
 
 
 class Offer:

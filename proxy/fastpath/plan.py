@@ -12,6 +12,7 @@ from barnabas.proxy.topic_names.names import teaches
 from barnabas.specs.drafts import Draft, draft
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import API_VERSIONS, SASL_HANDSHAKE
+from barnabas.specs.node_endpoints import ends_with_endpoints
 
 SASL = (SASL_HANDSHAKE, 36)
 """SaslHandshake and SaslAuthenticate: few, and read for what the log says of them."""
@@ -77,11 +78,19 @@ class Plan:
                 self._whole[direction, key, version] = found
         return found
 
+    @property
+    def captured(self) -> bool:
+        """Whether a capture is written: it shows whole what left otherwise than it came."""
+        return self.hides is not None
+
     def _is_whole(self, direction: Direction, key: int, version: int) -> bool:
         if key in SASL or (self.hides is not None and self.hides(direction, key)):
             return True
         if direction == "response":
-            if known(key, version) and (needs_body(key, version) or teaches(key, version)):
+            if known(key, version) and (
+                (needs_body(key, version) and not ends_with_endpoints(key, version))
+                or teaches(key, version)
+            ):
                 return True
         elif self.answers(key, version) or self.offer.excludes(key, version):
             return True

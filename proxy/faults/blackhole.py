@@ -1,4 +1,4 @@
-"""`blackhole`: no byte, no FIN, no RST passes any longer.
+"""`blackhole`: neither side gets another byte, FIN or RST; after `at_most` the proxy closes both.
 
 acks=0: as any request.
 Order: nothing follows.
@@ -15,10 +15,10 @@ from barnabas.proxy.matching.units import TIMES, Duration
 
 
 class Blackhole(Settings):
-    """No byte, no FIN and no RST passes any longer, as when a load balancer forgets a flow."""
+    """Neither side gets another byte, FIN or RST, as when a load balancer forgets a flow."""
 
     at_most: Duration = 10 * TIMES["m"]
-    """After this time both sides are closed."""
+    """After this time the proxy closes both sides."""
 
 
 def blackhole(config: Blackhole, message: Message, roll: Roll) -> Effects:

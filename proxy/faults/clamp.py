@@ -1,4 +1,4 @@
-"""`clamp`: ApiVersions offers less (`versions: {Fetch: 11}`).
+"""`clamp`: the client reads fewer versions in ApiVersions (`versions: {Fetch: 11}`).
 
 acks=0: not concerned, this is about responses.
 Order: kept.
@@ -12,9 +12,16 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from barnabas.proxy.edits.version_ranges import narrowed
 from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.matching.message import Message, Unable
-from barnabas.proxy.matching.notation import VERSION_SCHEMA, Versions, api_key, version_range
+from barnabas.proxy.matching.notation import (
+    NEWEST,
+    VERSION_SCHEMA,
+    Versions,
+    api_key,
+    version_range,
+)
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.specs.frames import Direction
@@ -33,7 +40,7 @@ def _ranges(value: Any) -> Any:
 
 
 class Clamp(Settings):
-    """ApiVersions offers other versions: for each API no more than this, none at all if empty."""
+    """The client reads fewer versions in ApiVersions: of each API these at most."""
 
     versions: Annotated[
         Mapping[int, Versions],
@@ -48,7 +55,7 @@ class Clamp(Settings):
             }
         ),
     ]
-    """API -> newest version (`11`) or range (`3-9`)."""
+    """API -> newest version (`11`) or range (`3-9`); an API of which none is left is not offered."""
 
     only_kafka: ClassVar = True
 
@@ -62,10 +69,5 @@ def clamp(config: Clamp, message: Message, roll: Roll) -> Effects:
     values = message.values()
     if "api_keys" not in values:
         raise Unable("clamp applies to ApiVersions responses")
-    offered = []
-    for entry in values["api_keys"]:
-        low, high = config.versions.get(entry["api_key"], (0, 32767))
-        low, high = max(low, entry["min_version"]), min(high, entry["max_version"])
-        if low <= high:
-            offered.append(entry | {"min_version": low, "max_version": high})
+    offered = narrowed(values["api_keys"], lambda key: config.versions.get(key, (0, NEWEST)))
     return (Become(message.encoded(values | {"api_keys": offered}), "versions clamped"),)

@@ -1,4 +1,5 @@
-"""`close`: both sides are closed with FIN; `forward: true` lets the message leave first.
+"""`close`: client and broker see a FIN: the proxy closes both sides; with `forward: true` the message
+leaves first.
 
 acks=0: as any request.
 Order: nothing follows.
@@ -14,10 +15,10 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class Close(Settings):
-    """Both sides of the connection are closed."""
+    """Client and broker see a FIN: the proxy closes both sides of the connection."""
 
     forward: bool = False
-    """The message still leaves; then the connection is closed."""
+    """The receiver still gets the message; then the proxy closes."""
 
 
 def close(config: Close, message: Message, roll: Roll) -> Effects:

@@ -1,4 +1,5 @@
-"""`coalesce`: the message leaves together with the next ones of its rule; what is between waits too.
+"""`coalesce`: the receiver gets `count` messages of the rule at once, in their order, and with them all
+that came between them.
 
 acks=0: as any request.
 Order: kept.
@@ -19,9 +20,9 @@ from barnabas.proxy.matching.units import TIMES, Duration
 
 
 class Coalesce(Settings):
-    """Messages of one direction are gathered and leave at once, in their order.
+    """The receiver gets several messages of one direction at once, in their order.
 
-    What comes between them waits as well, and leaves in its place.
+    What comes between them waits as well, and arrives in its place.
     """
 
     count: Annotated[int, Field(ge=2, le=1000)] = 10

@@ -1,4 +1,5 @@
-"""`corrupt`: a bit or byte of the message, `at` an offset or in a `path`, is another one.
+"""`corrupt`: the receiver gets the message with one bit or byte changed, at the offset `at` or in the field
+at `path`.
 
 acks=0: what counts is what leaves: where a request came with acks=0 and asks for an answer now,
 that is taken out; where it came otherwise and has acks=0 now, none comes.
@@ -20,13 +21,12 @@ from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import records
+from barnabas.specs.codec.careful_decoder import FIXED
 from barnabas.specs.malformed import Malformed
-
-_BITS = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64}
 
 
 class Corrupt(Settings):
-    """A bit or a byte of the message changes on its way; its size never does."""
+    """The receiver gets the message with one bit or byte changed; its size never changes."""
 
     what: Literal["bit", "byte"] = "bit"
     """One bit is flipped, or one byte becomes another."""
@@ -86,22 +86,14 @@ def _value(config: Corrupt, path: str, kind: str, value: Any, roll: Roll) -> Any
     match value:
         case bool():
             return not value
-        case int() if kind in _BITS:
-            size = _BITS[kind] // 8
-            raw = bytearray(value.to_bytes(size, "big", signed=not kind.startswith("u")))
-            at = int(roll() * size)
-            raw[at] = _other(raw[at], config.what, roll)
-            return int.from_bytes(raw, "big", signed=not kind.startswith("u"))
+        case int() if kind in FIXED:
+            return FIXED[kind].unpack(_changed(FIXED[kind].pack(value), config.what, roll))[0]
         case bytes() if value:
-            data = bytearray(value)
-            at = int(roll() * len(data))
-            data[at] = _other(data[at], config.what, roll)
-            return bytes(data)
+            return _changed(value, config.what, roll)
         case str() if value and value.isascii():
-            at = int(roll() * len(value))
-            return (
-                value[:at] + chr(_other(ord(value[at]), config.what, roll) & 0x7F) + value[at + 1 :]
-            )
+            return bytes(
+                byte & 0x7F for byte in _changed(value.encode(), config.what, roll)
+            ).decode()
     raise Unable(f"{path}: {value!r} has no bytes to change")
 
 
@@ -126,6 +118,11 @@ def _record_set(config: Corrupt, data: bytes, roll: Roll) -> bytes:
     if config.crc == "right":
         changed[start:end] = records.with_crc(bytes(changed[start:end]))
     return bytes(changed)
+
+
+def _changed(data: bytes, what: str, roll: Roll) -> bytes:
+    at = int(roll() * len(data))
+    return data[:at] + bytes((_other(data[at], what, roll),)) + data[at + 1 :]
 
 
 def _other(byte: int, what: str, roll: Roll) -> int:

@@ -1,6 +1,6 @@
-"""`delay`: the message leaves that much later than it arrived; what is behind it waits too. `jitter` is the
-most that uniform adds or takes off, normal's standard deviation, what pareto adds on average; a
-distribution needs it.
+"""`delay`: the receiver gets the message `by` later than it reached the proxy, and all that is behind it in
+its direction waits too. `jitter` varies that: at most so much more or less (`uniform`), with this standard
+deviation (`normal`), or so much more on average (`pareto`).
 
 acks=0: as any request.
 Order: kept, since what is behind waits too.
@@ -32,7 +32,7 @@ _MEANS: Final = {
 
 
 class Delay(Settings, json_schema_extra={"dependentRequired": {"distribution": ["jitter"]}}):
-    """The message leaves later and keeps its place: what is behind it waits too."""
+    """The receiver gets the message later; all that is behind it in its direction waits too."""
 
     by: Duration
     """How long after its arrival the message leaves."""

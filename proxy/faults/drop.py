@@ -1,7 +1,8 @@
-"""`drop`: the message never leaves, nor does anything behind it, until somebody closes: TCP can't lose one
-message out of a stream. `selective: true` takes out just this exchange: clients take responses in the
-order of their requests, so Java's fail on all in flight behind it (`CorrelationIdMismatchException`). For
-a loss as by a network use it without, or `lose_reply`; for a refusal `respond`.
+"""`drop`: the receiver never gets the message, nor anything behind it in its direction, until somebody closes
+the connection: TCP can't lose one message out of a stream. `selective: true` takes out just this exchange:
+clients take responses in the order of their requests, so Java's fail all requests in flight behind it
+(`CorrelationIdMismatchException`). For a loss as by a network use it without, or `lose_reply`; for an error
+response `respond`.
 
 acks=0: lost like any other.
 Order: nothing follows what is dropped; with `selective` the others keep theirs.
@@ -17,7 +18,7 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class Drop(Settings):
-    """The message never leaves, and nothing behind it in its direction: TCP loses no single one."""
+    """The receiver never gets the message, nor anything behind it: TCP loses no single one."""
 
     selective: bool = False
     """Take out this one exchange only. Java's clients then fail on the next response's correlation id."""

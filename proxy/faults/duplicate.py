@@ -1,4 +1,5 @@
-"""`duplicate`: the message leaves again; what a broker answers to a repetition is taken out.
+"""`duplicate`: the receiver gets the message again, right behind itself. Of a repeated request
+the client gets one response: the proxy takes out what a broker answers to the repetitions.
 
 acks=0: repeated, and not answered once.
 Order: kept; the repetition stands right behind the message.
@@ -18,7 +19,7 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class Duplicate(Settings):
-    """The message leaves again right behind itself.
+    """The receiver gets the message again, right behind itself.
 
     A broker does what it is asked each time; its answers to the repetitions are taken out. A client
     that gets a response twice meets a correlation id that it does not wait for.

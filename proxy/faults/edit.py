@@ -1,4 +1,4 @@
-"""`edit`: fields of the message are changed (`set: {path: value}`), and it is encoded anew.
+"""`edit`: the receiver gets the message with other fields (`set: {path: value}`), encoded anew.
 
 acks=0: what counts is what leaves: where a request came with acks=0 and asks for an answer now,
 that is taken out; where it came otherwise and has acks=0 now, none comes.
@@ -30,7 +30,7 @@ Path = Annotated[str, AfterValidator(_path)]
 
 
 class Edit(Settings, json_schema_extra=some_of("set", "append", "remove")):
-    """Fields are set, appended to or removed, and the message is encoded anew.
+    """The receiver gets the message with fields set, appended to or removed, encoded anew.
 
     Values are as in JSON: bytes in base64, a uuid in Kafka's 22 characters. A message that can't be
     encoded so, or has no such place, is left as it came, counted and shown.

@@ -1,4 +1,4 @@
-"""`half_close`: the message leaves and a FIN behind it; the other direction goes on.
+"""`half_close`: the receiver gets the message and a FIN behind it; the other direction goes on.
 
 acks=0: as any request.
 Order: kept, up to the end.
@@ -15,7 +15,7 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class HalfClose(Settings):
-    """The message leaves; its receiver sees a FIN behind it, and nothing more leaves that way."""
+    """The receiver gets the message, a FIN behind it, and nothing more; the other direction goes on."""
 
 
 def half_close(config: HalfClose, message: Message, roll: Roll) -> Effects:

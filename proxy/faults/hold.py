@@ -1,6 +1,6 @@
-"""`hold`: the message steps aside, what is behind it passes, until another one has passed (`until`: as
-`match`, and `same`), or so many of its direction (`messages`, with `same`), or some time, or (`control:
-true`) until `barnabas ctl rule release NAME`.
+"""`hold`: the receiver gets the message behind others that came after it: it waits until another message
+has passed (`until`: as `match`, and `same`), or so many of its direction (`messages`, with `same`), or for
+a `time`, or (`control: true`) until `barnabas ctl rule release NAME`.
 
 acks=0: as any request.
 Order: requests that left in another order are answered in it, and the responses put back into the
@@ -27,7 +27,7 @@ OTHERS: Final = {"client": "the same client", "group": "the same group", "any": 
 
 
 class Hold(Settings, json_schema_extra=one_of("until", "messages", "time", "control")):
-    """The message steps aside until something has come about; what is behind it passes.
+    """The receiver gets the message once something has happened; what is behind it passes meanwhile.
 
     Give one of `until`, `messages`, `time` and `control`.
     """

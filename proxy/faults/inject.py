@@ -1,4 +1,4 @@
-"""`inject`: one more message, that nobody sent.
+"""`inject`: the broker or the client gets one more message, that nobody sent.
 
 acks=0: an injected one is not waited for.
 Order: behind the message, or in the other direction at once.
@@ -25,8 +25,8 @@ from barnabas.specs.headers import request_header_version
 
 
 class Inject(Settings):
-    """One more message, in the direction of the one that set it off and behind it, or (`direction`)
-    in the other. What a broker answers to an injected request is taken out.
+    """The receiver gets one more message, which nobody sent, behind the one that set it off; or (`direction`)
+    the other side does. What a broker answers to an injected request is taken out.
     """
 
     api: Annotated[int, BeforeValidator(api_key), WithJsonSchema(API_SCHEMA)]

@@ -1,4 +1,4 @@
-"""`isolate`: no byte passes between some clients and brokers for a time; then all arrives.
+"""`isolate`: some clients and some brokers get no byte from each other for a time; then they get all of it.
 
 acks=0: as any request.
 Order: kept.
@@ -19,8 +19,8 @@ from barnabas.specs.frames import Direction
 
 
 class Isolate(Settings):
-    """For a time no byte passes between some clients and some brokers, on any connection; then all
-    that was sent meanwhile arrives, as TCP does once a network is whole again.
+    """For a time some clients and some brokers get no byte from each other, on any connection; then all
+    that was sent meanwhile arrives, as with TCP once a network is whole again.
 
     The message that sets it off is held back too if it is between these.
     """

@@ -1,5 +1,5 @@
-"""`lose_reply`: the broker does what was asked, its response is lost and the connection cut: the ambiguous
-outcome.
+"""`lose_reply`: the broker carries out the request, the client gets no response, and the proxy closes the
+connection: the client can't know whether it was done.
 
 acks=0: the connection is cut behind the request.
 Order: what comes before the response still leaves, nothing behind it.
@@ -18,9 +18,9 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class LoseReply(Settings):
-    """The ambiguous outcome: the request is done, its response is lost, the connection is cut.
+    """The broker carries out the request, the client gets no response, and its connection is closed.
 
-    On a request with acks=0 the connection is cut behind it.
+    On a request with acks=0, which has no response, the connection is closed behind it.
     """
 
     only_kafka: ClassVar = True

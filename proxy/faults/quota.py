@@ -1,5 +1,5 @@
-"""`quota`: a response tells the client to wait (throttle_time_ms), which is not read from meanwhile
-(KIP-219).
+"""`quota`: the client gets a response that tells it to wait (throttle_time_ms), and for that time the proxy
+reads nothing from it, as a broker does whose quota is exceeded (KIP-219).
 
 acks=0: has no response that could say it, so it is not throttled.
 Order: kept; the response leaves at once.
@@ -20,8 +20,8 @@ from barnabas.specs.frames import Direction
 
 
 class Quota(Settings):
-    """A quota is exceeded, as KIP-219 has it: the response says for how long, and leaves at once;
-    for that time nothing is read from the client."""
+    """The client gets a response at once that tells it how long to wait, and for that time the proxy reads
+    nothing from it, as a broker does whose quota is exceeded (KIP-219)."""
 
     throttle: Duration
     """What throttle_time_ms says; whole milliseconds."""

@@ -1,4 +1,5 @@
-"""`refuse`: connections are not taken (a rule of its own; `match` names brokers only).
+"""`refuse`: a client that connects gets an RST, a FIN or nothing at all (a rule of its own; `match` names
+brokers only).
 
 acks=0: no request comes that far.
 Order: there is none.
@@ -17,8 +18,11 @@ from barnabas.proxy.matching.units import TIMES, Duration
 
 
 class Refuse(Settings):
-    """A client that connects is turned away. The rule is about connections, not messages: its match
-    can name brokers only, and `when` counts attempts to connect."""
+    """A client that connects gets an RST, a FIN or nothing at all.
+
+    The rule is about connections, not messages: its match can name brokers only, and `when` counts attempts
+    to connect.
+    """
 
     how: Literal["reset", "close", "hang"] = "reset"
     """reset: RST at once. close: FIN at once. hang: nothing at all, as behind a firewall."""

@@ -1,5 +1,6 @@
-"""`reorder`: the message leaves behind the next n (`swap`), or messages leave in windows of n, in reverse or
-in a seeded order; with `same` across connections.
+"""`reorder`: the receiver gets messages in another order: the message behind the next n (`swap`), or
+windows of n messages backwards (`reverse`) or in an order that the seed decides (`shuffle`); with `same`
+across connections.
 
 acks=0: as any request.
 Order: as the broker answers, responses are put back into the client's order, unless `restore` is
@@ -23,7 +24,7 @@ from barnabas.proxy.matching.units import TIMES, Duration
 
 
 class Reorder(Settings, json_schema_extra=one_of("swap", "reverse", "shuffle")):
-    """Messages of one direction leave in another order: give one of `swap`, `reverse`, `shuffle`.
+    """The receiver gets messages in another order: give one of `swap`, `reverse`, `shuffle`.
 
     A message whose connection ends is not waited for any longer.
     """

@@ -1,4 +1,4 @@
-"""`reset`: both sides are closed with RST.
+"""`reset`: client and broker see an RST: the proxy resets both sides, and what is still on its way is lost.
 
 acks=0: as any request.
 Order: nothing follows.
@@ -14,7 +14,7 @@ from barnabas.proxy.matching.settings import Settings
 
 
 class Reset(Settings):
-    """Both sides of the connection are reset (RST): what is still on its way is lost."""
+    """Client and broker see an RST: what is still on its way is lost."""
 
 
 def reset(config: Reset, message: Message, roll: Roll) -> Effects:

@@ -1,5 +1,6 @@
-"""`respond`: the proxy answers, with an error on every level where that API has one, for all that the request
-names (a test compares it with Kafka's own classes), or with a `body`.
+"""`respond`: the client gets an answer of the proxy, and the broker never gets the request. The answer has
+an error on every level where that API has one, for all that the request names (a test compares it with
+Kafka's own classes), or a `body`. A response is replaced.
 
 acks=0: taken out, and nobody answers.
 Order: the answer comes when it is its turn.
@@ -28,10 +29,10 @@ from barnabas.specs.frames import Direction
 
 
 class Respond(Settings):
-    """A request gets no further: the proxy answers when it is its turn. A response is replaced.
+    """The client gets an answer of the proxy; the broker never gets the request. A response is replaced.
 
-    The answer has an entry for everything that the request names. A Produce with acks=0 is taken
-    out, and nobody answers it, as from a broker.
+    The answer leaves when it is its turn, and has an entry for everything that the request names. A Produce
+    with acks=0 is taken out, and nobody answers it, as from a broker.
     """
 
     error: Annotated[

@@ -1,4 +1,4 @@
-"""`skew`: every timestamp is another (`by: -1h`).
+"""`skew`: the receiver reads other timestamps: every one is `by` later or (`-1h`) earlier.
 
 acks=0: as any request.
 Order: kept.
@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
 from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
@@ -36,8 +36,8 @@ def _signed(text: Any) -> int:
 
 
 class Skew(Settings):
-    """Every timestamp in the message is another one: those of records, and those that responses
-    tell (ListOffsets, Produce, DescribeProducers and so on). -1 stays, and checksums fit."""
+    """The receiver reads later or earlier timestamps: those of records, and those that responses tell
+    (ListOffsets, Produce, DescribeProducers and so on). -1 stays, and checksums fit."""
 
     by: Annotated[
         int,
@@ -49,7 +49,6 @@ class Skew(Settings):
                 "examples": ["-1h"],
             }
         ),
-        Field(),
     ]
     """How much later, or (`-1h`) earlier; whole milliseconds."""
 

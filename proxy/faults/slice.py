@@ -1,4 +1,4 @@
-"""`slice`: the message leaves in small TCP segments.
+"""`slice`: the receiver gets the message in TCP segments of `size` bytes, `every` apart.
 
 acks=0: as any request.
 Order: kept; nothing comes in between two pieces.
@@ -19,7 +19,7 @@ from barnabas.proxy.matching.units import TIMES, Duration, Size
 
 
 class Slice(Settings):
-    """The message leaves in TCP segments of its own, one after the other."""
+    """The receiver gets the message in small TCP segments, one after the other."""
 
     size: Annotated[Size, Field(ge=1)] = 1
     """Bytes in each."""

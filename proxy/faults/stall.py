@@ -1,4 +1,5 @@
-"""`stall`: nothing is read for a while.
+"""`stall`: whoever sends finds that nobody reads: for a `time` the proxy reads nothing from the client, the
+broker or both, and buffers fill.
 
 acks=0: as any request.
 Order: kept.
@@ -18,9 +19,9 @@ from barnabas.proxy.matching.units import Duration
 
 
 class Stall(Settings):
-    """The proxy stops reading: buffers fill, and whoever sends finds that nobody takes it.
+    """Whoever sends finds that nobody reads: the proxy stops reading, and buffers fill.
 
-    The message itself leaves, as does what was read already.
+    The receiver still gets the message itself, and what was read already.
     """
 
     time: Duration

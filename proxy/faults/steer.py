@@ -1,4 +1,4 @@
-"""`steer`: Metadata names another leader, FindCoordinator another coordinator.
+"""`steer`: the client reads another leader in Metadata, another coordinator in FindCoordinator.
 
 acks=0: not concerned, this is about responses.
 Order: kept.
@@ -30,7 +30,7 @@ class Steer(
         "dependentRequired": {"topic": ["leader"], "partitions": ["leader"]},
     },
 ):
-    """Metadata names another leader, FindCoordinator another coordinator."""
+    """The client reads another leader in Metadata, another coordinator in FindCoordinator."""
 
     leader: Annotated[int, Field(ge=-1)] | None = None
     """Node id that Metadata responses name as leader; -1: there is none (LEADER_NOT_AVAILABLE)."""

@@ -1,4 +1,5 @@
-"""`throttle`: the message leaves when a line of that rate (bytes or messages a second) has it through.
+"""`throttle`: the receiver gets messages no faster than a line of so many `bytes` or `messages` a second
+carries them.
 
 acks=0: as any request.
 Order: kept, since what is behind waits too.
@@ -25,15 +26,16 @@ MOST: Final = 10_000
 
 
 class Throttle(Settings, json_schema_extra=some_of("bytes", "messages")):
-    """Messages pass as over a line of this rate: each leaves when its last byte would have arrived.
+    """The receiver gets messages no faster than a line of this rate carries them.
 
-    Exact for bytes in bulk and for small messages alike. Give `bytes`, `messages`, or both.
+    Each leaves when its last byte would have come over such a line: exact for bytes in bulk and for small
+    messages alike. Give `bytes`, `messages`, or both.
     """
 
     bytes: Size | None = None
-    """So many bytes a second."""
+    """Bytes a second."""
     messages: Annotated[float, Field(gt=0, le=1e6)] | None = None
-    """So many messages a second."""
+    """Messages a second."""
     per: Literal["connection", "client", "broker", "rule"] = "connection"
     """What shares the line. All but `connection` depend on the order in which connections get their
     turn: they are deterministic in rehearse only."""

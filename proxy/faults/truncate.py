@@ -1,4 +1,4 @@
-"""`truncate`: only the message's first bytes leave, then both sides close.
+"""`truncate`: the receiver gets only the first bytes of the frame; then the proxy closes both sides.
 
 acks=0: as any request.
 Order: nothing follows.
@@ -15,7 +15,7 @@ from barnabas.proxy.matching.units import Size
 
 
 class Truncate(Settings):
-    """Only the first bytes of the message leave, its size announcing all; then both sides close."""
+    """The receiver gets only the first bytes of the frame, whose size says all; then both sides close."""
 
     keep: Size | None = None
     """How many bytes, the 4 of the size among them. If absent, the seed decides."""

@@ -223,26 +223,19 @@ class Match(Settings):
         >>> Match.model_validate({"api": "joingroup", "direction": "request"}).describe()
         'JoinGroup request'
         """
-        words = [self.kind if self.api is not None else f"any {self.kind}"]
-        if self.client_id is not None:
-            words.append(f"of client {' or '.join(self.client_id)}")
-        if self.broker is not None:
-            words.append(f"at broker {' or '.join(map(str, sorted(self.broker)))}")
-        if self.connection is not None:
-            words.append(f"on connection {' or '.join(map(str, sorted(self.connection)))}")
-        words += [f"of {entity} {' or '.join(globs)}" for entity, globs in self.entities]
-        if self.partition is not None:
-            ranges = (range_text(*each, LAST) for each in self.partition)
-            words.append(f"of partition {' or '.join(ranges)}")
-        if self.error is not None:
-            key = min(self.api or (-1,))  # all of them are of one dialect
-            names = [error_in(key, code) for code in sorted(self.error)]
-            words.append(f"with {' or '.join(names)}")
-        if self.size is not None:
-            words.append(self.size.describe())
-        if self.acks is not None:
-            words.append(f"with acks={' or '.join(map(str, sorted(self.acks)))}")
-        return " ".join(words)
+        key = min(self.api or (-1,))  # all of them are of one dialect
+        named: list[tuple[str, Iterable[object]]] = [
+            (" of client ", self.client_id or ()),
+            (" at broker ", sorted(self.broker or ())),
+            (" on connection ", sorted(self.connection or ())),
+            *((f" of {entity} ", globs) for entity, globs in self.entities),
+            (" of partition ", [range_text(*each, LAST) for each in self.partition or ()]),
+            (" with ", [error_in(key, code) for code in sorted(self.error or ())]),
+            (" ", () if self.size is None else [self.size.describe()]),
+            (" with acks=", sorted(self.acks or ())),
+        ]
+        words = [text + " or ".join(map(str, values)) for text, values in named if values]
+        return "".join((self.kind if self.api is not None else f"any {self.kind}", *words))
 
 
 class Until(Match):

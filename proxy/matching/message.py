@@ -169,7 +169,7 @@ class Message:
         """The topics, groups or transactional ids that it names, or that the request names which it
         answers."""
         if entity not in self._names:
-            self._names[entity] = self._find_names(entity)
+            self._names[entity] = set(self._find(partial(self._named, entity)))
         return self._names[entity]
 
     def unclear(self, entity: Entity) -> Unclear | None:
@@ -205,9 +205,6 @@ class Message:
     def lacking(self, names: Iterable[str]) -> set[uuid.UUID]:
         """The ids of topics for which one of these fields lacks a name."""
         return {topic for name in names for topic in self.unnamed.get(name, ()) if topic.int}
-
-    def _find_names(self, entity: Entity) -> set[str]:
-        return set(self._find(partial(self._named, entity)))
 
     def _find(self, look: Callable[[Direction, bytes], Iterable[T]]) -> Iterator[T]:
         """What is in its body, and in that of its request, as far as they can be read."""

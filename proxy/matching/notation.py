@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchema
 from pydantic_core.core_schema import ValidationInfo
 
+from barnabas.nearest import did_you_mean
 from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.matching.units import Size
 from barnabas.specs import NAMES, key_of
@@ -93,8 +93,8 @@ def error_code(value: Any, dialect: Draft | None = None) -> int:
         return own[value.upper()]
     if isinstance(value, str):
         if value.upper() not in _ERRORS:
-            near = get_close_matches(value.upper(), _ERRORS, 1, cutoff=0)[0]
-            raise ValueError(f"unknown Kafka error code {value!r}; did you mean {near!r}?")
+            hint = did_you_mean(value, (*own, *_ERRORS))
+            raise ValueError(f"unknown Kafka error code {value!r}{hint}")
         return _ERRORS[value.upper()]
     if isinstance(value, bool) or not isinstance(value, int) or not -32768 <= value <= 32767:
         raise ValueError(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 
 Roll = Callable[[], float]
 """The next number of one decision, in [0, 1)."""
@@ -16,27 +15,21 @@ Key = tuple[str | int | None, ...]
 """What a decision is about: client id, broker, ordinal of the connection, ordinal of the match."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeededRandom:
-    """The chance of one scenario."""
+def seeded_roll(seed: int, rule: str, key: Key) -> Roll:
+    """The numbers of one decision of a rule, from the first.
 
-    seed: int
+    >>> first, again = (seeded_roll(7, "slow", ("app", 1, 0, 0)) for _ in range(2))
+    >>> [round(first(), 3), round(first(), 3)] == [round(again(), 3), round(again(), 3)]
+    True
+    """
+    drawn = 0
 
-    def roll(self, rule: str, key: Key) -> Roll:
-        """The numbers of one decision of a rule, from the first.
+    def draw() -> float:
+        nonlocal drawn
+        # ascii() is one-to-one for these and, unlike repr(), the same in every Python.
+        text = ascii((seed, rule, key, drawn)).encode()
+        drawn += 1
+        digest = hashlib.blake2b(text, digest_size=8).digest()
+        return (int.from_bytes(digest) >> 11) * 2.0**-53
 
-        >>> first, again = (SeededRandom(7).roll("slow", ("app", 1, 0, 0)) for _ in range(2))
-        >>> [round(first(), 3), round(first(), 3)] == [round(again(), 3), round(again(), 3)]
-        True
-        """
-        drawn = 0
-
-        def draw() -> float:
-            nonlocal drawn
-            # ascii() is one-to-one for these and, unlike repr(), the same in every Python.
-            text = ascii((self.seed, rule, key, drawn)).encode()
-            drawn += 1
-            digest = hashlib.blake2b(text, digest_size=8).digest()
-            return (int.from_bytes(digest) >> 11) * 2.0**-53
-
-        return draw
+    return draw

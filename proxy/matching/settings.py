@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
@@ -51,6 +51,7 @@ def again(prefix: Loc, error: ErrorDetails) -> InitErrorDetails:
     return InitErrorDetails(type=kind, loc=(*prefix, *error["loc"]), input=error["input"])
 
 
-def raise_all(problems: Iterable[InitErrorDetails]) -> NoReturn:
-    """Raise all these problems from within a validator; pydantic joins them with the others."""
-    raise ValidationError.from_exception_data("scenario", list(problems))
+def raise_all(problems: Iterable[InitErrorDetails]) -> None:
+    """Raise these problems, if any, from within a validator; pydantic joins them with the others."""
+    if found := list(problems):
+        raise ValidationError.from_exception_data("scenario", found)

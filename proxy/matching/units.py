@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from fractions import Fraction
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from barnabas.nearest import did_you_mean
 
 TIMES: Final = {
     "ns": 1,
@@ -76,9 +77,8 @@ def _quantity(text: Any, units: Mapping[str, int], what: str, example: str) -> i
         raise ValueError(f"{text} needs a unit: {listed}")
     unit = unit.replace("µ", "u")
     if unit not in units:
-        near = get_close_matches(unit.lower(), {name.lower() for name in units}, 1, cutoff=0.3)
-        hint = "".join(f" did you mean {name!r}?" for name in units if name.lower() in near[:1])
-        raise ValueError(f"unknown unit {unit!r} in {text!r};{hint} the units are {listed}")
+        hint = did_you_mean(unit, units, 0.3) or ";"
+        raise ValueError(f"unknown unit {unit!r} in {text!r}{hint} the units are {listed}")
     amount = Fraction(number) * units[unit]
     if amount.denominator != 1:
         raise ValueError(f"{text!r} is no whole number of {next(iter(units))}")

@@ -61,7 +61,8 @@ class When(Settings):
     every: Annotated[int, Field(ge=1)] = 1
     """Then it fires on each so many-th match, the first of them among these."""
     times: Annotated[int, Field(ge=1)] | None = None
-    """It fires at most this often. Without end if absent."""
+    """It fires at most this often on each connection: on the next one that a client opens, it does so again.
+    With `scope: rule` on all together. Without end if absent."""
     probability: Annotated[float, Field(ge=0, le=1)] = 1.0
     """It fires on this share of the matches; which ones, the seed decides."""
     key: Annotated[

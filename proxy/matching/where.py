@@ -8,13 +8,13 @@ can't ever work.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from jmespath.functions import Functions
 
 from barnabas.captures.kafka.context.completing import gaps
 from barnabas.captures.kafka.expression import Expression
+from barnabas.nearest import did_you_mean
 from barnabas.proxy.matching.match import Match
 from barnabas.specs import api
 from barnabas.specs.layout import Node
@@ -51,14 +51,6 @@ _ELEMENT: Final = ("max_by", "min_by")
 def check(condition: Expression, match: Match) -> list[str]:
     """What is wrong with a condition on these messages: fields that no version of any of them has,
     functions that JMESPath does not have."""
-    try:
-        return _check_fields(condition.text, condition.compiled.parsed, match)
-    except RecursionError:  # a || a || ... is parsed in a loop and walked in depth
-        return ["is nested too deeply"]
-
-
-def _check_fields(text: str, tree: Tree, match: Match) -> list[str]:
-    """The problems of a condition on the messages that match."""
     roots = []
     for key, direction, version in match.kinds():
         message = api(key).message(direction)
@@ -68,8 +60,8 @@ def _check_fields(text: str, tree: Tree, match: Match) -> list[str]:
             shown.append(max(v for v in range(version) if not gaps(key, v, direction)))
         roots += [Node("struct", False, False, struct=message.layout(v)) for v in shown]
     problems: list[str] = []
-    _Walk(text, f"the body of {match.describe()}", problems).visit(
-        tree, Shape(tuple(roots) or None)
+    _Walk(condition.text, f"the body of {match.describe()}", problems).visit(
+        condition.compiled.parsed, Shape(tuple(roots) or None)
     )
     return list(dict.fromkeys(problems))
 
@@ -131,8 +123,7 @@ class _Walk(NamedTuple):
         if name in known:
             return Shape(None, path).over(known[name])
         if known:
-            near = get_close_matches(name, known, 1, cutoff=0)[0]
-            problem = f"no field {path!r} in {self.context}; did you mean {near!r}?"
+            problem = f"no field {path!r} in {self.context}{did_you_mean(name, known)}"
             if f'"{name}"' in self.text:
                 problem += f" Text is written in single quotes: '{name}'"
         elif any(node.kind == "array" for node in at.nodes):
@@ -145,8 +136,8 @@ class _Walk(NamedTuple):
     def function(self, name: str, children: list[Tree], at: Shape) -> Shape:
         """A function's arguments; `&expression` is about the elements of the array beside it."""
         if name not in _FUNCTIONS:
-            near = get_close_matches(name, _FUNCTIONS, 1, cutoff=0)[0]
-            self.problems.append(f"no function {name!r} in JMESPath; did you mean {near!r}?")
+            hint = did_you_mean(name, _FUNCTIONS)
+            self.problems.append(f"no function {name!r} in JMESPath{hint}")
             return UNKNOWN
         takes = _FUNCTIONS[name]["signature"]
         variadic = bool(takes) and bool(takes[-1].get("variadic"))

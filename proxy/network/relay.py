@@ -54,6 +54,8 @@ class Relay:
         self._timer = Timer(loop, clock, self.tick)
         self._closed = False
         self.paused = False
+        self.waits = False
+        """Whether nothing is read until the log has caught up."""
         self._received = 0, 0
         self.throttled = False
         """Whether an endpoint is not read from because too much of what it sent waits already, or may
@@ -99,7 +101,7 @@ class Relay:
             self.client.transport.abort()
         elif self.client.finished:
             self._half_close(self.client)
-        elif self.paused:
+        elif self.paused or self.waits:
             self.update_reading()
 
     def perform(self, actions: Actions, now: int) -> None:
@@ -144,7 +146,7 @@ class Relay:
         if self._closed:
             return
         self.connection.actions.begin()  # or it would keep what has left
-        self.throttled = self.paused
+        self.throttled = self.paused or self.waits
         for endpoint in (self.client, self.broker):
             if not endpoint.open:
                 continue
@@ -152,7 +154,7 @@ class Relay:
             self.throttled |= full
             if endpoint.ended:  # reading again would only find the end again
                 continue
-            if endpoint.peer.clogged or full or self._rests(endpoint):
+            if endpoint.peer.clogged or full or self.waits or self._rests(endpoint):
                 endpoint.transport.pause_reading()
             elif not endpoint.transport.is_reading():
                 endpoint.transport.resume_reading()

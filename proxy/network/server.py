@@ -13,6 +13,7 @@ from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.masked_flow import MaskedFlow
+from barnabas.captures.writing.tee import tee
 from barnabas.plural import plural
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
@@ -37,6 +38,7 @@ from barnabas.proxy.scenario.model import Scenario
 from barnabas.proxy.topic_names.names import TopicNames
 
 if TYPE_CHECKING:
+    from barnabas.captures.live.writer import LiveWriter
     from barnabas.captures.writing.writer import CaptureWriter
 
 
@@ -49,6 +51,7 @@ class Proxy:
         rules: Rules | None = None,
         *,
         capture: CaptureWriter | None = None,
+        live: LiveWriter | None = None,
         done: Callable[[Exchange], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
         topics: TopicNames | None = None,
@@ -57,11 +60,12 @@ class Proxy:
         self.options = options
         self.rules = rules or Rules(None)
         self.capture = capture
+        self._writers = [writer for writer in (capture, live) if writer is not None]
         self.tally = ApiStats()
         self.totals = Totals()
         self.received = [0, 0]
         """Bytes of connections that are closed: from clients, from brokers."""
-        self.draining = False
+        self.draining = self._waits = False
         self.observed = options.observed
         """Whether every exchange is handed to `done` just now."""
         self.topology = Topology(self._open)
@@ -75,7 +79,7 @@ class Proxy:
             self.shared,
             self._upstream,
             authenticated=self._authenticated,
-            note=self._note,
+            note=self.note,
             say=say,
         )
         self._buffers = ReadBuffers()
@@ -106,7 +110,7 @@ class Proxy:
         return Plan(
             self.rules,
             self.options.offer,
-            None if self.capture is None else self.options.masking.hides,
+            self.options.masking.hides if self._writers else None,
             quotes=self.options.masking.key is None,
         )
 
@@ -142,6 +146,13 @@ class Proxy:
             relay.connection.state.observed = self.observed
             relay.tick()
 
+    def wait(self, waits: bool) -> None:
+        """Read from no connection until the log has caught up; or go on."""
+        self._waits = waits
+        for relay in list(self.relays.values()):
+            relay.waits = waits
+            relay.update_reading()
+
     def replace(self, scenario: Scenario, by: str) -> None:
         """Put all connections under other rules, between two events: no message meets both.
 
@@ -159,31 +170,31 @@ class Proxy:
         self._say(f"scenario: {self.rules.change(before)} by {by}: {facts}")
         for line in remarks(scenario):
             self._say(line)
-        self._note({"barnabas": "scenario", "by": by, **scenario.meta()}, now)
+        self.note({"barnabas": "scenario", "by": by, **scenario.meta()}, now)
 
     def fire(self, rule: str) -> None:
         """Let a rule fire on its next match, whatever `when` says. Raises LookupError."""
         self.rules.rule(rule).forced += 1
-        self._note({"barnabas": "fire", "rule": rule})
+        self.note({"barnabas": "fire", "rule": rule})
 
     def release(self, rule: str) -> None:
         """What a rule holds leaves, whatever it waits for. Raises LookupError."""
         self.rules.rule(rule)
-        self._note({"barnabas": "release", "rule": rule})
+        self.note({"barnabas": "release", "rule": rule})
         for relay in list(self.relays.values()):
             relay.release(rule)
 
-    def _note(self, comment: dict[str, Any], now: int | None = None) -> None:
-        """For the capture, if there is one: what happened to no connection alone."""
-        if self.capture is not None:
-            self.capture.note(clock() if now is None else now, comment)
+    def note(self, comment: dict[str, Any], now: int | None = None) -> None:
+        """For capture and live stream, if there are any: what happened to no connection alone."""
+        for writer in self._writers:
+            writer.note(clock() if now is None else now, comment)
 
     def _open(self, node: Node) -> Address:
         """A listener for a node that was just discovered."""
         host, port = address = self._acceptor.open(node)
         host = self.options.advertise or host
         where = {"kind": node.kind, "node": node.id, "host": host, "port": port}
-        self._note({"barnabas": "listener", **where})
+        self.note({"barnabas": "listener", **where})
         return address
 
     def _accepted(self, client: socket.socket, peer: Address, node: Node) -> None:
@@ -246,10 +257,10 @@ class Proxy:
             limits=self.options.limits,
         )
         flow = None
-        if self.capture is not None:
+        if self._writers:
             comment = {"client": endpoint_text(peer), "broker": node.id}
-            arrived = self.capture.open(number, peer, here, clock(), comment)
-            flow = MaskedFlow(arrived, self.options.masking)
+            flows = [writer.open(number, peer, here, clock(), comment) for writer in self._writers]
+            flow = MaskedFlow(tee(flows), self.options.masking)
             flow.upstream(address_of(broker.getsockname()), address_of(broker.getpeername()))
         relay = Relay(
             Connection(state),
@@ -261,6 +272,7 @@ class Proxy:
             ready=self._wake_others,
             over=self._ended,
         )
+        relay.waits = self._waits
         self.relays[number] = relay
         return relay
 
@@ -268,18 +280,6 @@ class Proxy:
         if (error := exchange.error) is not None:
             self.tally.error(exchange.key, error)
         self._done(self.options.masking.exchange(exchange))
-
-    def flag(self, exchange: Exchange) -> None:
-        """Note in the capture that a body could not be read. For the thread that reads bodies."""
-        facts = {
-            "connection": exchange.connection,
-            "api": exchange.api,
-            "version": exchange.version,
-            "correlation_id": exchange.correlation_id,
-            "undecodable": exchange.undecodable,
-        }
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-            self._loop.call_soon_threadsafe(self._note, facts)
 
     def _wake_others(self) -> None:
         """Frames of other connections may have waited for a message that has just passed."""

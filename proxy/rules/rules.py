@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from pydantic import BaseModel
-
 from barnabas.proxy.effects import EFFECTS, FINAL, Become, Effect, Effects, Reject
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match, Same, Until
 from barnabas.proxy.matching.message import CONNECT, Message, Unable
-from barnabas.proxy.matching.seeded_random import Key, SeededRandom
+from barnabas.proxy.matching.seeded_random import Key, seeded_roll
 from barnabas.proxy.matching.when import Point, When
 from barnabas.proxy.rules.rule import Counts, Rule, compiled, note
 from barnabas.proxy.rules.wording import describe
@@ -47,7 +45,7 @@ class Rules:
         self.scenario = scenario
         self.began: int | None = None
         """When the scenario was loaded, in ns; the first message's arrival if nobody said so."""
-        self._random = SeededRandom(0 if scenario is None else scenario.seed)
+        self._seed = 0 if scenario is None else scenario.seed
         known = {} if before is None else before._names
         self.rules: tuple[Rule, ...] = tuple(
             _same(known.get(config.name), config) or compiled(config)
@@ -159,7 +157,7 @@ class Rules:
             key = (message.client_id, message.broker, message.ordinal, ordinal)
         if when.key:
             key = tuple(rule.key_of(message))
-        roll = self._random.roll(rule.name, key)
+        roll = seeded_roll(self._seed, rule.name, key)
         # The first number is always for this, so that another probability changes nothing else.
         if roll() >= probability and not forced:
             return None
@@ -189,7 +187,9 @@ class Rules:
                 continue
             effects += wanted
             text += map(describe, wanted)
-            _become(message, wanted)
+            for effect in wanted:
+                if isinstance(effect, Become):
+                    message.become(effect.body, effect.head, effect.what)
             if any(isinstance(effect, FINAL) for effect in wanted):
                 break
         return Decision(rule.name, tuple(effects), tuple(text), rule.depends, tuple(trouble))
@@ -255,21 +255,10 @@ def _same(rule: Rule | None, config: RuleConfig) -> Rule | None:
     return rule if rule is not None and rule.config == config else None
 
 
-def _become(message: Message, effects: Effects) -> None:
-    """Let a message be what these make of it, for the faults and rules that follow."""
-    for effect in effects:
-        if isinstance(effect, Become):
-            message.become(effect.body, effect.head, effect.what)
-
-
 def _untils(rule: Rule) -> Iterator[Until]:
     """What its faults wait for, the messages of other connections that they count among them."""
     for fault in rule.faults:
-        yield from (value for _, value in _settings(fault.config) if isinstance(value, Until))
+        yield from fault.untils
         same: Same = getattr(fault.config, "counts", "connection")
         if same != "connection":
             yield Until(direction=rule.match.direction, same=same)
-
-
-def _settings(config: BaseModel) -> Iterable[tuple[str, object]]:
-    return config

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any, Final, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from barnabas.captures.kafka.wording import middle
+from barnabas.nearest import did_you_mean
 from barnabas.proxy.faults import Fault
 from barnabas.proxy.matching.settings import SAID, Loc
 from barnabas.proxy.scenario.example import example
@@ -79,9 +79,7 @@ def unknown(what: str, name: str, known: tuple[str, ...], place: str) -> str:
     >>> unknown("key", "delai", ("drop", "delay"), "do")
     "unknown key 'delai' in do; did you mean 'delay'?"
     """
-    near = get_close_matches(name, known, 1, cutoff=0)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"unknown {what} {name!r} in {place}{hint}"
+    return f"unknown {what} {name!r} in {place}{did_you_mean(name, known)}"
 
 
 def _place(loc: Loc, whole: str) -> str:

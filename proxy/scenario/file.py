@@ -8,41 +8,34 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.matching.when import When
 from barnabas.proxy.scenario.errors import ScenarioError, explain
-from barnabas.proxy.scenario.json_schema import scenario_schema
-from barnabas.proxy.scenario.model import DIALECTS, RuleConfig, Scenario, dialect
-from barnabas.proxy.scenario.planned import Planned
-from barnabas.proxy.scenario.yaml_lines import Document, read
+from barnabas.proxy.scenario.model import DIALECTS, Scenario, dialect
+from barnabas.proxy.scenario.yaml_lines import MAX_BYTES, TOO_LONG, Document, read
 from barnabas.specs.drafts import Draft
 
-__all__ = [
-    "Planned",
-    "RuleConfig",
-    "Scenario",
-    "ScenarioError",
-    "When",
-    "load",
-    "loads",
-    "scenario_schema",
-]
+__all__ = ["Scenario", "ScenarioError", "load", "loads", "text_of"]
 
 
 def load(path: Path, faults: tuple[Fault, ...] = FAULTS) -> Scenario:
     """Read a scenario file. Raises ScenarioError with every problem in it, OSError."""
-    try:
-        text = _read(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise ScenarioError((f"{path.name}:{line}: the file is not UTF-8",)) from None
-    return loads(text, path.name, faults)
+    return loads(text_of(path), path.name, faults)
 
 
-def _read(path: Path) -> bytes:
-    """A file's bytes, or a pipe's; a writer that is not there is not waited for. Raises OSError."""
+def text_of(path: Path) -> str:
+    """A file's text, or a pipe's; a writer that is not there is not waited for.
+
+    Raises ScenarioError for one that is too long or not UTF-8, OSError.
+    """
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         os.set_blocking(file.fileno(), True)
-        return file.read()
+        found = file.read(MAX_BYTES + 1)
+    if len(found) > MAX_BYTES:
+        raise ScenarioError((f"{path.name}:1: {TOO_LONG}",))
+    try:
+        return found.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = found[: error.start].count(b"\n") + 1
+        raise ScenarioError((f"{path.name}:{line}: the file is not UTF-8",)) from None
 
 
 def loads(text: str, name: str = "scenario", faults: tuple[Fault, ...] = FAULTS) -> Scenario:

@@ -88,8 +88,7 @@ class RuleConfig(Settings):
                     problems.append(said((), text))
             faults = [(fault.name, fault.config) for fault in planned]
             problems += [said((), problem) for problem in clashes(faults, match.direction)]
-        if problems:
-            raise_all(problems)
+        raise_all(problems)
         return planned
 
     @field_validator("where")
@@ -100,8 +99,7 @@ class RuleConfig(Settings):
         condition = expression(text)
         if "match" in info.data:
             problems = check(condition, info.data["match"].any_version)
-            if problems:
-                raise_all(said((), f"where: {problem}") for problem in problems)
+            raise_all(said((), f"where: {problem}") for problem in problems)
         return text
 
 
@@ -143,7 +141,7 @@ class Scenario(Settings):
     @model_validator(mode="after")
     def _can(self) -> Self:
         if self.dialect is not None:
-            problems = [
+            raise_all(
                 said(
                     ("rules", place, "do"),
                     f"{fault.name} applies to Kafka's own protocol, not to dialect {self.dialect}",
@@ -151,27 +149,20 @@ class Scenario(Settings):
                 for place, rule in enumerate(self.rules)
                 for fault in rule.do
                 if getattr(fault.config, "only_kafka", False)
-            ]
-            if problems:
-                raise_all(problems)
+            )
         return self
 
     @model_validator(mode="after")
     def _names(self) -> Self:
         names = tuple(rule.name for rule in self.rules)
-        problems = [
-            said(
-                ("rules", place, "when", key, "rule"),
-                unknown("rule", point.rule, names, key),
-            )
+        raise_all(
+            said(("rules", place, "when", key, "rule"), unknown("rule", point.rule, names, key))
             for place, rule in enumerate(self.rules)
             for key in ("after", "until")
             if (point := getattr(rule.when, key)) is not None
             and point.rule is not None
             and point.rule not in names
-        ]
-        if problems:
-            raise_all(problems)
+        )
         return self
 
     _source: str = PrivateAttr("")

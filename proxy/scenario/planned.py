@@ -9,13 +9,17 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import InitErrorDetails
 from pydantic_core.core_schema import ValidationInfo
 
+from barnabas.nearest import NEAR, did_you_mean
 from barnabas.proxy.effects import Effects
 from barnabas.proxy.faults import FAULTS, Fault, PerConnection, PerRule
+from barnabas.proxy.matching.match import Until
 from barnabas.proxy.matching.settings import Loc, again, raise_all, said
-from barnabas.proxy.scenario.errors import unknown
 
 HOOKS: Final = ("across", "caution", "counts", "no_op", "only_kafka", "paths", "same")
 """What settings may say of themselves beside `applies_to`, see `barnabas.proxy.faults`."""
+
+OWN: Final = "; faults of your own are loaded with --faults MODULE:TUPLE"
+"""What is said of a name that no fault has that is known, nor one like it."""
 
 
 class Planned(NamedTuple):
@@ -26,6 +30,11 @@ class Planned(NamedTuple):
     act: Callable[..., Effects]
     """(configuration, message, chance), and the state if there is one."""
     state: PerRule | PerConnection | None = None
+
+    @property
+    def untils(self) -> list[Until]:
+        """The messages that it waits for, where its settings name some."""
+        return [value for _, value in self.config if isinstance(value, Until)]
 
 
 def alone(model: type[BaseModel]) -> str | None:
@@ -52,7 +61,8 @@ def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
     for loc, name, settings in _entries(value, problems):
         if name not in known:
             what = "key" if loc[-1:] == (name,) else "fault"
-            problems.append(said(loc, unknown(what, name, tuple(known), "do")))
+            hint = did_you_mean(name, known, NEAR) or OWN
+            problems.append(said(loc, f"unknown {what} {name!r} in do{hint}"))
             continue
         model, does = known[name]
         short = alone(model)
@@ -70,8 +80,7 @@ def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
             problems += [again(prefix, detail) for detail in error.errors(include_url=False)]
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - settings of the user's own
             problems.append(said(loc, f"{name}: its settings raised {raised(problem)}"))
-    if problems:
-        raise_all(problems)
+    raise_all(problems)
     return tuple(planned)
 
 

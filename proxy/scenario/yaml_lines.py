@@ -15,6 +15,8 @@ from barnabas.proxy.matching.settings import Loc
 MAX_BYTES: Final = 2**20
 """A scenario file is at most this long."""
 
+TOO_LONG: Final = f"the file is longer than {MAX_BYTES // 2**20} MiB"
+
 MAX_VALUES: Final = 100_000
 """It holds at most this many values, aliases counted each time (a few lines of them can make
 billions)."""
@@ -79,7 +81,7 @@ def read(text: str) -> Document:
     """
     document = Document()
     if len(text.encode(errors="replace")) > MAX_BYTES:
-        return document.fail(1, f"the file is longer than {MAX_BYTES // 2**20} MiB")
+        return document.fail(1, TOO_LONG)
     loader = None
     try:
         loader = _Loader(text)

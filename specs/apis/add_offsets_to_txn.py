@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Int16, Int32, Int64, String
 from barnabas.specs.message import Api, Message
 
 AddOffsetsToTxn = Api(
-    25,
-    "AddOffsetsToTxn",
     versions=(0, 4),
     flexible=3,
     request=Message(

@@ -23,8 +23,6 @@ AddPartitionsToTxnTopicResult = Struct(
 )
 
 AddPartitionsToTxn = Api(
-    24,
-    "AddPartitionsToTxn",
     versions=(0, 5),
     flexible=3,
     request=Message(

@@ -3,21 +3,11 @@
 Layout: AddRaftVoterRequest.json and AddRaftVoterResponse.json of Apache Kafka; KIP-853.
 """
 
-from barnabas.specs.declaration import (
-    Array,
-    Bool,
-    Int16,
-    Int32,
-    NullableString,
-    String,
-    UInt16,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, NullableString, Uuid
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import Listener
 
 AddRaftVoter = Api(
-    80,
-    "AddRaftVoter",
     versions=(0, 1),
     flexible=0,
     request=Message(
@@ -25,11 +15,7 @@ AddRaftVoter = Api(
         "timeout_ms"         / Int32,
         "voter_id"           / Int32,
         "voter_directory_id" / Uuid,
-        "listeners"          / Array(
-            "name" / String,
-            "host" / String,
-            "port" / UInt16,
-        ),
+        "listeners"          / Array(Listener),
         "ack_when_committed" / Bool.since(1).default(True),
     ),
     response=Message(

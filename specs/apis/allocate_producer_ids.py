@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Int16, Int32, Int64
 from barnabas.specs.message import Api, Message
 
 AllocateProducerIds = Api(
-    67,
-    "AllocateProducerIds",
     versions=(0, 0),
     flexible=0,
     request=Message(

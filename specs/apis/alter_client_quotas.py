@@ -5,18 +5,14 @@ Layout: AlterClientQuotasRequest.json and AlterClientQuotasResponse.json of Apac
 
 from barnabas.specs.declaration import Array, Bool, Float64, Int16, Int32, NullableString, String
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import Entity
 
 AlterClientQuotas = Api(
-    49,
-    "AlterClientQuotas",
     versions=(0, 1),
     flexible=1,
     request=Message(
         "entries"       / Array(
-            "entity" / Array(
-                "entity_type" / String,
-                "entity_name" / NullableString,
-            ),
+            "entity" / Array(Entity),
             "ops"    / Array(
                 "key"    / String,
                 "value"  / Float64,
@@ -30,10 +26,7 @@ AlterClientQuotas = Api(
         "entries"          / Array(
             "error_code"    / Int16,
             "error_message" / NullableString,
-            "entity"        / Array(
-                "entity_type" / String,
-                "entity_name" / NullableString,
-            ),
+            "entity"        / Array(Entity),
         ),
     ),
 )

@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, Nullable
 from barnabas.specs.message import Api, Message
 
 AlterConfigs = Api(
-    33,
-    "AlterConfigs",
     versions=(0, 2),
     flexible=2,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int8, Int16, Int32, Int64, String,
 from barnabas.specs.message import Api, Message
 
 AlterPartition = Api(
-    56,
-    "AlterPartition",
     versions=(0, 3),
     flexible=0,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bool, Int16, Int32, NullableString
 from barnabas.specs.message import Api, Message
 
 AlterPartitionReassignments = Api(
-    45,
-    "AlterPartitionReassignments",
     versions=(0, 1),
     flexible=0,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, String
 from barnabas.specs.message import Api, Message
 
 AlterReplicaLogDirs = Api(
-    34,
-    "AlterReplicaLogDirs",
     versions=(0, 2),
     flexible=2,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableStrin
 from barnabas.specs.message import Api, Message
 
 AlterShareGroupOffsets = Api(
-    91,
-    "AlterShareGroupOffsets",
     versions=(0, 0),
     flexible=0,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bytes, Int8, Int16, Int32, Nullabl
 from barnabas.specs.message import Api, Message
 
 AlterUserScramCredentials = Api(
-    51,
-    "AlterUserScramCredentials",
     versions=(0, 0),
     flexible=0,
     request=Message(

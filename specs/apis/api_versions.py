@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bool, Int16, Int32, Int64, Nullabl
 from barnabas.specs.message import Api, Message
 
 ApiVersions = Api(
-    18,
-    "ApiVersions",
     versions=(0, 5),
     flexible=3,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, Int64, Uuid
 from barnabas.specs.message import Api, Message
 
 AssignReplicasToDirs = Api(
-    73,
-    "AssignReplicasToDirs",
     versions=(0, 0),
     flexible=0,
     request=Message(

@@ -4,12 +4,11 @@ Layout: BeginQuorumEpochRequest.json and BeginQuorumEpochResponse.json of Apache
 KIP-853.
 """
 
-from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, UInt16, Uuid
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, Uuid
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import Listener, QuorumNodeEndpoint, QuorumTopic
 
 BeginQuorumEpoch = Api(
-    53,
-    "BeginQuorumEpoch",
     versions=(0, 1),
     flexible=1,
     request=Message(
@@ -24,27 +23,11 @@ BeginQuorumEpoch = Api(
                 "leader_epoch"       / Int32,
             ),
         ),
-        "leader_endpoints" / Array(
-            "name" / String,
-            "host" / String,
-            "port" / UInt16,
-        ).since(1),
+        "leader_endpoints" / Array(Listener).since(1),
     ),
     response=Message(
         "error_code"     / Int16,
-        "topics"         / Array(
-            "topic_name" / String,
-            "partitions" / Array(
-                "partition_index" / Int32,
-                "error_code"      / Int16,
-                "leader_id"       / Int32,
-                "leader_epoch"    / Int32,
-            ),
-        ),
-        "node_endpoints" / Array(
-            "node_id" / Int32,
-            "host"    / String,
-            "port"    / UInt16,
-        ).since(1).tag(0),
+        "topics"         / Array(QuorumTopic),
+        "node_endpoints" / Array(QuorumNodeEndpoint).since(1).tag(0),
     ),
 )

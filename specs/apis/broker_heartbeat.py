@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Bool, Int16, Int32, Int64, Uuid
 from barnabas.specs.message import Api, Message
 
 BrokerHeartbeat = Api(
-    63,
-    "BrokerHeartbeat",
     versions=(0, 2),
     flexible=0,
     request=Message(

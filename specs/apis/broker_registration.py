@@ -11,31 +11,20 @@ from barnabas.specs.declaration import (
     Int64,
     NullableString,
     String,
-    UInt16,
     Uuid,
 )
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import Feature, SecuredListener
 
 BrokerRegistration = Api(
-    62,
-    "BrokerRegistration",
     versions=(0, 4),
     flexible=0,
     request=Message(
         "broker_id"              / Int32,
         "cluster_id"             / String,
         "incarnation_id"         / Uuid,
-        "listeners"              / Array(
-            "name"              / String,
-            "host"              / String,
-            "port"              / UInt16,
-            "security_protocol" / Int16,
-        ),
-        "features"               / Array(
-            "name"                  / String,
-            "min_supported_version" / Int16,
-            "max_supported_version" / Int16,
-        ),
+        "listeners"              / Array(SecuredListener),
+        "features"               / Array(Feature),
         "rack"                   / NullableString,
         "is_migrating_zk_broker" / Bool.since(1),
         "log_dirs"               / Array(Uuid).since(2),

@@ -14,26 +14,18 @@ from barnabas.specs.declaration import (
     NullableString,
     String,
     Struct,
-    Uuid,
 )
 from barnabas.specs.message import Api, Message
-
-TopicPartitions = Struct(
-    "topic_id"   / Uuid,
-    "topic_name" / String,
-    "partitions" / Array(Int32),
-)
+from barnabas.specs.structures import NamedTopicPartitions
 
 Assignment = Struct(
-    "topic_partitions" / Array(TopicPartitions),
+    "topic_partitions" / Array(NamedTopicPartitions),
     "error"            / Int8.until(0).releases(until="3.7"),
     "metadata_version" / Int32.until(0).releases(until="3.7"),
     "metadata_bytes"   / Bytes.until(0).releases(until="3.7"),
 )
 
 ConsumerGroupDescribe = Api(
-    69,
-    "ConsumerGroupDescribe",
     versions=(0, 1),
     flexible=0,
     request=Message(

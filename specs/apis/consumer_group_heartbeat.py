@@ -15,18 +15,11 @@ from barnabas.specs.declaration import (
     NullableString,
     String,
     Struct,
-    Uuid,
 )
 from barnabas.specs.message import Api, Message
-
-TopicPartitions = Struct(
-    "topic_id"   / Uuid,
-    "partitions" / Array(Int32),
-)
+from barnabas.specs.structures import TopicPartitions
 
 ConsumerGroupHeartbeat = Api(
-    68,
-    "ConsumerGroupHeartbeat",
     versions=(0, 1),
     flexible=0,
     request=Message(
@@ -48,10 +41,7 @@ ConsumerGroupHeartbeat = Api(
             "metadata_version" / Int16,
             "metadata_bytes"   / Bytes,
         ).until(0).releases(until="3.6").nullable().default(None),
-        "topic_partitions"       / Array(
-            "topic_id"   / Uuid,
-            "partitions" / Array(Int32),
-        ).nullable().default(None),
+        "topic_partitions"       / Array(TopicPartitions).nullable().default(None),
     ),
     response=Message(
         "throttle_time_ms"          / Int32,

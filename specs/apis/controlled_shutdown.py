@@ -9,8 +9,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, Int64, String
 from barnabas.specs.message import Api, Message
 
 ControlledShutdown = Api(
-    7,
-    "ControlledShutdown",
     versions=(0, 3),
     flexible=3,
     request=Message(

@@ -4,38 +4,19 @@ Layout: ControllerRegistrationRequest.json and ControllerRegistrationResponse.js
 KIP-919.
 """
 
-from barnabas.specs.declaration import (
-    Array,
-    Bool,
-    Int16,
-    Int32,
-    NullableString,
-    String,
-    UInt16,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, NullableString, Uuid
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import Feature, SecuredListener
 
 ControllerRegistration = Api(
-    70,
-    "ControllerRegistration",
     versions=(0, 0),
     flexible=0,
     request=Message(
         "controller_id"      / Int32,
         "incarnation_id"     / Uuid,
         "zk_migration_ready" / Bool,
-        "listeners"          / Array(
-            "name"              / String,
-            "host"              / String,
-            "port"              / UInt16,
-            "security_protocol" / Int16,
-        ),
-        "features"           / Array(
-            "name"                  / String,
-            "min_supported_version" / Int16,
-            "max_supported_version" / Int16,
-        ),
+        "listeners"          / Array(SecuredListener),
+        "features"           / Array(Feature),
     ),
     response=Message(
         "throttle_time_ms" / Int32,

@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Int8, Int16, Int32, NullableString
 from barnabas.specs.message import Api, Message
 
 CreateAcls = Api(
-    30,
-    "CreateAcls",
     versions=(0, 3),
     flexible=2,
     request=Message(

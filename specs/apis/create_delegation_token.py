@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bytes, Int16, Int32, Int64, Nullab
 from barnabas.specs.message import Api, Message
 
 CreateDelegationToken = Api(
-    38,
-    "CreateDelegationToken",
     versions=(0, 3),
     flexible=2,
     request=Message(

@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Bool, Int16, Int32, NullableString
 from barnabas.specs.message import Api, Message
 
 CreatePartitions = Api(
-    37,
-    "CreatePartitions",
     versions=(0, 3),
     flexible=2,
     request=Message(

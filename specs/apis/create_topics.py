@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, Nullable
 from barnabas.specs.message import Api, Message
 
 CreateTopics = Api(
-    19,
-    "CreateTopics",
     versions=(0, 7),
     flexible=5,
     request=Message(

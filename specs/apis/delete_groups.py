@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, NullableString, Stri
 from barnabas.specs.message import Api, Message
 
 DeleteGroups = Api(
-    42,
-    "DeleteGroups",
     versions=(0, 3),
     flexible=2,
     request=Message(

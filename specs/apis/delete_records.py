@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, Int64, String
 from barnabas.specs.message import Api, Message
 
 DeleteRecords = Api(
-    21,
-    "DeleteRecords",
     versions=(0, 2),
     flexible=2,
     request=Message(

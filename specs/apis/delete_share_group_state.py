@@ -4,12 +4,11 @@ Layout: DeleteShareGroupStateRequest.json and DeleteShareGroupStateResponse.json
 KIP-932.
 """
 
-from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, Uuid
+from barnabas.specs.declaration import Array, Int32, String, Uuid
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import StateResult
 
 DeleteShareGroupState = Api(
-    86,
-    "DeleteShareGroupState",
     versions=(0, 0),
     flexible=0,
     request=Message(
@@ -22,13 +21,6 @@ DeleteShareGroupState = Api(
         ),
     ),
     response=Message(
-        "results" / Array(
-            "topic_id"   / Uuid,
-            "partitions" / Array(
-                "partition"     / Int32,
-                "error_code"    / Int16,
-                "error_message" / NullableString.default(None),
-            ),
-        ),
+        "results" / Array(StateResult),
     ),
 )

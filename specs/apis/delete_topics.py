@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, NullableString, Stri
 from barnabas.specs.message import Api, Message
 
 DeleteTopics = Api(
-    20,
-    "DeleteTopics",
     versions=(0, 6),
     flexible=4,
     request=Message(

@@ -15,10 +15,9 @@ from barnabas.specs.declaration import (
     String,
 )
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import Entity
 
 DescribeClientQuotas = Api(
-    48,
-    "DescribeClientQuotas",
     versions=(0, 1),
     flexible=1,
     request=Message(
@@ -34,10 +33,7 @@ DescribeClientQuotas = Api(
         "error_code"       / Int16,
         "error_message"    / NullableString,
         "entries"          / Array(
-            "entity" / Array(
-                "entity_type" / String,
-                "entity_name" / NullableString,
-            ),
+            "entity" / Array(Entity),
             "values" / Array(
                 "key"   / String,
                 "value" / Float64,

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, Nullable
 from barnabas.specs.message import Api, Message
 
 DescribeCluster = Api(
-    60,
-    "DescribeCluster",
     versions=(0, 2),
     flexible=0,
     request=Message(

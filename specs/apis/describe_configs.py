@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, Nullable
 from barnabas.specs.message import Api, Message
 
 DescribeConfigs = Api(
-    32,
-    "DescribeConfigs",
     versions=(0, 4),
     flexible=4,
     request=Message(

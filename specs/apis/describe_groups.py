@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Bool, Bytes, Int16, Int32, Nullabl
 from barnabas.specs.message import Api, Message
 
 DescribeGroups = Api(
-    15,
-    "DescribeGroups",
     versions=(0, 6),
     flexible=5,
     request=Message(

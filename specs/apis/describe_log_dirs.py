@@ -6,17 +6,13 @@ from v4 (KIP-827).
 
 from barnabas.specs.declaration import Array, Bool, Int16, Int32, Int64, String
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import TopicPartitionsByName
 
 DescribeLogDirs = Api(
-    35,
-    "DescribeLogDirs",
     versions=(0, 5),
     flexible=2,
     request=Message(
-        "topics" / Array(
-            "topic"      / String,
-            "partitions" / Array(Int32),
-        ).nullable(),
+        "topics" / Array(TopicPartitionsByName).nullable(),
     ),
     response=Message(
         "throttle_time_ms" / Int32,

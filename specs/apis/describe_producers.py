@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableStrin
 from barnabas.specs.message import Api, Message
 
 DescribeProducers = Api(
-    61,
-    "DescribeProducers",
     versions=(0, 0),
     flexible=0,
     request=Message(

@@ -12,10 +12,10 @@ from barnabas.specs.declaration import (
     NullableString,
     String,
     Struct,
-    UInt16,
     Uuid,
 )
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import Listener
 
 ReplicaState = Struct(
     "replica_id"               / Int32,
@@ -26,8 +26,6 @@ ReplicaState = Struct(
 )
 
 DescribeQuorum = Api(
-    55,
-    "DescribeQuorum",
     versions=(0, 2),
     flexible=0,
     request=Message(
@@ -56,11 +54,7 @@ DescribeQuorum = Api(
         ),
         "nodes"         / Array(
             "node_id"   / Int32,
-            "listeners" / Array(
-                "name" / String,
-                "host" / String,
-                "port" / UInt16,
-            ),
+            "listeners" / Array(Listener),
         ).since(2),
     ),
 )

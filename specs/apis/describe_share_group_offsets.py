@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableStrin
 from barnabas.specs.message import Api, Message
 
 DescribeShareGroupOffsets = Api(
-    90,
-    "DescribeShareGroupOffsets",
     versions=(0, 1),
     flexible=0,
     request=Message(

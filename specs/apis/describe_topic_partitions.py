@@ -18,8 +18,6 @@ from barnabas.specs.declaration import (
 from barnabas.specs.message import Api, Message
 
 DescribeTopicPartitions = Api(
-    75,
-    "DescribeTopicPartitions",
     versions=(0, 0),
     flexible=0,
     request=Message(

@@ -6,10 +6,9 @@ KIP-664.
 
 from barnabas.specs.declaration import Array, Int16, Int32, Int64, String
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import TopicPartitionsByName
 
 DescribeTransactions = Api(
-    65,
-    "DescribeTransactions",
     versions=(0, 0),
     flexible=0,
     request=Message(
@@ -25,10 +24,7 @@ DescribeTransactions = Api(
             "transaction_start_time_ms" / Int64,
             "producer_id"               / Int64,
             "producer_epoch"            / Int16,
-            "topics"                    / Array(
-                "topic"      / String,
-                "partitions" / Array(Int32),
-            ),
+            "topics"                    / Array(TopicPartitionsByName),
         ),
     ),
 )

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int8, Int16, Int32, NullableString
 from barnabas.specs.message import Api, Message
 
 DescribeUserScramCredentials = Api(
-    50,
-    "DescribeUserScramCredentials",
     versions=(0, 0),
     flexible=0,
     request=Message(

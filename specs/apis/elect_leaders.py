@@ -5,18 +5,14 @@ Layout: ElectLeadersRequest.json and ElectLeadersResponse.json of Apache Kafka; 
 
 from barnabas.specs.declaration import Array, Int8, Int16, Int32, NullableString, String
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import TopicPartitionsByName
 
 ElectLeaders = Api(
-    43,
-    "ElectLeaders",
     versions=(0, 2),
     flexible=2,
     request=Message(
         "election_type"    / Int8.since(1),
-        "topic_partitions" / Array(
-            "topic"      / String,
-            "partitions" / Array(Int32),
-        ).nullable(),
+        "topic_partitions" / Array(TopicPartitionsByName).nullable(),
         "timeout_ms"       / Int32.default(60000),
     ),
     response=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Bool, Int16, Int32, Int64, String
 from barnabas.specs.message import Api, Message
 
 EndTxn = Api(
-    26,
-    "EndTxn",
     versions=(0, 5),
     flexible=3,
     request=Message(

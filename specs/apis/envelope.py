@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Bytes, Int16, NullableBytes
 from barnabas.specs.message import Api, Message
 
 Envelope = Api(
-    58,
-    "Envelope",
     versions=(0, 0),
     flexible=0,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Bytes, Int16, Int32, Int64
 from barnabas.specs.message import Api, Message
 
 ExpireDelegationToken = Api(
-    40,
-    "ExpireDelegationToken",
     versions=(0, 2),
     flexible=2,
     request=Message(

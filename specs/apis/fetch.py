@@ -17,10 +17,9 @@ from barnabas.specs.declaration import (
     Uuid,
 )
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import NodeEndpoint
 
 Fetch = Api(
-    1,
-    "Fetch",
     versions=(0, 18),
     flexible=12,
     request=Message(
@@ -90,11 +89,6 @@ Fetch = Api(
                 "records"                / NullableRecords,
             ),
         ),
-        "node_endpoints"   / Array(
-            "node_id" / Int32,
-            "host"    / String,
-            "port"    / Int32,
-            "rack"    / NullableString.default(None),
-        ).since(16).tag(0),
+        "node_endpoints"   / Array(NodeEndpoint).since(16).tag(0),
     ),
 )

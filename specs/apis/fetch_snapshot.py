@@ -12,14 +12,12 @@ from barnabas.specs.declaration import (
     Records,
     String,
     Struct,
-    UInt16,
     Uuid,
 )
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import QuorumNodeEndpoint
 
 FetchSnapshot = Api(
-    59,
-    "FetchSnapshot",
     versions=(0, 1),
     flexible=0,
     request=Message(
@@ -61,10 +59,6 @@ FetchSnapshot = Api(
                 "unaligned_records" / Records,
             ),
         ),
-        "node_endpoints"   / Array(
-            "node_id" / Int32,
-            "host"    / String,
-            "port"    / UInt16,
-        ).since(1).tag(0),
+        "node_endpoints"   / Array(QuorumNodeEndpoint).since(1).tag(0),
     ),
 )

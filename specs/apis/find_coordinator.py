@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int8, Int16, Int32, NullableString
 from barnabas.specs.message import Api, Message
 
 FindCoordinator = Api(
-    10,
-    "FindCoordinator",
     versions=(0, 6),
     flexible=3,
     request=Message(

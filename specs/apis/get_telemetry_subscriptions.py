@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, String, 
 from barnabas.specs.message import Api, Message
 
 GetTelemetrySubscriptions = Api(
-    71,
-    "GetTelemetrySubscriptions",
     versions=(0, 0),
     flexible=0,
     request=Message(

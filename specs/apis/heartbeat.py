@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Int16, Int32, NullableString, String
 from barnabas.specs.message import Api, Message
 
 Heartbeat = Api(
-    12,
-    "Heartbeat",
     versions=(0, 4),
     flexible=4,
     request=Message(

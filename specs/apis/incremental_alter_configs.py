@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, Nullable
 from barnabas.specs.message import Api, Message
 
 IncrementalAlterConfigs = Api(
-    44,
-    "IncrementalAlterConfigs",
     versions=(0, 1),
     flexible=1,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Bool, Int16, Int32, Int64, NullableString
 from barnabas.specs.message import Api, Message
 
 InitProducerId = Api(
-    22,
-    "InitProducerId",
     versions=(0, 6),
     unstable=6,
     flexible=2,

@@ -4,12 +4,11 @@ Layout: InitializeShareGroupStateRequest.json and InitializeShareGroupStateRespo
 Kafka; KIP-932.
 """
 
-from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableString, String, Uuid
+from barnabas.specs.declaration import Array, Int32, Int64, String, Uuid
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import StateResult
 
 InitializeShareGroupState = Api(
-    83,
-    "InitializeShareGroupState",
     versions=(0, 0),
     flexible=0,
     request=Message(
@@ -24,13 +23,6 @@ InitializeShareGroupState = Api(
         ),
     ),
     response=Message(
-        "results" / Array(
-            "topic_id"   / Uuid,
-            "partitions" / Array(
-                "partition"     / Int32,
-                "error_code"    / Int16,
-                "error_message" / NullableString.default(None),
-            ),
-        ),
+        "results" / Array(StateResult),
     ),
 )

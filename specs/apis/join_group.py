@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bool, Bytes, Int16, Int32, Nullabl
 from barnabas.specs.message import Api, Message
 
 JoinGroup = Api(
-    11,
-    "JoinGroup",
     versions=(0, 9),
     flexible=6,
     request=Message(

@@ -29,8 +29,6 @@ LeaderAndIsrPartitionError = Struct(
 )
 
 LeaderAndIsr = Api(
-    4,
-    "LeaderAndIsr",
     versions=(0, 7),
     flexible=4,
     request=Message(

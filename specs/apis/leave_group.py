@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, NullableString, Stri
 from barnabas.specs.message import Api, Message
 
 LeaveGroup = Api(
-    13,
-    "LeaveGroup",
     versions=(0, 5),
     flexible=4,
     request=Message(

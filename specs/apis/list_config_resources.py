@@ -9,8 +9,6 @@ from barnabas.specs.declaration import Array, Int8, Int16, Int32, String
 from barnabas.specs.message import Api, Message
 
 ListConfigResources = Api(
-    74,
-    "ListConfigResources",
     versions=(0, 1),
     flexible=0,
     request=Message(

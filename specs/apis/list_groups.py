@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, String
 from barnabas.specs.message import Api, Message
 
 ListGroups = Api(
-    16,
-    "ListGroups",
     versions=(0, 5),
     flexible=3,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int8, Int16, Int32, Int64, String
 from barnabas.specs.message import Api, Message
 
 ListOffsets = Api(
-    2,
-    "ListOffsets",
     versions=(0, 11),
     flexible=6,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, NullableString, Stri
 from barnabas.specs.message import Api, Message
 
 ListPartitionReassignments = Api(
-    46,
-    "ListPartitionReassignments",
     versions=(0, 0),
     flexible=0,
     request=Message(

@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableStrin
 from barnabas.specs.message import Api, Message
 
 ListTransactions = Api(
-    66,
-    "ListTransactions",
     versions=(0, 2),
     flexible=0,
     request=Message(

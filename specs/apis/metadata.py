@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bool, Int16, Int32, NullableString
 from barnabas.specs.message import Api, Message
 
 Metadata = Api(
-    3,
-    "Metadata",
     versions=(0, 13),
     flexible=9,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableStrin
 from barnabas.specs.message import Api, Message
 
 OffsetCommit = Api(
-    8,
-    "OffsetCommit",
     versions=(0, 10),
     flexible=8,
     request=Message(

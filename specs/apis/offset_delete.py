@@ -7,10 +7,7 @@ from barnabas.specs.declaration import Array, Int16, Int32, String
 from barnabas.specs.message import Api, Message
 
 OffsetDelete = Api(
-    47,
-    "OffsetDelete",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id" / String,
         "topics"   / Array(

@@ -17,8 +17,6 @@ from barnabas.specs.declaration import (
 from barnabas.specs.message import Api, Message
 
 OffsetFetch = Api(
-    9,
-    "OffsetFetch",
     versions=(0, 10),
     flexible=6,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, Int64, String
 from barnabas.specs.message import Api, Message
 
 OffsetForLeaderEpoch = Api(
-    23,
-    "OffsetForLeaderEpoch",
     versions=(0, 4),
     flexible=4,
     request=Message(

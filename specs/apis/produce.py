@@ -16,10 +16,9 @@ from barnabas.specs.declaration import (
     Uuid,
 )
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import NodeEndpoint
 
 Produce = Api(
-    0,
-    "Produce",
     versions=(0, 13),
     flexible=9,
     request=Message(
@@ -57,11 +56,6 @@ Produce = Api(
             ),
         ),
         "throttle_time_ms" / Int32.since(1),
-        "node_endpoints"   / Array(
-            "node_id" / Int32,
-            "host"    / String,
-            "port"    / Int32,
-            "rack"    / NullableString.default(None),
-        ).since(10).tag(0),
+        "node_endpoints"   / Array(NodeEndpoint).since(10).tag(0),
     ),
 )

@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Bool, Bytes, Int8, Int16, Int32, Uuid
 from barnabas.specs.message import Api, Message
 
 PushTelemetry = Api(
-    72,
-    "PushTelemetry",
     versions=(0, 0),
     flexible=0,
     request=Message(

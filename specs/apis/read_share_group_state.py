@@ -4,21 +4,11 @@ Layout: ReadShareGroupStateRequest.json and ReadShareGroupStateResponse.json of 
 KIP-932.
 """
 
-from barnabas.specs.declaration import (
-    Array,
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    NullableString,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableString, String, Uuid
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import StateBatch
 
 ReadShareGroupState = Api(
-    84,
-    "ReadShareGroupState",
     versions=(0, 0),
     flexible=0,
     request=Message(
@@ -40,12 +30,7 @@ ReadShareGroupState = Api(
                 "error_message" / NullableString.default(None),
                 "state_epoch"   / Int32,
                 "start_offset"  / Int64,
-                "state_batches" / Array(
-                    "first_offset"   / Int64,
-                    "last_offset"    / Int64,
-                    "delivery_state" / Int8,
-                    "delivery_count" / Int16,
-                ),
+                "state_batches" / Array(StateBatch),
             ),
         ),
     ),

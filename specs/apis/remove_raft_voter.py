@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Int16, Int32, NullableString, Uuid
 from barnabas.specs.message import Api, Message
 
 RemoveRaftVoter = Api(
-    81,
-    "RemoveRaftVoter",
     versions=(0, 0),
     flexible=0,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Bytes, Int16, Int32, Int64
 from barnabas.specs.message import Api, Message
 
 RenewDelegationToken = Api(
-    39,
-    "RenewDelegationToken",
     versions=(0, 2),
     flexible=2,
     request=Message(

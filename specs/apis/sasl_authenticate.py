@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Bytes, Int16, Int64, NullableString
 from barnabas.specs.message import Api, Message
 
 SaslAuthenticate = Api(
-    36,
-    "SaslAuthenticate",
     versions=(0, 2),
     flexible=2,
     request=Message(

@@ -8,10 +8,7 @@ from barnabas.specs.declaration import Array, Int16, String
 from barnabas.specs.message import Api, Message
 
 SaslHandshake = Api(
-    17,
-    "SaslHandshake",
     versions=(0, 1),
-    flexible=None,
     request=Message(
         "mechanism" / String,
     ),

@@ -11,15 +11,13 @@ from barnabas.specs.declaration import (
     Int32,
     Int64,
     NullableString,
-    String,
     Struct,
     Uuid,
 )
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import NodeEndpoint
 
 ShareAcknowledge = Api(
-    79,
-    "ShareAcknowledge",
     versions=(0, 2),
     flexible=0,
     request=Message(
@@ -56,11 +54,6 @@ ShareAcknowledge = Api(
                 ),
             ),
         ),
-        "node_endpoints"              / Array(
-            "node_id" / Int32,
-            "host"    / String,
-            "port"    / Int32,
-            "rack"    / NullableString.default(None),
-        ),
+        "node_endpoints"              / Array(NodeEndpoint),
     ),
 )

@@ -12,15 +12,13 @@ from barnabas.specs.declaration import (
     Int64,
     NullableString,
     Records,
-    String,
     Struct,
     Uuid,
 )
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import NodeEndpoint, TopicPartitions
 
 ShareFetch = Api(
-    78,
-    "ShareFetch",
     versions=(0, 2),
     flexible=0,
     request=Message(
@@ -46,10 +44,7 @@ ShareFetch = Api(
                 ),
             ),
         ),
-        "forgotten_topics_data" / Array(
-            "topic_id"   / Uuid,
-            "partitions" / Array(Int32),
-        ),
+        "forgotten_topics_data" / Array(TopicPartitions),
     ),
     response=Message(
         "throttle_time_ms"            / Int32,
@@ -76,11 +71,6 @@ ShareFetch = Api(
                 ),
             ),
         ),
-        "node_endpoints"              / Array(
-            "node_id" / Int32,
-            "host"    / String,
-            "port"    / Int32,
-            "rack"    / NullableString.default(None),
-        ),
+        "node_endpoints"              / Array(NodeEndpoint),
     ),
 )

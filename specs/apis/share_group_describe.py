@@ -3,31 +3,15 @@
 Layout: ShareGroupDescribeRequest.json and ShareGroupDescribeResponse.json of Apache Kafka; KIP-932.
 """
 
-from barnabas.specs.declaration import (
-    Array,
-    Bool,
-    Int16,
-    Int32,
-    NullableString,
-    String,
-    Struct,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Bool, Int16, Int32, NullableString, String, Struct
 from barnabas.specs.message import Api, Message
-
-TopicPartitions = Struct(
-    "topic_id"   / Uuid,
-    "topic_name" / String,
-    "partitions" / Array(Int32),
-)
+from barnabas.specs.structures import NamedTopicPartitions
 
 Assignment = Struct(
-    "topic_partitions" / Array(TopicPartitions),
+    "topic_partitions" / Array(NamedTopicPartitions),
 )
 
 ShareGroupDescribe = Api(
-    77,
-    "ShareGroupDescribe",
     versions=(0, 1),
     flexible=0,
     request=Message(

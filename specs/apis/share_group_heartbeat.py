@@ -5,17 +5,11 @@ Layout: ShareGroupHeartbeatRequest.json and ShareGroupHeartbeatResponse.json of 
 KIP-932.
 """
 
-from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, Struct, Uuid
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, Struct
 from barnabas.specs.message import Api, Message
-
-TopicPartitions = Struct(
-    "topic_id"   / Uuid,
-    "partitions" / Array(Int32),
-)
+from barnabas.specs.structures import TopicPartitions
 
 ShareGroupHeartbeat = Api(
-    76,
-    "ShareGroupHeartbeat",
     versions=(0, 1),
     flexible=0,
     request=Message(

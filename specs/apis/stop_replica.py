@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Bool, Int16, Int32, Int64, String
 from barnabas.specs.message import Api, Message
 
 StopReplica = Api(
-    5,
-    "StopReplica",
     versions=(0, 4),
     flexible=2,
     request=Message(

@@ -10,28 +10,18 @@ from barnabas.specs.declaration import (
     Int8,
     Int16,
     Int32,
-    Int64,
     NullableString,
     String,
     Struct,
-    UInt16,
 )
 from barnabas.specs.message import Api, Message
-
-Endpoint = Struct(
-    "host" / String,
-    "port" / UInt16,
-)
-
-TaskOffset = Struct(
-    "subtopology_id" / String,
-    "partition"      / Int32,
-    "offset"         / Int64,
-)
-
-TaskIds = Struct(
-    "subtopology_id" / String,
-    "partitions"     / Array(Int32),
+from barnabas.specs.structures import (
+    Endpoint,
+    KeyValue,
+    TaskIds,
+    TaskOffset,
+    TopicInfo,
+    TopologyDescription,
 )
 
 Assignment = Struct(
@@ -40,45 +30,7 @@ Assignment = Struct(
     "warmup_tasks"  / Array(TaskIds),
 )
 
-KeyValue = Struct(
-    "key"   / String,
-    "value" / String,
-)
-
-TopicInfo = Struct(
-    "name"               / String,
-    "partitions"         / Int32,
-    "replication_factor" / Int16,
-    "topic_configs"      / Array(KeyValue),
-)
-
-TopologyDescriptionNode = Struct(
-    "name"          / String.since(1),
-    "node_type"     / Int8.since(1),
-    "source_topics" / Array(String).since(1),
-    "sink_topic"    / NullableString.since(1).default(None),
-    "stores"        / Array(String).since(1),
-    "successors"    / Array(String).since(1),
-)
-
-TopologyDescriptionSubtopology = Struct(
-    "subtopology_id" / String.since(1),
-    "nodes"          / Array(TopologyDescriptionNode).since(1),
-)
-
-TopologyDescriptionGlobalStore = Struct(
-    "source"    / TopologyDescriptionNode.since(1),
-    "processor" / TopologyDescriptionNode.since(1),
-)
-
-TopologyDescription = Struct(
-    "subtopologies" / Array(TopologyDescriptionSubtopology).since(1),
-    "global_stores" / Array(TopologyDescriptionGlobalStore).since(1),
-)
-
 StreamsGroupDescribe = Api(
-    89,
-    "StreamsGroupDescribe",
     versions=(0, 1),
     flexible=0,
     request=Message(

@@ -15,36 +15,15 @@ from barnabas.specs.declaration import (
     NullableString,
     String,
     Struct,
-    UInt16,
 )
 from barnabas.specs.message import Api, Message
-
-KeyValue = Struct(
-    "key"   / String,
-    "value" / String,
-)
-
-TopicInfo = Struct(
-    "name"               / String,
-    "partitions"         / Int32,
-    "replication_factor" / Int16,
-    "topic_configs"      / Array(KeyValue),
-)
-
-Endpoint = Struct(
-    "host" / String,
-    "port" / UInt16,
-)
-
-TaskOffset = Struct(
-    "subtopology_id" / String,
-    "partition"      / Int32,
-    "offset"         / Int64,
-)
-
-TaskIds = Struct(
-    "subtopology_id" / String,
-    "partitions"     / Array(Int32),
+from barnabas.specs.structures import (
+    Endpoint,
+    KeyValue,
+    Subtopology,
+    TaskIds,
+    TaskOffset,
+    TopicPartitionsByName,
 )
 
 Status = Struct(
@@ -52,14 +31,7 @@ Status = Struct(
     "status_detail" / String,
 )
 
-TopicPartition = Struct(
-    "topic"      / String,
-    "partitions" / Array(Int32),
-)
-
 StreamsGroupHeartbeat = Api(
-    88,
-    "StreamsGroupHeartbeat",
     versions=(0, 1),
     flexible=0,
     request=Message(
@@ -72,19 +44,7 @@ StreamsGroupHeartbeat = Api(
         "rebalance_timeout_ms"       / Int32.default(-1),
         "topology"                   / Struct(
             "epoch"         / Int32,
-            "subtopologies" / Array(
-                "subtopology_id"            / String,
-                "source_topics"             / Array(String),
-                "source_topic_regex"        / Array(String),
-                "state_changelog_topics"    / Array(TopicInfo),
-                "repartition_sink_topics"   / Array(String),
-                "repartition_source_topics" / Array(TopicInfo),
-                "copartition_groups"        / Array(
-                    "source_topics"             / Array(Int16),
-                    "source_topic_regex"        / Array(Int16),
-                    "repartition_source_topics" / Array(Int16),
-                ),
-            ),
+            "subtopologies" / Array(Subtopology),
         ).nullable().default(None),
         "active_tasks"               / Array(TaskIds).nullable().default(None),
         "standby_tasks"              / Array(TaskIds).nullable().default(None),
@@ -114,8 +74,8 @@ StreamsGroupHeartbeat = Api(
         "endpoint_information_epoch"     / Int32,
         "partitions_by_user_endpoint"    / Array(
             "user_endpoint"      / Endpoint,
-            "active_partitions"  / Array(TopicPartition),
-            "standby_partitions" / Array(TopicPartition),
+            "active_partitions"  / Array(TopicPartitionsByName),
+            "standby_partitions" / Array(TopicPartitionsByName),
         ).nullable().default(None),
     ),
 )

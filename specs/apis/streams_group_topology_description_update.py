@@ -5,36 +5,11 @@ Layout: StreamsGroupTopologyDescriptionUpdateRequest.json and
 StreamsGroupTopologyDescriptionUpdateResponse.json of Apache Kafka; KIP-1331.
 """
 
-from barnabas.specs.declaration import Array, Int8, Int16, Int32, NullableString, String, Struct
+from barnabas.specs.declaration import Int16, Int32, NullableString, String
 from barnabas.specs.message import Api, Message
-
-TopologyDescriptionNode = Struct(
-    "name"          / String,
-    "node_type"     / Int8,
-    "source_topics" / Array(String),
-    "sink_topic"    / NullableString.default(None),
-    "stores"        / Array(String),
-    "successors"    / Array(String),
-)
-
-TopologyDescriptionSubtopology = Struct(
-    "subtopology_id" / String,
-    "nodes"          / Array(TopologyDescriptionNode),
-)
-
-TopologyDescriptionGlobalStore = Struct(
-    "source"    / TopologyDescriptionNode,
-    "processor" / TopologyDescriptionNode,
-)
-
-TopologyDescription = Struct(
-    "subtopologies" / Array(TopologyDescriptionSubtopology),
-    "global_stores" / Array(TopologyDescriptionGlobalStore),
-)
+from barnabas.specs.structures import TopologyDescription
 
 StreamsGroupTopologyDescriptionUpdate = Api(
-    93,
-    "StreamsGroupTopologyDescriptionUpdate",
     versions=(0, 0),
     flexible=0,
     request=Message(

@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Bytes, Int16, Int32, NullableStrin
 from barnabas.specs.message import Api, Message
 
 SyncGroup = Api(
-    14,
-    "SyncGroup",
     versions=(0, 5),
     flexible=4,
     request=Message(

@@ -8,8 +8,6 @@ from barnabas.specs.declaration import Array, Int16, Int32, Int64, NullableStrin
 from barnabas.specs.message import Api, Message
 
 TxnOffsetCommit = Api(
-    28,
-    "TxnOffsetCommit",
     versions=(0, 6),
     flexible=3,
     request=Message(

@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Int16, Int32, NullableString
 from barnabas.specs.message import Api, Message
 
 UnregisterController = Api(
-    94,
-    "UnregisterController",
     versions=(0, 0),
     flexible=0,
     request=Message(

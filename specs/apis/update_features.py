@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, Nullable
 from barnabas.specs.message import Api, Message
 
 UpdateFeatures = Api(
-    57,
-    "UpdateFeatures",
     versions=(0, 2),
     flexible=0,
     request=Message(

@@ -31,8 +31,6 @@ UpdateMetadataPartitionState = Struct(
 )
 
 UpdateMetadata = Api(
-    6,
-    "UpdateMetadata",
     versions=(0, 8),
     flexible=6,
     request=Message(

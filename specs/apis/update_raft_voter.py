@@ -3,21 +3,11 @@
 Layout: UpdateRaftVoterRequest.json and UpdateRaftVoterResponse.json of Apache Kafka; KIP-853.
 """
 
-from barnabas.specs.declaration import (
-    Array,
-    Int16,
-    Int32,
-    NullableString,
-    String,
-    Struct,
-    UInt16,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int16, Int32, NullableString, String, Struct, Uuid
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import Listener
 
 UpdateRaftVoter = Api(
-    82,
-    "UpdateRaftVoter",
     versions=(0, 0),
     flexible=0,
     request=Message(
@@ -25,11 +15,7 @@ UpdateRaftVoter = Api(
         "current_leader_epoch"  / Int32,
         "voter_id"              / Int32,
         "voter_directory_id"    / Uuid,
-        "listeners"             / Array(
-            "name" / String,
-            "host" / String,
-            "port" / UInt16,
-        ),
+        "listeners"             / Array(Listener),
         "kraft_version_feature" / Struct(
             "min_supported_version" / Int16,
             "max_supported_version" / Int16,

@@ -11,14 +11,12 @@ from barnabas.specs.declaration import (
     Int64,
     NullableString,
     String,
-    UInt16,
     Uuid,
 )
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import QuorumNodeEndpoint
 
 Vote = Api(
-    52,
-    "Vote",
     versions=(0, 2),
     flexible=0,
     request=Message(
@@ -50,10 +48,6 @@ Vote = Api(
                 "vote_granted"    / Bool,
             ),
         ),
-        "node_endpoints" / Array(
-            "node_id" / Int32,
-            "host"    / String,
-            "port"    / UInt16,
-        ).since(1).tag(0),
+        "node_endpoints" / Array(QuorumNodeEndpoint).since(1).tag(0),
     ),
 )

@@ -4,21 +4,11 @@ Layout: WriteShareGroupStateRequest.json and WriteShareGroupStateResponse.json o
 KIP-932.
 """
 
-from barnabas.specs.declaration import (
-    Array,
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    NullableString,
-    String,
-    Uuid,
-)
+from barnabas.specs.declaration import Array, Int32, Int64, String, Uuid
 from barnabas.specs.message import Api, Message
+from barnabas.specs.structures import StateBatch, StateResult
 
 WriteShareGroupState = Api(
-    85,
-    "WriteShareGroupState",
     versions=(0, 1),
     flexible=0,
     request=Message(
@@ -31,23 +21,11 @@ WriteShareGroupState = Api(
                 "leader_epoch"            / Int32,
                 "start_offset"            / Int64,
                 "delivery_complete_count" / Int32.since(1).default(-1),
-                "state_batches"           / Array(
-                    "first_offset"   / Int64,
-                    "last_offset"    / Int64,
-                    "delivery_state" / Int8,
-                    "delivery_count" / Int16,
-                ),
+                "state_batches"           / Array(StateBatch),
             ),
         ),
     ),
     response=Message(
-        "results" / Array(
-            "topic_id"   / Uuid,
-            "partitions" / Array(
-                "partition"     / Int32,
-                "error_code"    / Int16,
-                "error_message" / NullableString.default(None),
-            ),
-        ),
+        "results" / Array(StateResult),
     ),
 )

@@ -7,8 +7,6 @@ from barnabas.specs.declaration import Array, Bool, Int8, Int16, Int32, Int64, S
 from barnabas.specs.message import Api, Message
 
 WriteTxnMarkers = Api(
-    27,
-    "WriteTxnMarkers",
     versions=(0, 2),
     flexible=1,
     request=Message(

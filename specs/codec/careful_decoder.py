@@ -135,7 +135,7 @@ class CarefulDecoder:
             (length,) = fixed.unpack(self.take(fixed.size, path, f"the length of a {node.kind}"))
         if length < 0:
             if not node.nullable:
-                raise Malformed(path, start, f"null where a {node.kind} is expected")
+                raise Malformed(path, start, f"null where {node.kind} is expected")
             if length < -1:
                 self.odd(path, f"length {length} for null")
             return None

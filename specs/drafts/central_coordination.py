@@ -46,7 +46,6 @@ ClusterMetadata = Api(
     5,
     "ClusterMetadata",
     versions=(0, 0),
-    flexible=None,
     request=Message(),
     response=Message(
         "coordinator_id" / Int32,
@@ -62,7 +61,6 @@ RegisterConsumer = Api(
     6,
     "RegisterConsumer",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id"           / String,
         "consumer_id"        / String,
@@ -74,20 +72,21 @@ RegisterConsumer = Api(
     response=Message(),
 )
 
-Ping = Api(7, "Ping", versions=(0, 0), flexible=None, request=Message(), response=Message())
+Ping = Api(7, "Ping", versions=(0, 0), request=Message(), response=Message())
+
+OFFSET_INFO: Final = Array(  # behind num_partition
+    "topic"     / String,
+    "partition" / String,  # 0.7 names a partition by broker and number: "0-1"
+    "offset"    / Int64,
+).counted(Int16)
 
 StopFetcher = Api(
     8,
     "StopFetcher",
     versions=(0, 0),
-    flexible=None,
     request=Message(),
     response=Message(
-        "offset_info" / Array(  # behind num_partition
-            "topic"     / String,
-            "partition" / String,  # 0.7 names a partition by broker and number: "0-1"
-            "offset"    / Int64,
-        ).counted(Int16),
+        "offset_info" / OFFSET_INFO,
     ),
 )
 
@@ -100,13 +99,8 @@ StartFetcher = Api(
     9,
     "StartFetcher",
     versions=(0, 0),
-    flexible=None,
     request=Message(
-        "offset_info" / Array(
-            "topic"     / String,
-            "partition" / String,
-            "offset"    / Int64,
-        ).counted(Int16),
+        "offset_info" / OFFSET_INFO,
     ),
     response=Message(),
 )

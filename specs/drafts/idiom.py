@@ -6,10 +6,10 @@ arrays an int32 count. Every frame has an int32 size in front, which does not co
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from barnabas.nearest import did_you_mean
 from barnabas.specs.message import Api, Message
 
 Role = Literal["consumer", "broker", "coordinator"]
@@ -138,5 +138,5 @@ def nearest(which: str, names: dict[str, DraftApi] | dict[str, Draft], problem: 
     """The key of a table of lower-case names. Raises LookupError with the nearest name."""
     if which.lower() in names:
         return which.lower()
-    near = difflib.get_close_matches(which.lower(), names, n=1, cutoff=0)
-    raise LookupError(f"{problem} {which!r}; did you mean {names[near[0]].name}?")
+    hint = did_you_mean(which, [known.name for known in names.values()])
+    raise LookupError(f"{problem} {which!r}{hint}")

@@ -31,7 +31,6 @@ OffsetCommit = Api(
     8,
     "OffsetCommit",
     versions=(1, 1),
-    flexible=None,
     request=Message(
         "group_id"            / String,
         "group_generation_id" / Int32,
@@ -61,7 +60,6 @@ ConsumerMetadata = Api(
     10,
     "ConsumerMetadata",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id" / String,
     ),
@@ -77,7 +75,6 @@ JoinGroup = Api(
     11,
     "JoinGroup",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id"                      / String,
         "session_timeout"               / Int32,  # milliseconds
@@ -100,7 +97,6 @@ Heartbeat = Api(
     12,
     "Heartbeat",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id"            / String,
         "group_generation_id" / Int32,
@@ -115,7 +111,6 @@ LeaveGroup = Api(
     13,
     "LeaveGroup",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id"    / String,
         "consumer_id" / String,

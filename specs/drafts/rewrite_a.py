@@ -6,38 +6,50 @@ Document: the first versions of the page Kafka 0.9 Consumer Rewrite Design (Apac
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
-from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Int64, String
+from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Int64, String, Struct
 from barnabas.specs.drafts.errors import REWRITE_ERRORS
 from barnabas.specs.drafts.idiom import Draft, DraftApi
 from barnabas.specs.message import Api, Message
 
 # fmt: off
-REQUEST_HEADER: Final = Message(
+_REQUEST_HEADER: Final = Message(
     "api_key"        / Int16,
     "version"        / Int16,
     "correlation_id" / Int64,
 ).of("RewriteRequestHeader", (0, 0), FOREVER)
 
-RESPONSE_HEADER: Final = Message(
+_RESPONSE_HEADER: Final = Message(
     "version"        / Int16,
     "correlation_id" / Int64,
 ).of("RewriteResponseHeader", (0, 0), FOREVER)
 
-HEADER_RECONSTRUCTED: Final = ("request_header.api_key",)
-
-HEADER_BECAUSE: Final = (
-    "No block of the page says what kind of request it is. Kafka 0.7 and 0.8 write an int16 for that "
-    "in front of every request, and 0.8's request classes begin behind it, with their version, as "
-    "these blocks do. The keys are those that Kafka gave to APIs of that purpose later; the version is 0."
+rewrite = functools.partial(
+    Draft,
+    request_header=_REQUEST_HEADER,
+    response_header=_RESPONSE_HEADER,
+    key_field="api_key",
+    version_field="version",
+    reconstructed=("request_header.api_key",),
+    because="No block of the page says what kind of request it is. Kafka 0.7 and 0.8 write an int16 for that "
+            "in front of every request, and 0.8's request classes begin behind it, with their version, as "
+            "these blocks do. The keys are those that Kafka gave to APIs of that purpose later; the version "
+            "is 0.",
 )
+"""A draft with the headers of drafts A to C."""
+
+TopicAndPartition: Final = Struct(
+    "topic"     / String,
+    "partition" / Int32,
+)
+"""Kafka 0.8's class of that name."""
 
 FindCoordinator = Api(
     10,
     "FindCoordinator",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "client_id" / String,
         "group_id"  / String,
@@ -51,7 +63,6 @@ JoinGroup = Api(
     11,
     "JoinGroup",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id"        / String,
         "consumer_addr"   / String,
@@ -63,10 +74,7 @@ JoinGroup = Api(
         "generation"        / Int16,
         "group_id"          / String,
         "consumer_id"       / String,
-        "partitions_to_own" / Array(
-            "topic"     / String,
-            "partition" / Int32,
-        ),
+        "partitions_to_own" / Array(TopicAndPartition),
     ),
 )
 
@@ -74,7 +82,6 @@ OffsetCommit = Api(
     8,
     "OffsetCommit",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id"    / String,
         "consumer_id" / String,
@@ -90,16 +97,10 @@ OffsetCommit = Api(
     ),
 )
 
-REWRITE_A: Final = Draft(
+REWRITE_A: Final = rewrite(
     name="rewrite-a",
     title="Consumer rewrite, draft A",
     document="Kafka 0.9 Consumer Rewrite Design, first versions (page ids 38571844, 38572009)",
-    request_header=REQUEST_HEADER,
-    response_header=RESPONSE_HEADER,
-    key_field="api_key",
-    version_field="version",
-    reconstructed=HEADER_RECONSTRUCTED,
-    because=HEADER_BECAUSE,
     errors=REWRITE_ERRORS,
     apis=(
         DraftApi(

@@ -10,13 +10,8 @@ from typing import Final
 
 from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Int64, String, Struct
 from barnabas.specs.drafts.errors import REWRITE_ERRORS
-from barnabas.specs.drafts.idiom import Draft, DraftApi
-from barnabas.specs.drafts.rewrite_a import (
-    HEADER_BECAUSE,
-    HEADER_RECONSTRUCTED,
-    REQUEST_HEADER,
-    RESPONSE_HEADER,
-)
+from barnabas.specs.drafts.idiom import DraftApi
+from barnabas.specs.drafts.rewrite_a import TopicAndPartition, rewrite
 from barnabas.specs.message import Api, Message
 
 # fmt: off
@@ -25,22 +20,24 @@ METADATA_RESPONSE_HEADER: Final = Message(
 ).of("ConsumerMetadataResponseHeader", (0, 0), FOREVER)
 """The page gives this one response no Version."""
 
+Broker: Final = Struct(
+    "node_id" / Int32,
+    "host"    / String,
+    "port"    / Int32,
+)
+"""Kafka 0.8's class of that name."""
+
 ConsumerMetadata = Api(
     10,
     "ConsumerMetadata",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "client_id" / String,
         "group_id"  / String,
     ),
     response=Message(
         "error_code"    / Int16,
-        "coordinator"   / Struct(
-            "node_id" / Int32,
-            "host"    / String,
-            "port"    / Int32,
-        ),
+        "coordinator"   / Broker,
         "generation_id" / Int64,
     ),
 )
@@ -49,7 +46,6 @@ JoinGroup = Api(
     11,
     "JoinGroup",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id"        / String,
         "consumer_host"   / String,
@@ -61,10 +57,7 @@ JoinGroup = Api(
         "generation_id"     / Int16,
         "group_id"          / String,
         "consumer_id"       / String,
-        "partitions_to_own" / Array(
-            "topic"     / String,
-            "partition" / Int32,
-        ),
+        "partitions_to_own" / Array(TopicAndPartition),
     ),
 )
 
@@ -72,7 +65,6 @@ Heartbeat = Api(
     12,
     "Heartbeat",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id"    / String,
         "consumer_id" / String,
@@ -84,16 +76,10 @@ Heartbeat = Api(
     ),
 )
 
-REWRITE_B: Final = Draft(
+REWRITE_B: Final = rewrite(
     name="rewrite-b",
     title="Consumer rewrite, draft B",
     document="Kafka 0.9 Consumer Rewrite Design, later versions (page ids 40510090, 40510091)",
-    request_header=REQUEST_HEADER,
-    response_header=RESPONSE_HEADER,
-    key_field="api_key",
-    version_field="version",
-    reconstructed=HEADER_RECONSTRUCTED,
-    because=HEADER_BECAUSE,
     errors=REWRITE_ERRORS,
     own_response_headers=(("ConsumerMetadata", METADATA_RESPONSE_HEADER),),
     apis=(

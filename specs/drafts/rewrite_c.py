@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.specs.declaration import Array, Int16, Int32, String, Struct
+from barnabas.specs.declaration import Array, Int16, Int32, String
 from barnabas.specs.drafts.errors import HEARTBEAT_FREQUENCY_TOO_HIGH, REWRITE_ERRORS
-from barnabas.specs.drafts.idiom import Draft, DraftApi
-from barnabas.specs.drafts.rewrite_a import (
-    HEADER_BECAUSE,
-    HEADER_RECONSTRUCTED,
-    REQUEST_HEADER,
-    RESPONSE_HEADER,
-)
+from barnabas.specs.drafts.idiom import DraftApi
+from barnabas.specs.drafts.rewrite_a import TopicAndPartition, rewrite
+from barnabas.specs.drafts.rewrite_b import Broker
 from barnabas.specs.message import Api, Message
 
 # fmt: off
@@ -24,17 +20,12 @@ ConsumerMetadata = Api(
     10,
     "ConsumerMetadata",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id" / String,
     ),
     response=Message(
         "error_code"  / Int16,
-        "coordinator" / Struct(
-            "node_id" / Int32,
-            "host"    / String,
-            "port"    / Int32,
-        ),
+        "coordinator" / Broker,
     ),
 )
 
@@ -42,7 +33,6 @@ JoinGroup = Api(
     11,
     "JoinGroup",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id"            / String,
         "consumer_host"       / String,
@@ -56,10 +46,7 @@ JoinGroup = Api(
         "group_id"            / String,
         "group_generation_id" / Int32,
         "consumer_id"         / String,
-        "partitions_to_own"   / Array(
-            "topic"     / String,
-            "partition" / Int32,
-        ),
+        "partitions_to_own"   / Array(TopicAndPartition),
     ),
 )
 
@@ -67,7 +54,6 @@ Heartbeat = Api(
     12,
     "Heartbeat",
     versions=(0, 0),
-    flexible=None,
     request=Message(
         "group_id"            / String,
         "group_generation_id" / Int32,
@@ -80,16 +66,10 @@ Heartbeat = Api(
     ),
 )
 
-REWRITE_C: Final = Draft(
+REWRITE_C: Final = rewrite(
     name="rewrite-c",
     title="Consumer rewrite, draft C",
     document="Kafka 0.9 Consumer Rewrite Design, versions with a HeartbeatFrequency",
-    request_header=REQUEST_HEADER,
-    response_header=RESPONSE_HEADER,
-    key_field="api_key",
-    version_field="version",
-    reconstructed=HEADER_RECONSTRUCTED,
-    because=HEADER_BECAUSE,
     errors=(*REWRITE_ERRORS, HEARTBEAT_FREQUENCY_TOO_HIGH),
     apis=(
         DraftApi(

@@ -65,7 +65,11 @@ def read_body(
         reason = f"{name} has versions {oldest} to {newest}, not {version}"
         raise Malformed("version", 0, reason)
     try:
-        values, oddities = declared.codec(version, release).inspect(data[start:])
+        codec, body = declared.codec(version, release), data[start:]
+        values = codec.regular(body)
+        if values is not None:
+            return EmbeddedMessage(name, version, values, ())
+        values, oddities = codec.inspect(body)
     except Malformed as e:
         raise Malformed(e.path, start + e.offset, e.reason) from None
     moved = tuple(odd._replace(offset=start + odd.offset) for odd in oddities)

@@ -1,16 +1,97 @@
 """The registry of what hides inside bytes: every message with the module that declares it.
 
-A literal tuple, so that nothing is imported before it is needed.
+Tables of names, so that nothing is imported before it is needed; those of records have the records' types.
 """
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 from typing import Final
 
+from barnabas.nearest import did_you_mean
 from barnabas.specs.message import Message
+
+_COORDINATORS: Final[dict[str, dict[str, dict[int, str]]]] = {
+    "__consumer_offsets": {
+        "classic_groups": {0: "LegacyOffsetCommit", 1: "OffsetCommit", 2: "GroupMetadata"},
+        "consumer_groups": {
+            3: "ConsumerGroupMetadata",
+            4: "ConsumerGroupPartitionMetadata",
+            5: "ConsumerGroupMemberMetadata",
+            6: "ConsumerGroupTargetAssignmentMetadata",
+            7: "ConsumerGroupTargetAssignmentMember",
+            8: "ConsumerGroupCurrentMemberAssignment",
+            16: "ConsumerGroupRegularExpression",
+        },
+        "share_groups": {
+            10: "ShareGroupMemberMetadata",
+            11: "ShareGroupMetadata",
+            12: "ShareGroupTargetAssignmentMetadata",
+            13: "ShareGroupTargetAssignmentMember",
+            14: "ShareGroupCurrentMemberAssignment",
+            15: "ShareGroupStatePartitionMetadata",
+        },
+        "streams_groups": {
+            17: "StreamsGroupMetadata",
+            19: "StreamsGroupMemberMetadata",
+            20: "StreamsGroupTargetAssignmentMetadata",
+            21: "StreamsGroupTargetAssignmentMember",
+            22: "StreamsGroupCurrentMemberAssignment",
+            23: "StreamsGroupTopology",
+        },
+    },
+    "__transaction_state": {"transaction_state": {0: "TransactionLog"}},
+    "__share_group_state": {"share_group_state": {0: "ShareSnapshot", 1: "ShareUpdate"}},
+}
+"""Topic -> module -> type of record -> its name, to which `Key` and `Value` are appended (Kafka 4.3.1)."""
+
+COORDINATORS: Final = {
+    topic: {number: name for types in modules.values() for number, name in types.items()}
+    for topic, modules in _COORDINATORS.items()
+}
+"""The same without the modules."""
+
+_METADATA: Final = {
+    "metadata_cluster": {
+        0: "RegisterBrokerRecord",
+        1: "UnregisterBrokerRecord",
+        7: "FenceBrokerRecord",
+        8: "UnfenceBrokerRecord",
+        12: "FeatureLevelRecord",
+        15: "ProducerIdsRecord",
+        17: "BrokerRegistrationChangeRecord",
+        20: "NoOpRecord",
+        21: "ZkMigrationStateRecord",
+        23: "BeginTransactionRecord",
+        24: "EndTransactionRecord",
+        25: "AbortTransactionRecord",
+        27: "RegisterControllerRecord",
+    },
+    "metadata_topics": {
+        2: "TopicRecord",
+        3: "PartitionRecord",
+        5: "PartitionChangeRecord",
+        9: "RemoveTopicRecord",
+        28: "ClearElrRecord",
+    },
+    "metadata_settings": {
+        4: "ConfigRecord",
+        10: "DelegationTokenRecord",
+        11: "UserScramCredentialRecord",
+        14: "ClientQuotaRecord",
+        18: "AccessControlEntryRecord",
+        19: "RemoveAccessControlEntryRecord",
+        22: "RemoveUserScramCredentialRecord",
+        26: "RemoveDelegationTokenRecord",
+    },
+}
+"""Module -> type of record in __cluster_metadata -> its name (Kafka 4.3.1)."""
+
+METADATA_RECORDS: Final = {
+    number: name for types in _METADATA.values() for number, name in types.items()
+}
+"""The same without the modules."""
 
 REGISTRY: Final = (
     ("ConsumerProtocolSubscription", "consumer_protocol"),
@@ -21,82 +102,14 @@ REGISTRY: Final = (
     ("AssignmentInfo", "streams_protocol"),
     ("StickyAssignorUserData", "sticky_assignors"),
     ("CooperativeStickyAssignorUserData", "sticky_assignors"),
-    ("LegacyOffsetCommitKey", "classic_groups"),
-    ("LegacyOffsetCommitValue", "classic_groups"),
-    ("OffsetCommitKey", "classic_groups"),
-    ("OffsetCommitValue", "classic_groups"),
-    ("GroupMetadataKey", "classic_groups"),
-    ("GroupMetadataValue", "classic_groups"),
-    ("ConsumerGroupMetadataKey", "consumer_groups"),
-    ("ConsumerGroupMetadataValue", "consumer_groups"),
-    ("ConsumerGroupPartitionMetadataKey", "consumer_groups"),
-    ("ConsumerGroupPartitionMetadataValue", "consumer_groups"),
-    ("ConsumerGroupMemberMetadataKey", "consumer_groups"),
-    ("ConsumerGroupMemberMetadataValue", "consumer_groups"),
-    ("ConsumerGroupTargetAssignmentMetadataKey", "consumer_groups"),
-    ("ConsumerGroupTargetAssignmentMetadataValue", "consumer_groups"),
-    ("ConsumerGroupTargetAssignmentMemberKey", "consumer_groups"),
-    ("ConsumerGroupTargetAssignmentMemberValue", "consumer_groups"),
-    ("ConsumerGroupCurrentMemberAssignmentKey", "consumer_groups"),
-    ("ConsumerGroupCurrentMemberAssignmentValue", "consumer_groups"),
-    ("ConsumerGroupRegularExpressionKey", "consumer_groups"),
-    ("ConsumerGroupRegularExpressionValue", "consumer_groups"),
-    ("ShareGroupMemberMetadataKey", "share_groups"),
-    ("ShareGroupMemberMetadataValue", "share_groups"),
-    ("ShareGroupMetadataKey", "share_groups"),
-    ("ShareGroupMetadataValue", "share_groups"),
-    ("ShareGroupTargetAssignmentMetadataKey", "share_groups"),
-    ("ShareGroupTargetAssignmentMetadataValue", "share_groups"),
-    ("ShareGroupTargetAssignmentMemberKey", "share_groups"),
-    ("ShareGroupTargetAssignmentMemberValue", "share_groups"),
-    ("ShareGroupCurrentMemberAssignmentKey", "share_groups"),
-    ("ShareGroupCurrentMemberAssignmentValue", "share_groups"),
-    ("ShareGroupStatePartitionMetadataKey", "share_groups"),
-    ("ShareGroupStatePartitionMetadataValue", "share_groups"),
-    ("StreamsGroupMetadataKey", "streams_groups"),
-    ("StreamsGroupMetadataValue", "streams_groups"),
-    ("StreamsGroupMemberMetadataKey", "streams_groups"),
-    ("StreamsGroupMemberMetadataValue", "streams_groups"),
-    ("StreamsGroupTargetAssignmentMetadataKey", "streams_groups"),
-    ("StreamsGroupTargetAssignmentMetadataValue", "streams_groups"),
-    ("StreamsGroupTargetAssignmentMemberKey", "streams_groups"),
-    ("StreamsGroupTargetAssignmentMemberValue", "streams_groups"),
-    ("StreamsGroupCurrentMemberAssignmentKey", "streams_groups"),
-    ("StreamsGroupCurrentMemberAssignmentValue", "streams_groups"),
-    ("StreamsGroupTopologyKey", "streams_groups"),
-    ("StreamsGroupTopologyValue", "streams_groups"),
-    ("TransactionLogKey", "transaction_state"),
-    ("TransactionLogValue", "transaction_state"),
-    ("ShareSnapshotKey", "share_group_state"),
-    ("ShareSnapshotValue", "share_group_state"),
-    ("ShareUpdateKey", "share_group_state"),
-    ("ShareUpdateValue", "share_group_state"),
-    ("RegisterBrokerRecord", "metadata_cluster"),
-    ("UnregisterBrokerRecord", "metadata_cluster"),
-    ("FenceBrokerRecord", "metadata_cluster"),
-    ("UnfenceBrokerRecord", "metadata_cluster"),
-    ("FeatureLevelRecord", "metadata_cluster"),
-    ("ProducerIdsRecord", "metadata_cluster"),
-    ("BrokerRegistrationChangeRecord", "metadata_cluster"),
-    ("NoOpRecord", "metadata_cluster"),
-    ("ZkMigrationStateRecord", "metadata_cluster"),
-    ("BeginTransactionRecord", "metadata_cluster"),
-    ("EndTransactionRecord", "metadata_cluster"),
-    ("AbortTransactionRecord", "metadata_cluster"),
-    ("RegisterControllerRecord", "metadata_cluster"),
-    ("TopicRecord", "metadata_topics"),
-    ("PartitionRecord", "metadata_topics"),
-    ("PartitionChangeRecord", "metadata_topics"),
-    ("RemoveTopicRecord", "metadata_topics"),
-    ("ClearElrRecord", "metadata_topics"),
-    ("ConfigRecord", "metadata_settings"),
-    ("DelegationTokenRecord", "metadata_settings"),
-    ("UserScramCredentialRecord", "metadata_settings"),
-    ("ClientQuotaRecord", "metadata_settings"),
-    ("AccessControlEntryRecord", "metadata_settings"),
-    ("RemoveAccessControlEntryRecord", "metadata_settings"),
-    ("RemoveUserScramCredentialRecord", "metadata_settings"),
-    ("RemoveDelegationTokenRecord", "metadata_settings"),
+    *(
+        (f"{name}{part}", module)
+        for modules in _COORDINATORS.values()
+        for module, types in modules.items()
+        for name in types.values()
+        for part in ("Key", "Value")
+    ),
+    *((name, module) for module, types in _METADATA.items() for name in types.values()),
     ("ControlRecordTypeSchema", "control"),
     ("EndTxnMarker", "control"),
     ("LeaderChangeMessage", "control"),
@@ -123,8 +136,8 @@ def message(name: str) -> Message:
     (0, 4)
     """
     if name not in _MODULES:
-        near = difflib.get_close_matches(name, _MODULES, n=1, cutoff=0)
-        raise LookupError(f"no message inside bytes is called {name!r}; did you mean {near[0]}?")
+        hint = did_you_mean(name, _MODULES)
+        raise LookupError(f"no message inside bytes is called {name!r}{hint}")
     found = getattr(
         importlib.import_module(f"barnabas.specs.embedded.messages.{_MODULES[name]}"), name
     )

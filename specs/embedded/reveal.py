@@ -43,6 +43,11 @@ SECRETS: Final = {
 """Record -> fields that are withheld; those of requests and responses are in `barnabas.specs.secrets`."""
 
 
+_PLACES: Final = {
+    message: tuple(place for place in PLACES if place.message == message)
+    for message in dict.fromkeys(place.message for place in PLACES)
+}
+
 MAX_BYTES: Final = 1 << 20
 """Bytes of one body that are looked into: members and records of internal topics have far less."""
 
@@ -104,7 +109,7 @@ def reveal(
         Budget(records),
         protocol_type or asked.get("protocol_type"),
         protocol_name or asked.get("protocol_name"),
-        {METADATA_TOPIC_ID: CLUSTER_METADATA} | dict(topic_names or {}),
+        topic_names or {},
         asked,
         release,
     )
@@ -117,9 +122,7 @@ def _message(key: int, direction: Direction) -> str:
 
 def _embedded(message: str, values: Mapping[str, Any], around: Around) -> dict[str, Found]:
     found = {}
-    for place in PLACES:
-        if place.message != message:
-            continue
+    for place in _PLACES.get(message, ()):
         for path, data, scope in _spots(values, place.path.split(".")):
             try:
                 shown = _look(place, data, scope, around)
@@ -151,14 +154,10 @@ def _spots(
 def _look(place: Place, data: bytes, scope: Mapping[str, Any], around: Around) -> Found:
     if around.depth >= MAX_DEPTH:
         return _unread(f"more than {MAX_DEPTH} messages inside each other", data)
-    around = replace(
-        around,
-        protocol_type=scope.get("protocol_type") or around.protocol_type,
-        protocol_name=scope.get(place.named_by) or around.protocol_name,
-        depth=around.depth + 1,
-    )
-    if place.kind != "records":
-        around.budget.spend(data)
+    if place.kind == "records":
+        return _records(place, data, scope, around)
+    around.budget.spend(data)
+    around = _within(place, scope, around)
     match place.kind:
         case "subscription" | "assignment":
             if not around.protocol_type:
@@ -173,8 +172,6 @@ def _look(place: Place, data: bytes, scope: Mapping[str, Any], around: Around) -
             return _shown(read_user_data(around.protocol_name, part, data), around)
         case "connect assignment":
             return _shown(read_forward("ConnectProtocolAssignment", data), around)
-        case "records":
-            return _records(place, data, scope, around)
         case "request":
             return _frame(decode_frame(data, "request", release=around.release), around)
         case "response":
@@ -187,10 +184,22 @@ def _look(place: Place, data: bytes, scope: Mapping[str, Any], around: Around) -
             return {"text": data.decode("utf-8", "replace")}
 
 
+def _within(place: Place, scope: Mapping[str, Any], around: Around) -> Around:
+    """What is known inside the bytes at a place."""
+    return replace(
+        around,
+        protocol_type=scope.get("protocol_type") or around.protocol_type,
+        protocol_name=scope.get(place.named_by) or around.protocol_name,
+        depth=around.depth + 1,
+    )
+
+
 def _records(place: Place, data: bytes, scope: Mapping[str, Any], around: Around) -> Found:
     topic = scope.get(place.named_by)
     if not topic and "topic_id" in scope:
-        topic = around.topic_names.get(scope["topic_id"])
+        found_id = scope["topic_id"]
+        named = CLUSTER_METADATA if found_id == METADATA_TOPIC_ID else None
+        topic = around.topic_names.get(found_id, named)
     found = look(
         data,
         topic,
@@ -201,6 +210,7 @@ def _records(place: Place, data: bytes, scope: Mapping[str, Any], around: Around
     around.budget.records -= len(found.looked)
     shown: Found = {}
     if found.looked or found.left_off != 0:
+        around = _within(place, scope, around)
         shown = {
             "records": [_record(record, around) for record in found.looked],
             "left_off": found.left_off,

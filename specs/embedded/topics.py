@@ -12,69 +12,10 @@ from typing import Final, NamedTuple
 
 from barnabas.specs.codec.irregular import Irregular, uvarint_from
 from barnabas.specs.embedded.read import EmbeddedMessage, integer, read_body, read_versioned, within
+from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
 from barnabas.specs.malformed import Malformed
 
 CLUSTER_METADATA: Final = "__cluster_metadata"
-
-COORDINATORS: Final[dict[str, dict[int, str]]] = {
-    "__consumer_offsets": {
-        0: "LegacyOffsetCommit",
-        1: "OffsetCommit",
-        2: "GroupMetadata",
-        3: "ConsumerGroupMetadata",
-        4: "ConsumerGroupPartitionMetadata",
-        5: "ConsumerGroupMemberMetadata",
-        6: "ConsumerGroupTargetAssignmentMetadata",
-        7: "ConsumerGroupTargetAssignmentMember",
-        8: "ConsumerGroupCurrentMemberAssignment",
-        10: "ShareGroupMemberMetadata",
-        11: "ShareGroupMetadata",
-        12: "ShareGroupTargetAssignmentMetadata",
-        13: "ShareGroupTargetAssignmentMember",
-        14: "ShareGroupCurrentMemberAssignment",
-        15: "ShareGroupStatePartitionMetadata",
-        16: "ConsumerGroupRegularExpression",
-        17: "StreamsGroupMetadata",
-        19: "StreamsGroupMemberMetadata",
-        20: "StreamsGroupTargetAssignmentMetadata",
-        21: "StreamsGroupTargetAssignmentMember",
-        22: "StreamsGroupCurrentMemberAssignment",
-        23: "StreamsGroupTopology",
-    },
-    "__transaction_state": {0: "TransactionLog"},
-    "__share_group_state": {0: "ShareSnapshot", 1: "ShareUpdate"},
-}
-"""Topic -> type of record -> its name, to which `Key` and `Value` are appended (Kafka 4.3.1)."""
-
-METADATA_RECORDS: Final[dict[int, str]] = {
-    0: "RegisterBrokerRecord",
-    1: "UnregisterBrokerRecord",
-    2: "TopicRecord",
-    3: "PartitionRecord",
-    4: "ConfigRecord",
-    5: "PartitionChangeRecord",
-    7: "FenceBrokerRecord",
-    8: "UnfenceBrokerRecord",
-    9: "RemoveTopicRecord",
-    10: "DelegationTokenRecord",
-    11: "UserScramCredentialRecord",
-    12: "FeatureLevelRecord",
-    14: "ClientQuotaRecord",
-    15: "ProducerIdsRecord",
-    17: "BrokerRegistrationChangeRecord",
-    18: "AccessControlEntryRecord",
-    19: "RemoveAccessControlEntryRecord",
-    20: "NoOpRecord",
-    21: "ZkMigrationStateRecord",
-    22: "RemoveUserScramCredentialRecord",
-    23: "BeginTransactionRecord",
-    24: "EndTransactionRecord",
-    25: "AbortTransactionRecord",
-    26: "RemoveDelegationTokenRecord",
-    27: "RegisterControllerRecord",
-    28: "ClearElrRecord",
-}
-"""Type of record -> its name (Kafka 4.3.1)."""
 
 TOPICS: Final = frozenset((CLUSTER_METADATA, *COORDINATORS))
 """The topics whose records can be read."""

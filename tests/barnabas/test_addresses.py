@@ -25,7 +25,9 @@ def test_ports_that_are_none(port: str) -> None:
         parse_ports(f"{port}-9092")
 
 
-@pytest.mark.parametrize("host", ["-", "--listen", "[::1", "::1]", "[]"])
+@pytest.mark.parametrize(
+    "host", ["-", "--listen", "[::1", "::1]", "[]", "SASL_SSL://kafka", "me@kafka"]
+)
 def test_what_is_no_host_is_refused_with_an_example_of_one(host: str) -> None:
     with pytest.raises(Trouble, match=r"HOST:PORT is expected, e\.g\. localhost:9092"):
         parse_address(f"{host}:9")

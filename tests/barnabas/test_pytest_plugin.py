@@ -149,7 +149,7 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
     assert told["ERROR at setup of test_wrong_file"].strip() == (
         "barnabas: wrong.yaml:5: unknown key 'delai' in do; did you mean 'delay'?"
     )
-    assert "there is no file 'missing.yaml' in " in told["ERROR at setup of test_no_file"]
+    assert "no scenario and no file 'missing.yaml' in " in told["ERROR at setup of test_no_file"]
     assert "scenario takes one thing" in told["ERROR at setup of test_two"]
     killed = told["ERROR at teardown of test_killed"]
     assert killed.startswith("\nthe process of barnabas has ended with signal 9:\n")

@@ -96,7 +96,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site,) = folder.glob("lib/python*/site-packages")
     (ours,) = metadata.distributions(path=[str(site)], name="barnabas")
     (extras,) = re.findall(
-        r"^`pip install 'barnabas\[(.+?)\]'` brings a pytest plugin", TUTORIAL, re.M
+        r"^`pip install '\S+\.whl\[(.+?)\]'` brings a pytest plugin", TUTORIAL, re.M
     )
     for other in needed(ours, extras.split(",")).values():
         for top in {file.parts[0] for file in other.files or ()} - {"..", "__pycache__"}:

@@ -60,6 +60,12 @@ def main() -> None:
         help="measure one of them",
     )
     parser.add_argument(
+        "--beside",
+        type=Path,
+        metavar="BARNABAS",
+        help="the barnabas of another installation, whose proxy is measured in the same run",
+    )
+    parser.add_argument(
         "--mib",
         type=int,
         metavar="N",
@@ -114,7 +120,7 @@ def main() -> None:
         found["generation"] = generation.as_json(made)
     if asked.only in (None, "proxy") and not asked.long:
         with console.status("proxy") as status:
-            rows, remark = proxies.measure(rounds, seconds, status.update)
+            rows, remark = proxies.measure(rounds, seconds, status.update, asked.beside)
         console.print(*proxies.tables(rows, remark), sep="\n")
         found["proxy"] = proxies.as_json(rows)
     if asked.only in (None, "rules") and not asked.long:

@@ -28,7 +28,7 @@ from tests.bench import many, server
 from tests.bench.load import DELAYED, THROTTLED, TIMEOUT, Result, loads, receive
 from tests.bench.proxies import Helper
 from tests.bench.table import microseconds, percentile, plain_table
-from tests.bench.targets import TOXIPROXY, Target, capture_folder, ours
+from tests.bench.targets import BARNABAS, TOXIPROXY, Target, capture_folder, ours
 
 DELAY_MS: Final = 20
 RATE: Final = 20_000_000
@@ -51,7 +51,7 @@ rules:
     do: {{throttle: {{bytes: {RATE}B}}}}
 """
 
-KINDS: Final = (ours("barnabas", "--log", "off", "--scenario", "{scenario}"), TOXIPROXY)
+KINDS: Final = (ours("barnabas", BARNABAS, "--log", "off", "--scenario", "{scenario}"), TOXIPROXY)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from rich.table import Table
 from tests.bench import load, many, server
 from tests.bench.proxies import Helper
 from tests.bench.table import plain_table
-from tests.bench.targets import KINDS, Target
+from tests.bench.targets import Target, kinds
 
 FRAMES: Final = 10_000_000
 LOAD: Final = "produce 256 B"
@@ -64,7 +64,7 @@ class Run:
 
 def measure(frames: int, progress: Callable[[str], None]) -> Run:
     """Drive the proxy, log off, with so many requests and their responses on one connection."""
-    kind = next(kind for kind in KINDS if kind.name == "barnabas")
+    kind = next(kind for kind in kinds() if kind.name == "barnabas")
     folder = Path(tempfile.mkdtemp(prefix="barnabas-bench-"))
     serving, client = Helper(server.serve), Helper(many.drive)
     try:

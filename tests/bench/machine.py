@@ -10,6 +10,8 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -114,14 +116,29 @@ def peak_mib(pid: int) -> float | None:
 
 
 def resident_kib(pid: int) -> float | None:
-    """The memory that a process and those below it have resident now."""
+    """The memory that a process and those below it have resident now; what they share counts once."""
     total = 0.0
     for member in family(pid):
         with contextlib.suppress(OSError):
-            for line in (PROC / str(member) / "status").read_text().splitlines():
-                if line.startswith("VmRSS:"):
+            for line in (PROC / str(member) / "smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
                     total += int(line.split()[1])
     return total or None
+
+
+def write_rates(folder: Path, size: int) -> tuple[float, float]:
+    """Bytes a second that are written to a new file there, and once more in the memory that it gave back.
+
+    A virtual machine pays for pages that it touches for the first time.
+    """
+    block, rates = bytes(1 << 20), []
+    for _ in range(2):
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            begun = time.perf_counter()
+            for _ in range(size >> 20):
+                file.write(block)
+            rates.append(size / (time.perf_counter() - begun))
+    return rates[0], rates[1]
 
 
 def _fields(stat: Path) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from tests.bench import load, many, server
+from tests.bench import load, machine, many, server
 from tests.bench.table import beside, microseconds, percentile, plain_table
 from tests.bench.targets import Kind, Target, available, capture_folder
 
@@ -68,11 +68,11 @@ class Cell:
 
 @dataclass(slots=True)
 class Row:
-    """One kind's cells by load, and the most memory it had."""
+    """One kind's cells by load, and the memory it had in the end."""
 
     kind: Kind
     cells: dict[str, Cell] = field(default_factory=lambda: {name: Cell() for name in LOADS})
-    peak_mib: float | None = None
+    mib: float | None = None
     idle_kib: float | None = None
     """What each of many connections takes that are open and do nothing."""
 
@@ -108,11 +108,18 @@ class Helper:
         self._process.join()
 
 
-def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tuple[list[Row], str]:
+def measure(
+    rounds: int, seconds: float, progress: Callable[[str], None], beside: Path | None = None
+) -> tuple[list[Row], str]:
     """All kinds under all loads, and a remark on what is missing and where captures went."""
-    kinds, remarks = available()
+    kinds, remarks = available(beside)
     folder = capture_folder(3 * MOST)
-    remarks.append(f"captures: in {folder}")
+    progress(f"writing to {folder}, so that its memory is no new one")
+    cold, warm = machine.write_rates(folder, 2 * MOST)
+    remarks.append(
+        f"captures: in {folder}, which takes {cold / 1e9:.1f} GB/s in memory that nobody has used and"
+        f" {warm / 1e9:.1f} in memory used before"
+    )
     refused = many.raise_limit()
     remarks += [refused] if refused else []
     names = [name for name in LOADS if not (refused and name in many.CONNECTIONS)]
@@ -137,7 +144,8 @@ def measure(rounds: int, seconds: float, progress: Callable[[str], None]) -> tup
                     progress(f"round {number + 1} of {rounds}: {name}, {row.kind.name}")
                     _measure_one(row.cells[name], target, client, name, seconds)
         for row, target in zip(rows, targets, strict=True):
-            row.peak_mib = target.peak_mib()
+            kib = target.resident_kib()
+            row.mib = None if kib is None else kib / 1024
     return rows, "; ".join(remarks)
 
 
@@ -171,7 +179,10 @@ def tables(rows: list[Row], remark: str) -> list[Table]:
     for shown, names in (
         (bulk, BULK),
         (trips, ("p50 µs", "p99 µs", *(f"{name}, 1/s" for name in many.CONNECTIONS))),
-        (cost, ("s/GB, 1 MiB", "s/GB, 16 KiB", "CPU µs a trip", "peak MiB", "KiB an idle one")),
+        (
+            cost,
+            ("s/GB, 1 MiB", "s/GB, 16 KiB", "CPU µs a trip", "MiB in the end", "KiB an idle one"),
+        ),
     ):
         shown.add_column("", no_wrap=True)
         for name in names:
@@ -196,7 +207,7 @@ def tables(rows: list[Row], remark: str) -> list[Table]:
                 row.kind.name,
                 *(f"{_of(mine[name], 'cpu'):.2f}" for name in BULK[:2]),
                 f"{_of(mine['ping-pong'], 'cpu') * TRIP / 1e3:.1f}",
-                *("-" if n is None else f"{n:.0f}" for n in (row.peak_mib, row.idle_kib)),
+                *("-" if n is None else f"{n:.0f}" for n in (row.mib, row.idle_kib)),
             )
     return [bulk, trips, cost]
 
@@ -222,7 +233,7 @@ def as_json(rows: list[Row]) -> dict[str, Any]:
     """The medians, for a file."""
     return {
         row.kind.name: {
-            "peak_mib": row.peak_mib,
+            "mib": row.mib,
             "idle_kib": row.idle_kib,
             **{name: cell.figures() for name, cell in row.cells.items()},
         }

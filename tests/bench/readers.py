@@ -19,7 +19,7 @@ def packets(path: Path) -> int:
     from barnabas.captures.tcp.packets import Packets
 
     total = 0
-    segment = Packets().segment
+    segment = Packets().tcp_segment
     with CaptureFile(path) as file:
         for block in file.blocks():
             if isinstance(block, Packet):

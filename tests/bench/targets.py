@@ -54,21 +54,23 @@ TOXIPROXY: Final = Kind(
 )
 
 
-def ours(name: str, *options: str) -> Kind:
-    """The proxy as it is installed, started by its command line."""
+def ours(name: str, command: Sequence[str], *options: str) -> Kind:
+    """A barnabas that is installed, started by its command line."""
     return Kind(
         name,
         (
-            *(sys.executable, "-m", "barnabas", "proxy"),
+            *(*command, "proxy"),
             *("--bootstrap-server", "127.0.0.1:{server}", "--listen", "127.0.0.1:{listen}"),
             *options,
         ),
     )
 
 
+BARNABAS: Final = (sys.executable, "-m", "barnabas")
+
 CAPTURE: Final = ("--capture", "{capture}")
 
-KINDS: Final = (
+BETWEEN: Final = (
     Kind("direct"),
     Kind(
         "socat",
@@ -79,11 +81,29 @@ KINDS: Final = (
         ),
     ),
     TOXIPROXY,
-    ours("barnabas", "--log", "off"),
-    ours("  with capture", "--log", "off", *CAPTURE),
-    ours("  log and capture", "--log", "json", *CAPTURE),
-    ours("  decoding Produce", "--log", "off", "--scenario", "{scenario}"),
 )
+
+OURS: Final[dict[str, tuple[str, ...]]] = {
+    "": ("--log", "off"),
+    "with capture": ("--log", "off", *CAPTURE),
+    "pretty log": (),
+    "JSON log": ("--log", "json"),
+    "JSON log and capture": ("--log", "json", *CAPTURE),
+    "decoding Produce": ("--log", "off", "--scenario", "{scenario}"),
+}
+
+
+def kinds(beside: Path | None = None) -> list[Kind]:
+    """All; `beside`: the `barnabas` of another installation, to be measured in the same run."""
+    commands: dict[str, tuple[str, ...]] = {"barnabas": BARNABAS}
+    if beside is not None:
+        commands["beside"] = (str(beside),)
+    found = [
+        ours(f"{name}: {what}".removesuffix(": "), command, *options)
+        for what, options in OURS.items()
+        for name, command in commands.items()
+    ]
+    return [*BETWEEN, *found]
 
 
 class Target:
@@ -92,7 +112,7 @@ class Target:
     def __init__(self, kind: Kind, server: int, folder: Path, rules: str = DECODING) -> None:
         self.kind = kind
         self.port = server
-        self.capture = folder / f"{kind.name.strip().replace(' ', '-')}.pcapng"
+        self.capture = folder / f"{kind.name.replace(': ', '-').replace(' ', '-')}.pcapng"
         self._process: subprocess.Popen[bytes] | None = None
         if not kind.command:
             return
@@ -139,10 +159,6 @@ class Target:
     def cpu_seconds(self) -> float | None:
         """Used so far; None for direct, and where the system does not tell."""
         return None if self._process is None else machine.cpu_seconds(self._process.pid)
-
-    def peak_mib(self) -> float | None:
-        """The most memory so far."""
-        return None if self._process is None else machine.peak_mib(self._process.pid)
 
     def resident_kib(self) -> float | None:
         """The memory just now."""
@@ -194,7 +210,8 @@ def capture_folder(needed: int) -> Path:
     return Path(tempfile.gettempdir())
 
 
-def available() -> tuple[Sequence[Kind], list[str]]:
+def available(beside: Path | None = None) -> tuple[Sequence[Kind], list[str]]:
     """The kinds that this machine has, and why it lacks the others."""
-    missing = [kind.missing for kind in KINDS if kind.missing]
-    return [kind for kind in KINDS if not kind.missing], missing
+    found = kinds(beside)
+    missing = [kind.missing for kind in found if kind.missing]
+    return [kind for kind in found if not kind.missing], missing

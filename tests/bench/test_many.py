@@ -12,7 +12,7 @@ import pytest
 from tests.bench import many, server
 from tests.bench.endurance import Run, Sample, slope
 from tests.bench.proxies import Cell, Row, tables
-from tests.bench.targets import KINDS, Kind, toxiproxy_config
+from tests.bench.targets import Kind, kinds, toxiproxy_config
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_toxiproxy_is_told_one_proxy_without_toxics() -> None:
 
 def test_who_is_not_on_the_path_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    (kind,) = (kind for kind in KINDS if kind.name == "toxiproxy")
+    (kind,) = (kind for kind in kinds() if kind.name == "toxiproxy")
     assert kind.missing == "toxiproxy-server: not on the path"
     monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
     assert kind.missing is None

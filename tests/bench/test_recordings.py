@@ -13,7 +13,7 @@ from barnabas.captures.files.pcapng import Packet
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.headers import Segment
+from barnabas.captures.tcp.headers import TcpSegment
 from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.writing.flow_headers import SEGMENT
 from tests.bench import readers
@@ -42,10 +42,10 @@ def exchanges(recording: Recording) -> list[Exchange]:
     return found
 
 
-def segments(path: Path) -> list[Segment]:
+def segments(path: Path) -> list[TcpSegment]:
     with CaptureFile(path) as file:
         found = [
-            Packets().segment(block.linktype, block.data)
+            Packets().tcp_segment(block.linktype, block.data)
             for block in file.blocks()
             if isinstance(block, Packet)
         ]

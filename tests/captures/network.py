@@ -14,7 +14,7 @@ from random import Random
 from typing import Final
 
 from barnabas.captures.host_port import Endpoint
-from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, Segment
+from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, TcpSegment
 from tests.captures.traffic import NOW, Said, ip_packet, talk, write_pcap
 
 LINKS: Final[dict[str, tuple[int, str, str]]] = {
@@ -44,7 +44,7 @@ NOISE: Final = (
     b"",
     bytes(40),
     ip_packet(
-        Segment(("10.9.9.9", 22), ("10.9.9.8", 40022), 5, 5, ACK | PSH, b"SSH-2.0-x\r\n" * 9)
+        TcpSegment(("10.9.9.9", 22), ("10.9.9.8", 40022), 5, 5, ACK | PSH, b"SSH-2.0-x\r\n" * 9)
     ),
 )
 
@@ -90,7 +90,7 @@ def conversations(
 
 def sent(
     one: Conversation, sizes: Iterable[int], random: Random, habits: Habits, ending: str = "fin"
-) -> list[Segment]:
+) -> list[TcpSegment]:
     """Its segments in the order in which they were sent."""
     size = itertools.cycle(sizes)
     streams = {
@@ -100,12 +100,12 @@ def sent(
     ends = {"request": (one.client, one.broker), "response": (one.broker, one.client)}
     begun = dict(zip(("request", "response"), one.isn, strict=True))
     reached = {"request": 0, "response": 0}
-    found: list[Segment] = []
+    found: list[TcpSegment] = []
 
-    def segment(name: str, at: int, payload: bytes = b"", flags: int = ACK) -> Segment:
+    def segment(name: str, at: int, payload: bytes = b"", flags: int = ACK) -> TcpSegment:
         other = "response" if name == "request" else "request"
         ack = (begun[other] + 1 + reached[other]) % 2**32 if flags & ACK else 0
-        return Segment(*ends[name], (begun[name] + 1 + at) % 2**32, ack, flags, payload)
+        return TcpSegment(*ends[name], (begun[name] + 1 + at) % 2**32, ack, flags, payload)
 
     fast_open = random.random() < 0.3  # data in the SYN (RFC 7413)
     first = streams["request"][: random.randint(1, 20)] if fast_open else b""
@@ -152,7 +152,7 @@ def sent(
     return found
 
 
-def interleaved(each: list[list[Segment]], random: Random) -> list[Segment]:
+def interleaved(each: list[list[TcpSegment]], random: Random) -> list[TcpSegment]:
     """All of them in one, each in its order."""
     turns = [number for number, one in enumerate(each) for _ in one]
     random.shuffle(turns)
@@ -160,7 +160,7 @@ def interleaved(each: list[list[Segment]], random: Random) -> list[Segment]:
     return [next(left[number]) for number in turns]
 
 
-def moved(found: list[Segment], late: int, random: Random) -> list[Segment]:
+def moved(found: list[TcpSegment], late: int, random: Random) -> list[TcpSegment]:
     """Up to so many places later; a reset stays behind what was before it."""
     keys: list[float] = []
     for at, segment in enumerate(found):
@@ -169,7 +169,7 @@ def moved(found: list[Segment], late: int, random: Random) -> list[Segment]:
     return [found[at] for at in sorted(range(len(found)), key=keys.__getitem__)]
 
 
-def wrapped(segment: Segment, link: str, random: Random) -> bytes:
+def wrapped(segment: TcpSegment, link: str, random: Random) -> bytes:
     """A packet, some with TCP options, padding as of short Ethernet frames, or a window of 0."""
     data = ip_packet(segment)
     six = data[0] >> 4 == 6

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.headers import SYN, Segment
+from barnabas.captures.tcp.headers import SYN, TcpSegment
 from tests.captures.network import (
     ENDINGS,
     LINKS,
@@ -79,7 +79,7 @@ def agree(path: Path, exchanges: list[Exchange], seen: list[Seen]) -> None:
             assert one.latency_ms == one.response_packet - one.request_packet
 
 
-def links(segments: list[Segment], link: str, random: Random) -> list[tuple[str, bytes]]:
+def links(segments: list[TcpSegment], link: str, random: Random) -> list[tuple[str, bytes]]:
     """Each segment as a packet of this link, or of any ("all")."""
     names = [random.choice(list(LINKS)) if link == "all" else link for _ in segments]
     return [(name, wrapped(one, name, random)) for name, one in zip(names, segments, strict=True)]
@@ -308,7 +308,7 @@ def split(packets: list[bytes]) -> Iterator[bytes]:
         yield data[:30]
 
 
-def opening(segments: list[Segment]) -> list[bool]:
+def opening(segments: list[TcpSegment]) -> list[bool]:
     """Which of them are handshakes: the first three of each conversation."""
     counts: Counter[int] = Counter()
     found = []

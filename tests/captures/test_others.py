@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.headers import ACK, PSH, SYN, Segment
+from barnabas.captures.tcp.headers import ACK, PSH, SYN, TcpSegment
 from tests.captures.traffic import (
     BROKER,
     CLIENT,
@@ -36,7 +36,7 @@ def every(size: int) -> Iterator[int]:
     return itertools.repeat(size)
 
 
-def capture(path: Path, found: list[Segment]) -> Path:
+def capture(path: Path, found: list[TcpSegment]) -> Path:
     return write_pcap(path, map(ip_packet, found))
 
 
@@ -81,7 +81,7 @@ def test_any_segmentation_order_repetition_and_overlap(
     whole = segments(talk(), itertools.cycle(sizes), isn=isn)
     sent = {CLIENT: b"", BROKER: b""}
     begun = {CLIENT: whole[0].seq + 1, BROKER: whole[1].seq + 1}
-    found: list[Segment] = []
+    found: list[TcpSegment] = []
     for segment in whole:
         found.append(segment)
         sent[segment.source] += segment.payload

@@ -15,7 +15,7 @@ from barnabas.captures.host_port import Endpoint
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.headers import ACK, FIN, PSH, SYN, Segment
+from barnabas.captures.tcp.headers import ACK, FIN, PSH, SYN, TcpSegment
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from barnabas.specs.headers import request_header_version, response_header_version
 
@@ -81,15 +81,15 @@ def segments(
     client: Endpoint = CLIENT,
     broker: Endpoint = BROKER,
     isn: int = 2**32 - 100,
-) -> list[Segment]:
+) -> list[TcpSegment]:
     """A whole TCP conversation in segments of the sizes given, with true ACK numbers. What one side
     says without hearing from the other is one stretch of bytes.
     """
     there, back = [client, broker, isn], [broker, client, isn // 2]
 
-    def one(ends: list[Any], other: list[Any], flags: int, payload: bytes = b"") -> Segment:
+    def one(ends: list[Any], other: list[Any], flags: int, payload: bytes = b"") -> TcpSegment:
         ack = other[2] % 2**32 if flags & ACK else 0
-        found = Segment(ends[0], ends[1], ends[2] % 2**32, ack, flags, payload)
+        found = TcpSegment(ends[0], ends[1], ends[2] % 2**32, ack, flags, payload)
         ends[2] += len(payload) + bool(flags & (SYN | FIN))
         return found
 
@@ -106,7 +106,7 @@ def segments(
     return found
 
 
-def carriers(said: Iterable[Said], found: list[Segment]) -> list[set[int]]:
+def carriers(said: Iterable[Said], found: list[TcpSegment]) -> list[set[int]]:
     """By frame: the places of the segments that carry its bytes."""
     ends = {"request": found[0], "response": found[1]}
     streams = {
@@ -126,7 +126,7 @@ def carriers(said: Iterable[Said], found: list[Segment]) -> list[set[int]]:
     return places
 
 
-def ip_packet(segment: Segment) -> bytes:
+def ip_packet(segment: TcpSegment) -> bytes:
     """A segment as an IPv4 or IPv6 packet, without checksums."""
     (source, from_port), (target, to_port) = segment.source, segment.target
     tcp = struct.pack(

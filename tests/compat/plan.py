@@ -96,13 +96,13 @@ GAPS: Final = (
 UNREADABLE: Final = {
     # librdkafka's mock brokers write null beside an error where Kafka has an empty value
     EMBEDDED: (
-        r"SyncGroup v\d+ response: assignment at byte \d+: null where a bytes is expected",
-        r"OffsetFetch v\d+ response: topics at byte \d+: null where a array is expected",
+        r"SyncGroup v\d+ response: assignment at byte \d+: null where bytes is expected",
+        r"OffsetFetch v\d+ response: topics at byte \d+: null where array is expected",
     ),
     # librdkafka asks for all offsets of a group as one does from v2; 0.9 takes it for an empty array. Its
     # brokers answer some of each other's Fetch v1 in the layout of v0, as is to be seen on the wire only
     "0.9.0.1": (
-        r"OffsetFetch v1 request: topics at byte \d+: null where a array is expected",
+        r"OffsetFetch v1 request: topics at byte \d+: null where array is expected",
         r"Fetch v1 response: responses at byte 4: \d+ elements announced, \d+ bytes remain",
     ),
 }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,29 @@ def test_a_file_goes_before_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_what_is_neither_is_said(given: str) -> None:
     with pytest.raises(LookupError, match="no scenario and no file"):
         find(Path(given))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("mine.yml", "'mine.yml'; did you mean 'mine.yaml'?"),
+        ("minee.yaml", "'minee.yaml'; did you mean 'mine.yaml'?"),
+        ("sub/other.yaml", "'sub/other.yaml'; did you mean 'sub/others.yml'?"),
+        ("lossy", "'lossy'; did you mean 'lossy-network'?"),
+        ("zzz", "'zzz'; see `barnabas scenario list`"),
+    ],
+)
+def test_a_slip_is_answered_with_the_name_of_a_file_beside_it_or_of_ours(
+    given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sub").mkdir()
+    Path("mine.yaml").touch()
+    Path("sub/others.yml").touch()
+    with pytest.raises(LookupError, match=re.escape(said)):
+        find(Path(given))
+    with pytest.raises(LookupError, match=re.escape(said.replace(";", f" in {tmp_path};", 1))):
+        find(Path(given), tmp_path)
 
 
 def test_they_are_in_the_wheel() -> None:

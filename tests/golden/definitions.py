@@ -12,6 +12,11 @@ from tests.places import GOLDEN
 with gzip.open(GOLDEN / "definitions.json.gz") as _file:
     DEFINITIONS: Final[dict[str, Any]] = json.load(_file)
 
+ANEW: Final = (
+    "make kafka-release VERSION=... writes tests/golden anew, out of the classes of that release"
+)
+"""What to do where a declaration and tests/golden differ."""
+
 Versions = tuple[int, int]
 """The first and the last of a range."""
 

@@ -65,6 +65,27 @@ def proxy(cluster: ApacheCluster, folder: Path) -> Iterator[ProxyProcess]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def users(cluster: ApacheCluster, folder: Path) -> None:
+    """The user bob, and a topic for each user. What makes them is captured, too, and shows no secret."""
+    made = folder / "made.pcapng"
+    with ProxyProcess(cluster.bootstrap, folder / "data", "--capture", str(made)) as plain:
+        admin = AdminClient({"bootstrap.servers": plain.bootstrap})
+        information = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+        user = UserScramCredentialUpsertion(
+            "bob", information, SCRAM_PASSWORD.encode(), b"salt" * 5
+        )
+        topics = [NewTopic(name, 3, 3) for name in ("alice", "bob")]
+        for done in (
+            *admin.alter_user_scram_credentials([user]).values(),
+            *admin.create_topics(topics).values(),
+        ):
+            done.result(SOON)
+    altered = [one for one in plain.exchanges if one["api"] == "AlterUserScramCredentials"]
+    assert altered[0]["request"]["upsertions"][0]["salted_password"].startswith("<redacted")
+    assert b"salt" * 5 not in made.read_bytes()
+
+
 def bob(bootstrap: str, ca: Path, password: str = SCRAM_PASSWORD) -> dict[str, Any]:
     """librdkafka's configuration; it authenticates again before a session is over (KIP-368)."""
     return {
@@ -179,27 +200,10 @@ class Load:
                     self.consumed["alice"].update(message.value for message in messages)
 
 
+@pytest.mark.usefixtures("users")
 def test_sessions_are_renewed_and_brokers_restarted_under_load(
     cluster: ApacheCluster, proxy: ProxyProcess, folder: Path
 ) -> None:
-    # through another proxy, so that what makes the user is in a capture too
-    made = folder / "made.pcapng"
-    with ProxyProcess(cluster.bootstrap, folder / "data", "--capture", str(made)) as plain:
-        admin = AdminClient({"bootstrap.servers": plain.bootstrap})
-        information = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
-        user = UserScramCredentialUpsertion(
-            "bob", information, SCRAM_PASSWORD.encode(), b"salt" * 5
-        )
-        topics = [NewTopic(name, 3, 3) for name in ("alice", "bob")]
-        for done in (
-            *admin.alter_user_scram_credentials([user]).values(),
-            *admin.create_topics(topics).values(),
-        ):
-            done.result(SOON)
-    altered = [one for one in plain.exchanges if one["api"] == "AlterUserScramCredentials"]
-    assert altered[0]["request"]["upsertions"][0]["salted_password"].startswith("<redacted")
-    assert b"salt" * 5 not in made.read_bytes()
-
     with Load(proxy) as load:
         until(lambda: all(map(len, load.consumed.values())) or load.problems, "the first records")
         time.sleep(LASTS)
@@ -277,6 +281,7 @@ def attempt(bootstrap: str, context: ssl.SSLContext | None) -> bytes:
             return tls.recv(100)
 
 
+@pytest.mark.usefixtures("users")
 def test_broken_tls_costs_its_connection_and_is_said(
     cluster: ApacheCluster, proxy: ProxyProcess, folder: Path
 ) -> None:

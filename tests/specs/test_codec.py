@@ -66,7 +66,7 @@ def test_an_unknown_version_is_a_lookup_error() -> None:
 
 
 def test_a_nearest_name_is_offered() -> None:
-    with pytest.raises(LookupError, match="did you mean Metadata"):
+    with pytest.raises(LookupError, match="did you mean 'Metadata'"):
         specs.api("Metdata")
 
 

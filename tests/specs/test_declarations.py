@@ -10,7 +10,7 @@ import pytest
 from barnabas import specs
 from barnabas.specs.declaration import FOREVER, UNSET, Field, Type
 from barnabas.specs.message import Api, Message
-from tests.golden.definitions import DEFINITIONS, newest, versions
+from tests.golden.definitions import ANEW, DEFINITIONS, newest, versions
 
 ALWAYS = (0, FOREVER)
 
@@ -98,7 +98,7 @@ def test_every_field_is_as_kafka_defines_it(key: int, name: str) -> None:
         pieces = list(newest(key, direction))
         (_, last), definition = pieces[0]
         assert api.name == name == definition["name"].removesuffix(direction.title())
-        assert api.versions == (pieces[-1][0][0], last)
+        assert api.versions == (pieces[-1][0][0], last), ANEW
         flexible = versions(definition["flexibleVersions"])
         assert api.flexible == (flexible[0] if flexible else FOREVER)
         if direction == "request":
@@ -108,7 +108,7 @@ def test_every_field_is_as_kafka_defines_it(key: int, name: str) -> None:
             commons = {c["name"]: c["fields"] for c in definition.get("commonStructs") or []}
             ours = from_declaration(message.fields, valid)
             theirs = from_definition(definition["fields"], commons, valid)
-            assert ours == theirs
+            assert ours == theirs, ANEW
             assert list(ours) == list(theirs)  # wire order matters as much
 
 

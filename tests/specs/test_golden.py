@@ -17,6 +17,7 @@ from barnabas.specs.headers import REQUEST_HEADER, RESPONSE_HEADER
 from barnabas.specs.layout import Layout, Node
 from barnabas.specs.message import Message
 from tests import places
+from tests.golden.definitions import ANEW
 
 GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
 HEADERS = {"RequestHeader": REQUEST_HEADER, "ResponseHeader": RESPONSE_HEADER}
@@ -92,7 +93,7 @@ def test_the_frames_cover_every_api_and_version() -> None:
         for direction in ("request", "response")
         for version in range(specs.api(key).versions[1] + 1)
     }
-    assert seen == declared
+    assert seen == declared, ANEW
 
 
 @pytest.mark.parametrize("api", BY_API)

@@ -19,7 +19,7 @@ from barnabas.loop import run
 from barnabas.pipeline.rows.columns import PARTITION
 from barnabas.pipeline.tables.tables import TABLES
 from barnabas.proxy.control.api import application
-from barnabas.proxy.scenario.file import scenario_schema
+from barnabas.proxy.scenario.json_schema import scenario_schema
 from tests.places import SAMPLES
 from tests.proxy.control.desk import Desk, desk
 from tests.stability.shapes import shape, shapes

@@ -22,6 +22,7 @@ from barnabas.captures.tcp.headers import parse
 from barnabas.captures.writing.pcapng import interface, packet, section, statistics
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.nearest import choices
 from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
@@ -94,7 +95,7 @@ def _opened(name: str) -> Any:
         raise Trouble("capturing needs scapy: pip install 'barnabas[capture]'") from None
     known = get_if_list()
     if name not in known:
-        raise Trouble(f"no interface {name!r}; choose one of: {', '.join(sorted(known))}")
+        raise Trouble(f"no interface {name!r}{choices(name, sorted(known))}")
     try:
         # on loopback each packet would be there twice: leaving and arriving
         opened: Any = (conf.L2socket if name.startswith("lo") else conf.L2listen)(

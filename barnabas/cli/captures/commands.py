@@ -14,7 +14,9 @@ from barnabas.cli.console.options import (
     Filter,
     Ignore,
     JsonBodies,
+    JsonBytes,
     JsonLines,
+    OneDocument,
     OwnFaults,
     TlsKeys,
 )
@@ -54,9 +56,7 @@ def summary_command(
     only: Filter = None,
     most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows per table.")] = 20,
     tls_keys: TlsKeys = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON document, with all rows.")
-    ] = False,
+    as_json: OneDocument = False,
 ) -> None:
     """Summarise a capture: counts, errors, latencies, versions, client software."""
     from barnabas.cli.captures.summary import summary
@@ -116,13 +116,22 @@ def grep_command(
     ] = False,
     tls_keys: TlsKeys = None,
     as_json: JsonBodies = False,
+    bodies: JsonBytes = None,
 ) -> None:
     """Search captures for text: in names, ids, errors, record keys and values, compressed or not."""
     from barnabas.cli.captures.grep import grep
 
     keys = read_keys(tls_keys)
     raise typer.Exit(
-        grep(pattern, files, any_case=any_case, fixed=fixed, as_json=as_json, keys=keys)
+        grep(
+            pattern,
+            files,
+            any_case=any_case,
+            fixed=fixed,
+            as_json=as_json,
+            bodies=bodies,
+            keys=keys,
+        )
     )
 
 

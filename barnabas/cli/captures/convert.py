@@ -79,7 +79,7 @@ def convert(
         raise Trouble("standard output (-) takes JSON Lines only: --to jsonl")
     passes = None if wanted.only is None else parse_filter(wanted.only, output.context.topics)
     capture = opened(*paths, keys=keys, context=output.context)
-    for path in paths:
+    for path in capture.reader.paths:
         if out.exists() and out.samefile(path):
             raise Trouble(f"{out} is one of the input files: write to another file")
     begins = _beginning(capture) if wanted.since or wanted.until else 0
@@ -96,7 +96,8 @@ def convert(
     except BrokenPipeError:  # who read it has enough
         raise
     except OSError as problem:
-        raise Trouble(f"{out} is not complete: {problem.strerror}", COULD_NOT_RUN) from None
+        name = "standard output" if out == STANDARD_OUTPUT else out
+        raise Trouble(f"{name} is not complete: {problem.strerror}", COULD_NOT_RUN) from None
     job.report()
     if job.damage:
         raise Trouble(f"{capture.name} is damaged: {job.damage}; {out} has all before that")

@@ -11,6 +11,7 @@ from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import bar, opened, read, spoken
 from barnabas.cli.captures.remarks import left_over, remarks
 from barnabas.cli.console.json_text import json_text
+from barnabas.cli.console.options import Bodies, blob_of
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.plural import plural
@@ -26,6 +27,7 @@ def decode(
     quiet: bool | None = None,
     keys: KeyLog | None = None,
     draft: str | None = None,
+    bodies: Bodies | None = None,
     output: Output | None = None,
 ) -> int:
     """Print the exchanges of captures (those that meet `only`), or their frames; returns the exit code.
@@ -35,6 +37,7 @@ def decode(
     Raises Trouble for a file that can't be read, or a condition that can't be meant.
     """
     output = output or Output()
+    output.blob = blob_of(bodies, as_json=as_json and not frames_only)
     if only is not None:
         if frames_only:
             raise Trouble("--filter applies to exchanges: omit --frames")
@@ -48,16 +51,19 @@ def decode(
     if frames_only:
         if dialect is not None:
             raise Trouble(f"--frames reads Kafka's headers only: this capture is {dialect.name}")
-        for frame in read(capture, frames(capture.events(progress)), output, upto):
-            if as_json:
-                output.raw(json_text(frame.row()))
-            else:
-                output.line(_text(frame))
+        seen = read(capture, frames(capture.events(progress)), output, upto)
+        with output.batches():
+            for frame in seen:
+                if as_json:
+                    output.raw(json_text(frame.row()))
+                else:
+                    output.line(_text(frame))
     else:
         found = capture.exchanges(progress, inferred=True, spoken=dialect)
         show = output.json if as_json else output.exchange
-        for exchange in read(capture, capture.learn(found), output, upto):
-            show(exchange)
+        with output.batches():
+            for exchange in read(capture, capture.learn(found), output, upto):
+                show(exchange)
     for remark in (*remarks(capture, dialect), *left_over(capture.conversations)):
         output.note(remark)
     if output.hidden:

@@ -9,7 +9,7 @@ import typer
 
 from barnabas.cli.captures.files import capture_path
 from barnabas.cli.captures.tls_keys import read_keys
-from barnabas.cli.console.options import JsonBodies, QuietFetches, TlsKeys
+from barnabas.cli.console.options import Filter, JsonBodies, JsonBytes, QuietFetches, TlsKeys
 from barnabas.trouble import Trouble
 
 DECODE_EXAMPLES: Final = (
@@ -43,13 +43,11 @@ def decode_command(
         ),
     ] = None,
     as_json: JsonBodies = False,
+    bodies: JsonBytes = None,
     frames: Annotated[
         bool, typer.Option("--frames", help="One line per frame instead of per exchange.")
     ] = False,
-    only: Annotated[
-        str | None,
-        typer.Option("--filter", metavar="EXPR", help="Only exchanges that match (JMESPath)."),
-    ] = None,
+    only: Filter = None,
     quiet_fetches: QuietFetches = None,
     tls_keys: TlsKeys = None,
     request: Annotated[
@@ -90,18 +88,20 @@ def decode_command(
                 quiet=quiet_fetches,
                 keys=keys,
                 draft=draft,
+                bodies=bodies,
             )
         )
     from barnabas.cli.captures.decode_hex import Asked, decode_hex
 
-    if frames:
-        raise Trouble("--frames applies to a capture file")
-    if only is not None:
-        raise Trouble("--filter applies to a capture file")
-    if quiet_fetches is not None:
-        raise Trouble("--quiet-fetches applies to a capture file")
-    if tls_keys is not None:
-        raise Trouble("--tls-keys applies to a capture file")
+    for option, value in (
+        ("--frames", frames or None),
+        ("--filter", only),
+        ("--quiet-fetches", quiet_fetches),
+        ("--tls-keys", tls_keys),
+        ("--bodies", bodies),
+    ):
+        if value is not None:
+            raise Trouble(f"{option} applies to a capture file")
     text = request if request is not None else response
     assert text is not None  # noqa: S101
     direction: Literal["request", "response"] = "response" if request is None else "request"

@@ -74,7 +74,7 @@ def _print(output: Output, found: Compared) -> None:
         sign = "≠"
     assert one is not None  # noqa: S101
     output.out.print(f"{sign} ", end="", style={"-": "red", "+": "green"}.get(sign, "yellow"))
-    output.out.print(line(shown(one)))
+    output.segments(line(shown(one)))
     for direction, several in (("request", found.request), ("response", found.response)):
         for difference in several:
             output.line(f"    {direction} {difference}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import urllib.parse
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from barnabas import __version__
 from barnabas.captures.checks import Check
 from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding
-from barnabas.captures.kafka.exchange import iso
+from barnabas.captures.kafka.columns import iso
 from barnabas.plural import plural
 
 SARIF_SCHEMA: Final = (
@@ -70,7 +71,7 @@ def as_json(checked: Checked) -> dict[str, Any]:
 def as_sarif(checked: Checked) -> dict[str, Any]:
     """A SARIF log with one run. A capture has no lines: a location names a frame of the file."""
     index = {check.name: number for number, check in enumerate(checked.checks)}
-    uri = urllib.parse.quote(checked.path.as_posix())
+    uri = urllib.parse.quote(os.fsencode(checked.path))
     rules = [
         {
             "id": check.name,
@@ -110,11 +111,13 @@ def _location(uri: str, evidence: Evidence) -> dict[str, Any]:
 
 
 def exchange_text(evidence: Evidence) -> str:
-    """An exchange in words: Produce v9 #7 of orders, connection 3."""
-    return (
+    """An exchange in words: Produce v9 #7 of orders, connection 3 (a rule of the proxy took part: late)."""
+    text = (
         f"{evidence.api} v{evidence.version} #{evidence.correlation_id} of {evidence.client}, "
         f"connection {evidence.connection}"
     )
+    rules = f"{'rules' if evidence.rules[1:] else 'a rule'} of the proxy took part: "
+    return f"{text} ({rules}{', '.join(evidence.rules)})" if evidence.rules else text
 
 
 def as_junit(checked: Checked) -> str:

@@ -12,8 +12,10 @@ from barnabas.captures.search import Found, search
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import apart, bar, opened, read
 from barnabas.cli.console.json_text import json_text
+from barnabas.cli.console.options import Bodies, blob_of
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.show import line, shown
+from barnabas.cli.console.show import Segment, line, shown
+from barnabas.cli.console.terminal import lines
 from barnabas.plural import plural
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
@@ -32,6 +34,7 @@ def grep(
     fixed: bool = False,
     as_json: bool = False,
     keys: KeyLog | None = None,
+    bodies: Bodies | None = None,
     output: Output | None = None,
 ) -> int:
     """Print them, with the places; returns FINE if there are any, else FINDINGS, as grep does.
@@ -39,6 +42,7 @@ def grep(
     Raises Trouble for a pattern that is none, or a file that can't be read.
     """
     output = output or Output()
+    output.blob = blob_of(bodies, as_json=as_json)
     try:
         pattern = re.compile(re.escape(text) if fixed else text, re.IGNORECASE if any_case else 0)
     except re.error as problem:
@@ -72,11 +76,12 @@ def _one(
         count += 1
         if as_json:
             row = {"file": path, "found": {place.path: place.text for place in places}}
-            output.raw(json_text(row | exchange.row()))
+            output.raw(json_text(row | exchange.row(blob=output.blob)))
             continue
-        head = Text(f"{path}: ") if several else Text()
+        head = lines(f"{path}: ") if several else ""
         width = output.out.width - len(head) if output.out.is_terminal else None
-        output.out.print(head + line(shown(exchange, output.context), width, output.columns))
+        said = line(shown(exchange, output.context), width, output.columns)
+        output.segments([Segment("", head), *said])
         for place in places[:PLACES]:
             output.out.print(_shown(place, pattern))
         if len(places) > PLACES:

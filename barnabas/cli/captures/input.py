@@ -62,6 +62,7 @@ def undamaged(found: Capture, what: Iterable[T], shown: str = "") -> Iterator[T]
 def read(found: Capture, what: Iterable[T], output: Output, shown: str = "") -> Iterator[T]:
     """The same, and behind it the lines on what the capture lacks."""
     yield from undamaged(found, what, shown)
+    output.flush()
     for remark in lacking(found):
         output.note(remark)
 

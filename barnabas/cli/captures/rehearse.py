@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from barnabas.captures.kafka.exchange import iso
+from barnabas.captures.kafka.columns import iso
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event, Note
 from barnabas.captures.tls.keylog import KeyLog

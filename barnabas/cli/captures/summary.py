@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
+from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.exchange import iso
 from barnabas.captures.kafka.wording import printable, ranges, size
 from barnabas.captures.summary.rebalances import Rebalances
 from barnabas.captures.summary.summary import KINDS, Row, Summary
@@ -21,6 +21,7 @@ from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.cli.console.show import ms
+from barnabas.nearest import choices
 from barnabas.plural import plural
 from barnabas.trouble import FINE, Trouble
 
@@ -51,7 +52,7 @@ def summary(
     """
     for name in by:
         if name not in (*KINDS, GROUP):
-            raise Trouble(f"--by {name}: one of {', '.join((*KINDS, GROUP))}")
+            raise Trouble(f"--by {name}: that is unknown{choices(name, (*KINDS, GROUP))}")
     output = output or Output()
     passes = None if only is None else parse_filter(only, output.context.topics)
     overview = Summary(by or KINDS)
@@ -117,7 +118,7 @@ def _table(by: str, rows: list[tuple[str, Row]], width: int) -> Table:
         table.add_column("errors")
         table.add_column("versions" if by == "api" else "software" if by != "topic" else "")
     for label, row in rows:
-        latencies = (row.percentile_ms(0.5), row.percentile_ms(0.99), row.percentile_ms(1))
+        latencies = map(row.latencies.percentile_ms, (0.5, 0.99, 1))
         errors = [Text(f"{count} {name}", "red") for name, count in row.errors.most_common()]
         words = [Text(printable(label)), Text(", ").join(errors), Text(_last(by, label, row))]
         if width < NARROW:

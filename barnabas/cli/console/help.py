@@ -9,6 +9,8 @@ from typing import Any, Final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from barnabas.trouble import FINE
+
 SHOWN: Final = 3
 """Examples of a group that has none of its own: the first of each of so many commands."""
 
@@ -62,10 +64,13 @@ def _before_examples(command: Any, ctx: Any) -> Iterator[None]:
     lines = ["Examples:", *(f"  {line}" for line in examples_of(command))]
     lines += [line for line in (command.epilog or "").splitlines()[1:] if line[:1].strip()]
     command.epilog = None  # typer's would be folded, and what is in brackets would be markup
-    yield
-    out = Terminal()
-    for line in lines:
-        out.print(f" {line}")
+    try:
+        yield
+        out = Terminal()
+        for line in lines:
+            out.print(f" {line}")
+    except (BrokenPipeError, SystemExit):  # whoever read it has seen enough: rich would exit with 1
+        raise typer.Exit(FINE) from None
 
 
 def arrange(app: typer.Typer, topics: Mapping[str, Sequence[str]] | None = None) -> None:

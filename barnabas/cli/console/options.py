@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from barnabas.trouble import Trouble
+
+if TYPE_CHECKING:
+    from barnabas.specs.jsonform import Blob
 
 Servers = Annotated[
     str,
@@ -80,6 +84,38 @@ OwnFaults = Annotated[
 JsonLines = Annotated[bool, typer.Option("--json", help="JSON Lines.")]
 
 JsonBodies = Annotated[bool, typer.Option("--json", help="JSON Lines, with the bodies.")]
+
+OneDocument = Annotated[bool, typer.Option("--json", help="One JSON document.")]
+
+
+class Bodies(StrEnum):
+    """How bytes fields are written in JSON that are larger than `barnabas.specs.jsonform.MOST`."""
+
+    elided = "elided"
+    full = "full"
+
+
+JsonBytes = Annotated[
+    Bodies | None,
+    typer.Option(
+        "--bodies",
+        help="Bytes fields over 4 KiB in JSON: elided (their size and SHA-256), or full "
+        "(default: elided).",
+        show_default=False,
+        rich_help_panel="Log",
+    ),
+]
+"""For all commands that print rows of exchanges."""
+
+
+def blob_of(bodies: Bodies | None, *, as_json: bool) -> Blob:
+    """How bytes are written. Raises Trouble where nothing is written in JSON."""
+    from barnabas.specs.jsonform import base64_text, elided
+
+    if bodies is not None and not as_json:
+        raise Trouble("--bodies changes only rows of exchanges in JSON")
+    return base64_text if bodies == Bodies.full else elided
+
 
 JsonArray = Annotated[bool, typer.Option("--json", help="One JSON array.")]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
@@ -16,10 +18,12 @@ from barnabas.captures.kafka.wording import printable
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console import show, tables
 from barnabas.cli.console.folding import Folded
-from barnabas.cli.console.json_text import json_text
+from barnabas.cli.console.painting import write
 from barnabas.cli.console.terminal import Terminal
 from barnabas.plural import plural
 from barnabas.specs import NAMES
+from barnabas.specs.json_text import compact
+from barnabas.specs.jsonform import Blob, base64_text
 
 if TYPE_CHECKING:
     from barnabas.proxy.network.server import Proxy
@@ -34,6 +38,10 @@ class Output:
     err: Terminal = field(default_factory=lambda: Terminal(stderr=True))
     context: Context = field(default_factory=Context)
     columns: show.Columns = field(default_factory=show.Columns)
+    blob: Blob = base64_text
+    """How bytes are written in JSON: see `barnabas.cli.console.options.Bodies`."""
+    at_once: bool = True
+    """Whether a line leaves when it is written; else with the next ones, or by `flush`."""
     passes: Filter | None = None
     """Which exchanges are printed (`--filter`); None: all. All are counted."""
     folded: Folded | None = None
@@ -46,6 +54,8 @@ class Output:
     """Exchanges with a body that is not decoded, as it would take too much memory."""
     flag: Callable[[Exchange], None] = lambda _: None
     """Called with each of those."""
+    _width: int | None = 0
+    """Of lines that leave together: the terminal's, None without one, 0 until it is asked for."""
 
     def fold(self, wanted: bool | None) -> None:
         """Leave out exchanges that say nothing. None, if nobody said: on a terminal, where nobody
@@ -56,7 +66,13 @@ class Output:
     def exchange(self, exchange: Exchange) -> None:
         """An exchange as one line, if it passes."""
         if self.look(exchange):
-            show.show(self.out, show.shown(exchange, self.context), self.columns)
+            if self._width == 0:
+                self._width = show.width_of(self.out)
+            write(
+                self.out,
+                show.line(show.shown(exchange, self.context), self._width, self.columns),
+            )
+            self._written(self.out.file)
 
     def learning(self, show: Callable[[Exchange], None]) -> Callable[[Exchange], None]:
         """Shows an exchange that the context does not know yet, as they come while traffic passes."""
@@ -88,14 +104,12 @@ class Output:
 
     def row(self, exchange: Exchange) -> str:
         """The line of JSON for an exchange that was learnt from."""
-        row = exchange.row()
-        for name, found in (
-            ("inside", inside(exchange, self.context)),
-            ("context", facts(exchange, self.context)),
-        ):
-            if found:
-                row[name] = found
-        return json_text(row, compact=True)
+        row = exchange.row(blob=self.blob)
+        if found := inside(exchange, self.context, self.blob):
+            row["inside"] = found
+        if found := facts(exchange, self.context):
+            row["context"] = found
+        return compact(row)
 
     def line(self, text: str) -> None:
         """A line of results for the person."""
@@ -104,9 +118,46 @@ class Output:
     def raw(self, text: str) -> None:
         """A line as it is, for a program."""
         sys.stdout.write(text + "\n")
-        sys.stdout.flush()
+        self._written(sys.stdout)
 
-    ready = raw
+    def segments(self, parts: Sequence[show.Segment]) -> None:
+        """A line of segments."""
+        write(self.out, parts)
+        self._written(self.out.file)
+
+    def ready(self, text: str) -> None:
+        """A line for a program that waits for it."""
+        self.raw(text)
+        self.flush()
+
+    def _written(self, file: IO[str]) -> None:
+        if self.at_once:
+            self._width = 0
+            file.flush()
+
+    def flush(self) -> None:
+        """Write what waits for more. Raises OSError."""
+        self._width = 0
+        sys.stdout.flush()
+        self.out.file.flush()
+
+    def gather(self) -> None:
+        """From now on lines leave when there are many, or by `flush`; on a terminal, too."""
+        self.at_once = False
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(line_buffering=False)
+
+    @contextmanager
+    def batches(self) -> Iterator[None]:
+        """Within, lines leave when there are many; all of them in the end, whatever it is."""
+        self.gather()
+        try:
+            yield
+        finally:
+            self.at_once = True
+            if isinstance(sys.stdout, io.TextIOWrapper):
+                sys.stdout.reconfigure(line_buffering=sys.stdout.isatty())
+            self.flush()
 
     def note(self, text: str) -> None:
         """A line for the person."""
@@ -119,14 +170,31 @@ class Output:
             else None,
         )
 
+    def remarks(self) -> list[str]:
+        """How much was not shown, and why."""
+        said = []
+        if self.too_large:
+            said.append(f"{plural(self.too_large, 'exchange')} with a body too large to decode")
+        if self.hidden:
+            said.append(f"{plural(self.hidden, 'exchange')} not shown: --filter")
+        if self.folded is not None and self.folded.said:
+            said.append(self.folded.said)
+        if self.context.forgotten:
+            said.append(f"{self.context.forgotten} topics, groups or sessions forgotten: too many")
+        return said
+
     def summary(
         self,
         proxy: Proxy,
         rules: Rules,
-        lost: Iterable[str] = (),
+        remarks: Iterable[str] = (),
+        undecoded: int = 0,
         capture: CaptureWriter | None = None,
     ) -> None:
-        """What passed, what each rule did, what was lost, where the capture is."""
+        """What passed, what each rule did, what was lost, where the capture is.
+
+        remarks, undecoded: of who has shown the exchanges.
+        """
         self.err.show_table(tables.tally_table(proxy.tally.rows()))
         if rules.rules:
             self.err.print()
@@ -139,18 +207,10 @@ class Output:
         said = [plural(totals.connections, "connection")]
         if totals.unreachable:
             said.append(f"{totals.unreachable} closed because the broker could not be reached")
-        undecoded = totals.undecoded + self.undecoded
+        undecoded += totals.undecoded
         if undecoded:
             said.append(f"{plural(undecoded, 'frame')} undecodable, forwarded unchanged")
-        if self.too_large:
-            said.append(f"{plural(self.too_large, 'exchange')} with a body too large to decode")
-        if self.hidden:
-            said.append(f"{plural(self.hidden, 'exchange')} not shown: --filter")
-        if self.folded is not None and self.folded.said:
-            said.append(self.folded.said)
-        if self.context.forgotten:
-            said.append(f"{self.context.forgotten} topics, groups or sessions forgotten: too many")
-        said += lost
+        said += remarks
         self.note(", ".join(said))
         if capture is not None:
             self.note(capture_line(capture))

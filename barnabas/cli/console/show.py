@@ -1,7 +1,7 @@
 """What the terminal shows: one line for each exchange.
 
-`shown` says what a line is to say, `segments` what stands on it and of which kind, without rich; `line`
-puts it into colours and into the width of a terminal. Nothing here reads a clock.
+`shown` says what a line is to say, `segments` what stands on it and of which kind, and `line` how it fits
+into the width of a terminal; `painting.py` beside puts it into colours. Nothing here reads a clock.
 
 A line begins with the time at which its exchange was over, since that is when it is printed: so the
 clock of a log never goes back, however long a Fetch has waited; the latency tells when it began.
@@ -9,18 +9,18 @@ clock of a log never goes back, however long a Fetch has waited; the latency tel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any, Final, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.text import Span, Text
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
 from barnabas.captures.kafka.wording import fit, middle, printable
+from barnabas.cli.console.painting import write
 
 SLOW_MS: Final = 100.0
 """From this latency on a line is marked as slow ..."""
@@ -40,20 +40,6 @@ GIVING_WAY: Final = (
 )
 """What gets shorter where a line is too long, in turn, and down to how many cells. The error and the
 latency never do."""
-
-STYLES: Final = {
-    "time": "dim",
-    "client": "cyan",
-    "broker": "dim",
-    "api": "bold",
-    "details": "",
-    "note": "dim",
-    "error": "bold red",
-    "latency": "green",
-    "slow": "yellow",
-    "rules": "magenta",
-}
-"""The style of each kind of segment."""
 
 PADDED: Final = {"client": 16, "broker": 3, "api": 20}
 """Cells that segments are padded to where there is no terminal: they may be longer."""
@@ -80,7 +66,7 @@ class Columns:
             return text
         most = _most(kind, width)
         text = _middle(text, most)
-        size = cell_len(text)
+        size = cells(text)
         if size > least:
             self._cells[kind] = min(size, most)
         return text + " " * (min(least, most) - size)
@@ -160,20 +146,21 @@ def segments(found: Shown, *, zone: tzinfo | None = None) -> list[Segment]:
 
     zone: of the time of day, by default the machine's.
     """
-    when = datetime.fromtimestamp(found.end // 1_000_000 / 1000, zone)
+    now = found.end // 1_000_000
+    when = datetime.fromtimestamp(now / 1000, zone)
     latency = found.latency_ms
-    parts = [
-        Segment("time", when.strftime("%H:%M:%S.") + f"{found.end // 1_000_000 % 1000:03}"),
-        Segment("client", printable(found.client)),
-        Segment("broker", "-" if found.broker is None else f"b{found.broker}"),
-        Segment("api", printable(f"{found.api} v{found.version}")),
-        Segment("details", printable(found.details)),
-        Segment("note", printable(found.note)),
-        Segment("error", printable(found.error)),
-        Segment("slow" if _slow(found) else "latency", "" if latency is None else ms(latency)),
-        Segment("rules", f"⟵ {printable(', '.join(found.rules))}" if found.rules else ""),
-    ]
-    return [part for part in parts if part.text]
+    parts = (
+        ("time", f"{when.hour:02}:{when.minute:02}:{when.second:02}.{now % 1000:03}"),
+        ("client", found.client),
+        ("broker", "-" if found.broker is None else f"b{found.broker}"),
+        ("api", f"{found.api} v{found.version}"),
+        ("details", found.details),
+        ("note", found.note),
+        ("error", found.error),
+        ("slow" if _slow(found) else "latency", "" if latency is None else ms(latency)),
+        ("rules", f"⟵ {', '.join(found.rules)}" if found.rules else ""),
+    )
+    return [Segment(kind, printable(text)) for kind, text in parts if text]
 
 
 def _slow(found: Shown) -> bool:
@@ -196,59 +183,88 @@ def line(
     columns: Columns | None = None,
     *,
     zone: tzinfo | None = None,
-) -> Text:
+) -> list[Segment]:
     """The line of an exchange in at most `width` cells: details give way first. None: all of it.
 
     columns: those of the lines before it.
     """
     parts = segments(found, zone=zone)
     if width is None:
-        parts = [
-            Segment(kind, text + " " * (PADDED.get(kind, 0) - cell_len(text)))
-            for kind, text in parts
+        padded = [
+            Segment(kind, text + " " * (PADDED.get(kind, 0) - cells(text))) for kind, text in parts
         ]
-    else:
-        columns = columns or Columns()
-        parts = _fitting(
-            [Segment(kind, columns.put(kind, text, width)) for kind, text in parts], width
-        )
-    text = " ".join(part.text for part in parts)
-    spans, at = [], 0
+        return _spaced(padded)
+    columns = columns or Columns()
+    parts = [
+        Segment(part.kind, columns.put(part.kind, part.text, width))
+        if part.kind in PADDED
+        else part
+        for part in parts
+    ]
+    parts = _spaced(_fitting(parts, width))
+    text = plain(parts)
+    return parts if cells(text) <= width else _cut(parts, set_cell_size(text, width - 1) + "…")
+
+
+def plain(parts: Sequence[Segment]) -> str:
+    """What segments say."""
+    return "".join([part.text for part in parts])
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def _spaced(parts: list[Segment]) -> list[Segment]:
+    return [each for part in parts for each in (_SPACE, part)][1:]
+
+
+_SPACE: Final = Segment("", " ")
+
+
+def _cut(parts: list[Segment], text: str) -> list[Segment]:
+    """What is left of the parts where the text is all that they may say."""
+    found, at = [], 0
     for kind, part in parts:
-        spans.append(Span(at, at + len(part), STYLES[kind]))
-        at += len(part) + 1
-    made = Text(text, spans=spans)
-    if width is not None:
-        made.truncate(width, overflow="ellipsis")
-    return made
+        found.append(Segment(kind, text[at : at + len(part)]))
+        at += len(part)
+    return found
 
 
 def _fitting(parts: list[Segment], width: int) -> list[Segment]:
     """The parts, shorter where they are too long for the width."""
-    over = sum(cell_len(text) + 1 for _, text in parts) - 1 - width
+    over = sum([cells(text) + 1 for _, text in parts]) - 1 - width
+    if over <= 0:
+        return parts
     for kind, least in GIVING_WAY:
         for place, part in enumerate(parts):
             if over > 0 and part.kind == kind:
-                size = cell_len(part.text)
+                size = cells(part.text)
                 text = _fit(part.text, max(size - over, min(size, least)))
-                over -= size - cell_len(text)
+                over -= size - cells(text)
                 parts[place] = Segment(kind, text)
     return [part for part in parts if part.text]
 
 
 def _fit(text: str, width: int) -> str:
     text = fit(text, width) if width > 0 else ""
-    return text if cell_len(text) <= width else set_cell_size(text, width - 1) + "…"
+    return text if cells(text) <= width else set_cell_size(text, width - 1) + "…"
 
 
 def _middle(text: str, width: int) -> str:
     """`middle` in cells: of text with wide characters the end goes."""
-    if cell_len(text) <= width:
+    if cells(text) <= width:
         return text
     return middle(text, width) if text.isascii() else set_cell_size(text, width - 1) + "…"
 
 
 def show(console: Console, found: Shown, columns: Columns | None = None) -> None:
-    """Print the line of an exchange: as wide as the terminal, or all of it if there is none."""
-    width = console.width if console.is_terminal else None
-    console.print(line(found, width, columns), soft_wrap=True)
+    """Write the line of an exchange: as wide as the terminal, or all of it if there is none. Whoever calls
+    flushes the file."""
+    write(console, line(found, width_of(console), columns))
+
+
+def width_of(console: Console) -> int | None:
+    """Into how many cells a line is to fit; None: it may have any length, as there is no terminal."""
+    return console.width if console.is_terminal else None

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 import typer
 
 from barnabas.cli.console.help import examples
+from barnabas.cli.console.options import Filter
 from barnabas.cli.ctl.port import AnyOrder, Port, read, told
 from barnabas.plural import plural
 from barnabas.proxy.control import lines
@@ -59,9 +60,7 @@ def connect(
 @ctl_app.command(epilog=examples("barnabas ctl status", "barnabas ctl status --json | jq .capture"))
 def status(ctx: typer.Context) -> None:
     """Show the proxy as a whole: listeners, counts, capture."""
-    port: Port = ctx.obj
-    found = port.ask("GET", "/status")
-    port.show(found, lines.status(found))
+    ctx.obj.tell("GET", "/status", lines.status)
 
 
 @ctl_app.command(
@@ -71,9 +70,7 @@ def status(ctx: typer.Context) -> None:
 )
 def connections(ctx: typer.Context) -> None:
     """List the connections that are open."""
-    port: Port = ctx.obj
-    found = port.ask("GET", "/connections")
-    port.show(found, lines.connections(found))
+    ctx.obj.tell("GET", "/connections", lines.connections)
 
 
 @ctl_app.command(
@@ -88,10 +85,7 @@ def exchanges(
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Print exchanges as they come, until Ctrl-C.")
     ] = False,
-    only: Annotated[
-        str | None,
-        typer.Option("--filter", metavar="EXPR", help="Only those that meet it (JMESPath)."),
-    ] = None,
+    only: Filter = None,
 ) -> None:
     """Print the last exchanges, or those to come until Ctrl-C, as the log does."""
     from barnabas.cli.console.show import Columns, show, shown_row
@@ -128,9 +122,7 @@ def exchanges(
 )
 def scenario_get(ctx: typer.Context) -> None:
     """Print the scenario; with --json also what its rules have done."""
-    port: Port = ctx.obj
-    found = port.ask("GET", "/scenario")
-    port.show(found, found["text"].splitlines())
+    ctx.obj.tell("GET", "/scenario", lambda found: found["text"].splitlines())
 
 
 @scenario_app.command(
@@ -145,9 +137,7 @@ def scenario_set(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario (YAML); - is stdin.")],
 ) -> None:
     """Replace the scenario, for all connections at once; a wrong one changes nothing."""
-    port: Port = ctx.obj
-    found = port.ask("PUT", "/scenario", read(file))
-    port.show(found, lines.rules(found))
+    ctx.obj.tell("PUT", "/scenario", lines.rules, read(file))
 
 
 @rule_app.command(
@@ -182,9 +172,7 @@ def rule_add(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A rule (YAML); - is stdin.")],
 ) -> None:
     """Add a rule behind the others."""
-    port: Port = ctx.obj
-    found = port.ask("POST", "/scenario/rules", read(file))
-    port.show(found, lines.rules(found))
+    ctx.obj.tell("POST", "/scenario/rules", lines.rules, read(file))
 
 
 RuleName = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name.")]
@@ -198,9 +186,7 @@ RuleName = Annotated[str, typer.Argument(metavar="NAME", help="The rule's name."
 )
 def rule_remove(ctx: typer.Context, name: RuleName) -> None:
     """Remove a rule; the frames that it holds leave in order."""
-    port: Port = ctx.obj
-    found = port.ask("DELETE", f"/scenario/rules/{quote(name, safe='')}")
-    port.show(found, lines.rules(found))
+    ctx.obj.tell("DELETE", f"/scenario/rules/{quote(name, safe='')}", lines.rules)
 
 
 @rule_app.command(
@@ -211,9 +197,7 @@ def rule_remove(ctx: typer.Context, name: RuleName) -> None:
 )
 def rule_fire(ctx: typer.Context, name: RuleName) -> None:
     """Make a rule fire on its next match, whatever its `when` says."""
-    port: Port = ctx.obj
-    found = port.ask("POST", f"/scenario/rules/{quote(name, safe='')}/fire")
-    port.show(found, [lines.rule(found)])
+    _act(ctx, name, "fire")
 
 
 @rule_app.command(
@@ -224,9 +208,12 @@ def rule_fire(ctx: typer.Context, name: RuleName) -> None:
 )
 def rule_release(ctx: typer.Context, name: RuleName) -> None:
     """Let the messages that a rule holds leave, whatever they wait for."""
-    port: Port = ctx.obj
-    found = port.ask("POST", f"/scenario/rules/{quote(name, safe='')}/release")
-    port.show(found, [lines.rule(found)])
+    _act(ctx, name, "release")
+
+
+def _act(ctx: typer.Context, name: str, what: str) -> None:
+    path = f"/scenario/rules/{quote(name, safe='')}/{what}"
+    ctx.obj.tell("POST", path, lambda found: [lines.rule(found)])
 
 
 Number = Annotated[int, typer.Argument(metavar="N", help="See `barnabas ctl connections`.")]
@@ -237,7 +224,7 @@ Number = Annotated[int, typer.Argument(metavar="N", help="See `barnabas ctl conn
 )
 def pause(ctx: typer.Context, number: Number) -> None:
     """Stop reading from both sides of a connection; what comes waits in the system."""
-    _steer(ctx.obj, number, "pause")
+    _steer(ctx, number, "pause")
 
 
 @ctl_app.command(epilog=examples("barnabas ctl step 3", "barnabas ctl step 3 --direction response"))
@@ -247,24 +234,24 @@ def step(
     direction: Annotated[str, typer.Option(help="request or response.")] = "request",
 ) -> None:
     """Let the next frame of a paused connection through, and no more."""
-    _steer(ctx.obj, number, f"step?{urlencode({'direction': direction})}")
+    _steer(ctx, number, f"step?{urlencode({'direction': direction})}")
 
 
 @ctl_app.command(epilog=examples("barnabas ctl resume 3", "barnabas ctl resume 3 --json"))
 def resume(ctx: typer.Context, number: Number) -> None:
     """Go on with a paused connection."""
-    _steer(ctx.obj, number, "resume")
+    _steer(ctx, number, "resume")
 
 
 @ctl_app.command(epilog=examples("barnabas ctl close 3", "barnabas ctl close 3 --json"))
 def close(ctx: typer.Context, number: Number) -> None:
     """Close both sides of a connection."""
-    _steer(ctx.obj, number, "close")
+    _steer(ctx, number, "close")
 
 
-def _steer(port: Port, number: int, what: str) -> None:
-    found = port.ask("POST", f"/connections/{number}/{what}")
-    port.show(found, [lines.connection(found)])
+def _steer(ctx: typer.Context, number: int, what: str) -> None:
+    path = f"/connections/{number}/{what}"
+    ctx.obj.tell("POST", path, lambda found: [lines.connection(found)])
 
 
 @ctl_app.command(
@@ -274,8 +261,7 @@ def _steer(port: Port, number: int, what: str) -> None:
 )
 def drain(ctx: typer.Context) -> None:
     """Stop the proxy as SIGTERM does: what is under way finishes first."""
-    port: Port = ctx.obj
-    port.show(port.ask("POST", "/drain"), ["the proxy drains and stops"])
+    ctx.obj.tell("POST", "/drain", lambda _: ["the proxy drains and stops"])
 
 
 @ctl_app.command(epilog=examples("barnabas ctl metrics", "barnabas ctl metrics | grep latency"))

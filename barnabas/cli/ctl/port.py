@@ -51,6 +51,17 @@ class Port:
         with told():
             return self.client.ask(method, path, body)
 
+    def tell(
+        self,
+        method: str,
+        path: str,
+        words: Callable[[Any], Iterable[str]],
+        body: bytes | None = None,
+    ) -> None:
+        """Send a request, and show what comes back, to a person in these words. Raises Trouble."""
+        found = self.ask(method, path, body)
+        self.show(found, words(found))
+
     def show(self, found: Any, text: Iterable[str]) -> None:
         """Print what came back, as JSON or as lines for a person."""
         from barnabas.captures.kafka.wording import printable

@@ -6,14 +6,16 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.notes import undecodable
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli.console.output import Output, capture_line
+from barnabas.cli.console.printer import Printer, not_printed
 from barnabas.cli.demo.claims import Claim, all_arrived, in_log_order, in_order
 from barnabas.cli.demo.clients import (
     Received,
@@ -23,7 +25,6 @@ from barnabas.cli.demo.clients import (
     consume_with_rebalance,
     produce,
 )
-from barnabas.cli.proxy.live import Live
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import load
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -46,32 +47,32 @@ def demo(capture: Path, output: Output | None = None) -> int:
             COULD_NOT_RUN,
         ) from None
     exchanges: list[Exchange] = []
-    live = Live(output.learning(output.exchange), output.note)
+    printer = Printer(output, output.learning(output.exchange))
 
     def done(exchange: Exchange) -> None:
         exchanges.append(exchange)
-        live.exchange(exchange)
+        printer.exchange(exchange)
+        printer.write()
 
     try:
         with _cluster() as bootstrap:
-            live.line(f"an embedded cluster of three brokers runs at {bootstrap}")
+            printer.say(f"an embedded cluster of three brokers runs at {bootstrap}")
             proxy = Harness(
-                bootstrap, scenario=load(SCENARIO), capture=capture, done=done, say=live.line
+                bootstrap, scenario=load(SCENARIO), capture=capture, done=done, say=printer.say
             )
             with proxy:
-                output.flag = proxy.proxy.flag
-                seen = _run(proxy.bootstrap, live)
+                output.flag = lambda exchange: proxy.proxy.note(undecodable(exchange))
+                seen = _run(proxy.bootstrap, printer.say)
     except OSError as problem:
         raise Trouble(
             f"can't write {capture}: {problem.strerror}; choose another --capture"
         ) from None
     except TimeoutError as problem:
-        live.close()
         raise Trouble(f"the demo did not finish: {problem}", COULD_NOT_RUN) from None
-    live.close()
     claims = list(_claims(seen, proxy, exchanges, capture))
     output.note("")
-    output.summary(proxy.proxy, proxy.rules, live.losses)
+    remarks = [*output.remarks(), *not_printed({printer.broken: printer.unwritten})]
+    output.summary(proxy.proxy, proxy.rules, remarks, output.undecoded)
     output.note("")
     for claim in claims:
         style = "green" if claim.held else "bold red"
@@ -113,27 +114,27 @@ class Seen(NamedTuple):
     known: set[tuple[str, int]]
 
 
-def _run(at: str, live: Live) -> Seen:
+def _run(at: str, say: Callable[[str], None]) -> Seen:
     """The clients at work."""
-    live.line("- confluent-kafka: an idempotent producer sends 200 records to orders")
+    say("- confluent-kafka: an idempotent producer sends 200 records to orders")
     idempotent = {"enable.idempotence": True}
     orders = produce(at, "orders", _values("order", 0, 200), **idempotent)
 
     def more() -> int:
-        live.line("- a second consumer has joined the group; 200 more records are sent")
+        say("- a second consumer has joined the group; 200 more records are sent")
         for partition, values in produce(
             at, "orders", _values("order", 200, 400), **idempotent
         ).items():
             orders[partition] += values
         return 400
 
-    live.line("- confluent-kafka: a consumer group reads orders and commits asynchronously")
+    say("- confluent-kafka: a consumer group reads orders and commits asynchronously")
     orders_read, one, two = consume_with_rebalance(at, "orders-service", "orders", more)
-    live.line("- confluent-kafka: a producer that is not idempotent sends 400 records to payments")
+    say("- confluent-kafka: a producer that is not idempotent sends 400 records to payments")
     small_batches = {"batch.num.messages": 20, "linger.ms": 1}
     payments = produce(at, "payments", _values("payment", 0, 400), partitions=1, **small_batches)
     payments_read = consume_once(at, "payments", 400)
-    live.line("- aiokafka: produces 200 records to clicks and reads them in a group")
+    say("- aiokafka: produces 200 records to clicks and reads them in a group")
     clicks, clicks_read = aiokafka_round(at, "clicks", _values("click", 0, 200))
     return Seen(
         {"orders": orders, "payments": payments, "clicks": clicks},

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from barnabas.cli.console.help import examples
+from barnabas.cli.console.options import JsonLines
 
 experiment_app = typer.Typer(
     no_args_is_help=True, help="Measure how real brokers and clients behave, and write a report."
@@ -19,9 +20,7 @@ experiment_app = typer.Typer(
     epilog=examples("barnabas experiment list", "barnabas experiment list --json | jq -r .name"),
 )
 def experiment_list(
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One line of JSON per experiment.")
-    ] = False,
+    as_json: JsonLines = False,
 ) -> None:
     """List the experiments: the question and the Kafka versions of each."""
     from barnabas.cli.experiments.run import listing

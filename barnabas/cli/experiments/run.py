@@ -103,7 +103,8 @@ def written(file: Path) -> str:
     except OSError as problem:
         raise Trouble(f"{file}: {problem.strerror}") from None
     except (ValueError, KeyError, TypeError, IndexError) as problem:
-        raise Trouble(f"{file} is not the result of an experiment ({problem!r})") from None
+        why = type(problem).__name__ if isinstance(problem, UnicodeError) else repr(problem)
+        raise Trouble(f"{file} is not the result of an experiment ({why})") from None
 
 
 def plots(found: Experiment, document: dict[str, Any]) -> dict[str, str]:

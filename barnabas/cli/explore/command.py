@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from barnabas.cli.console.options import OwnFaults, Servers
+from barnabas.cli.console.options import JsonLines, OwnFaults, Servers
 from barnabas.trouble import Trouble
 
 EXPLORE_EXAMPLES: Final = (
@@ -84,7 +84,7 @@ def explore_command(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Run once under this scenario file; repeatable."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, one per run.")] = False,
+    as_json: JsonLines = False,
 ) -> None:
     """Cut a program's connections at each exchange, a run each, and compare what it says with the log."""
     from barnabas.addresses import parse_servers

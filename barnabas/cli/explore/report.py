@@ -11,11 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import ms
 from barnabas.experiments.explore.exploration import REPEATED
 from barnabas.experiments.explore.result import Result
+from barnabas.specs.json_text import compact
 
 COLUMNS: Final = ("k", "API", "client", "cut", "outcome", "recovery", "what")
 
@@ -95,7 +95,7 @@ class Report:
 def row(result: Result) -> str:
     """A result as a line of JSON, with its outcome in words."""
     values = {"outcome": result.outcome, **result.model_dump(mode="json")}
-    return json_text(values, compact=True)
+    return compact(values)
 
 
 def _cells(one: Result) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+import os
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +15,9 @@ from barnabas.fuzz.corpus.corpora import CORPORA
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.sessions.registry import SESSIONS
-from barnabas.proxy.scenario.errors import explain
+from barnabas.nearest import NEAR, did_you_mean
+from barnabas.proxy.scenario.errors import ScenarioError, explain
+from barnabas.proxy.scenario.file import text_of
 from barnabas.proxy.scenario.yaml_lines import read
 from barnabas.trouble import Trouble
 
@@ -57,18 +59,17 @@ def read_campaign(given: Path, changes: dict[str, Any] | None = None) -> Read:
     """A campaign by its path, or else by its name among the ready ones. changes: settings that the
     command line has in place of the file's. Raises Trouble with every problem in it."""
     path, folder = given, given.parent
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110 - False, too, for what can't be a file's name
         path, folder = READY / f"{given}.yaml", Path()
         if given.parent != Path() or str(given) not in ready():
-            near = get_close_matches(given.stem, ready(), 1, cutoff=0.4)
-            hint = f"; did you mean {near[0]!r}?" if near else "; see `barnabas fuzz list`"
+            hint = did_you_mean(given.stem, ready(), NEAR) or "; see `barnabas fuzz list`"
             raise Trouble(f"no campaign and no file {str(given)!r}{hint}")
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = text_of(path)
     except OSError as problem:
         raise Trouble(f"can't read the campaign {given}: {problem.strerror}") from None
-    except UnicodeDecodeError:
-        raise Trouble(f"{path.name}: the file is not UTF-8") from None
+    except ScenarioError as problem:
+        raise Trouble(str(problem)) from None
     campaign = campaign_of(text, path.name)
     if changes:
         campaign = _changed(campaign, changes)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from barnabas.cli.console.help import examples
-from barnabas.cli.console.options import Conf, spark_settings
+from barnabas.cli.console.options import Conf, JsonLines, OneDocument, spark_settings
 from barnabas.trouble import FINE, Trouble
 
 RUN_EXAMPLES: Final = (
@@ -63,7 +63,6 @@ DatabaseFile = Annotated[
     Path | None,
     typer.Argument(metavar="[DB]", help="The findings database; the only *.fuzz.db here."),
 ]
-OneDocument = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 FindingName = Annotated[
     str, typer.Argument(metavar="FINDING", help="Name of the finding, or the start of it.")
 ]
@@ -125,7 +124,7 @@ def fuzz_run_command(
     ] = None,
     conf: Conf = None,
     own: Own = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON Lines, one per event.")] = False,
+    as_json: JsonLines = False,
 ) -> None:
     """Run a campaign, or go on with it. Exit code 1: it has findings.
 
@@ -249,7 +248,7 @@ def fuzz_aside_command(
     "list", epilog=examples("barnabas fuzz list", "barnabas fuzz list --json | jq -r .name")
 )
 def fuzz_list_command(
-    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON per entry.")] = False,
+    as_json: JsonLines = False,
 ) -> None:
     """List ready campaigns, and what a campaign may name: targets, mutators, oracles, sessions, corpora."""
     from barnabas.cli.fuzz.listing import fuzz_list

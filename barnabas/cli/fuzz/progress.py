@@ -15,7 +15,6 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from barnabas.captures.kafka.wording import printable, shorten
-from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.fuzz.campaigns.campaign import Budget
 from barnabas.fuzz.cases.wording import made_of
@@ -23,6 +22,7 @@ from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_nam
 from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
 from barnabas.plural import plural
+from barnabas.specs.json_text import compact
 
 WIDTH = 150
 """Characters of a finding's line."""
@@ -158,7 +158,7 @@ class Shown:
 
     def _event(self, event: str, **values: Any) -> None:
         if self.as_json:
-            self.output.raw(json_text({"event": event, **values}, compact=True))
+            self.output.raw(compact({"event": event, **values}))
 
 
 @contextmanager

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import signal
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,6 +23,7 @@ from barnabas.fuzz.engine.running import Batch, Began, Ended, RunRound, run, run
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.shrinking.search import shrink
 from barnabas.fuzz.targets.target import Target
+from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 FOREVER: Final = 10**15
@@ -88,13 +90,14 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         run_round = stack.enter_context(_runner(wanted, found, target, kept))
         began = time.monotonic()
         seconds = campaign.budget.seconds
-        over: Callable[[], bool] = (
-            (lambda: False) if seconds is None else lambda: time.monotonic() - began >= seconds
-        )
+        over = threading.Event()
+        timer = threading.Timer(seconds or threading.TIMEOUT_MAX, _time_is_up, (over, progress))
+        timer.daemon = True
         finished = False
         try:
             try:
-                for event in run(run_round, kept, campaign.round, last, over):
+                timer.start()
+                for event in run(run_round, kept, campaign.round, last, over.is_set):
                     match event:
                         case Began():
                             progress.round(event)
@@ -103,6 +106,7 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
                         case Ended():
                             progress.ended(event)
             finally:
+                timer.cancel()
                 kept.spent(time.monotonic() - began)
             _make_smaller(wanted, findings, kept, target, found, progress)
             finished = True
@@ -111,6 +115,11 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         progress.close(time.monotonic() - began, wanted.database)
     any_ = bool(findings.findings(kept.id))
     return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN
+
+
+def _time_is_up(over: threading.Event, progress: Shown) -> None:
+    over.set()
+    progress.note("time is up: finishing the cases under way")
 
 
 def _runner(
@@ -138,7 +147,10 @@ def _make_smaller(
 ) -> None:
     """Shrink what is not smaller yet."""
     fresh: list[Finding] = [one for one in findings.findings(kept.id) if one.smaller is None]
-    for one in fresh if wanted.shrink else ():
+    if not (fresh and wanted.shrink):
+        return
+    progress.note(f"shrinking {plural(len(fresh), 'finding')}: at most {SHRINKING_S:.0f} s each")
+    for one in fresh:
         progress.shrinking(one)
         deadline = time.monotonic() + SHRINKING_S
         fires = fires_on(

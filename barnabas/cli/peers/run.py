@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.nearest import choices
 from barnabas.peers import PEERS, Peer
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
@@ -65,8 +66,8 @@ def start(kind: str, brokers: int | None = None, output: Output | None = None) -
     """
     name, _, version = kind.partition(":")
     if name not in {peer.name for peer in PEERS} or (name == "embedded" and version):
-        names = ", ".join(peer.name for peer in PEERS)
-        raise Trouble(f"unknown kind of brokers {kind!r}; choose one of: {names}")
+        names = [peer.name for peer in PEERS]
+        raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
     output = output or Output()
     for number in SIGNALS:
         signal.signal(number, _interrupt)

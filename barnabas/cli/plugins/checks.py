@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 from barnabas.captures.checks import CHECKS, Check
 from barnabas.cli.plugins.tuples import check_names, own_tuple
+from barnabas.nearest import choices, did_you_mean
 from barnabas.trouble import Trouble
 
 
@@ -55,16 +55,15 @@ def chosen(
 
 def _known(name: str, checks: dict[str, Check]) -> Check:
     if name not in checks:
-        near = get_close_matches(name, checks, n=1, cutoff=0)[0]
-        raise Trouble(f"there is no check {name!r}; did you mean {near!r}? See --list")
+        raise Trouble(f"there is no check {name!r}{did_you_mean(name, checks)} See --list")
     return checks[name]
 
 
 def _set(check: Check, setting: str, value: str) -> Check:
     now: dict[str, Any] = dataclasses.asdict(check.settings)
     if setting not in now:
-        has = f"it has {', '.join(now)}" if now else "it has none"
-        raise Trouble(f"--set: check {check.name} has no setting {setting!r}; {has}")
+        hint = choices(setting, now) if now else "; it has none"
+        raise Trouble(f"--set: check {check.name} has no setting {setting!r}{hint}")
     try:
         number = type(now[setting])(value)
     except ValueError:

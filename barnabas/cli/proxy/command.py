@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from barnabas.cli.console.help import examples
-from barnabas.cli.console.options import BrokerCa, BrokerTls, OwnFaults, QuietFetches, Servers
+from barnabas.cli.console.options import (
+    BrokerCa,
+    BrokerTls,
+    JsonBytes,
+    OwnFaults,
+    QuietFetches,
+    Servers,
+    blob_of,
+)
 from barnabas.cli.proxy import options as given
 from barnabas.cli.scenarios.reading import read_scenario, scenario_file
 from barnabas.trouble import Trouble
@@ -33,6 +41,7 @@ def proxy_command(
     scenario: given.Scenario = None,
     capture: given.Capture = None,
     log: given.LogStyle = given.Log.pretty,
+    bodies: JsonBytes = None,
     only: given.Filter = None,
     no_payload: given.NoPayload = False,
     broker_tls: BrokerTls = False,
@@ -43,6 +52,7 @@ def proxy_command(
     capture_limit: given.CaptureLimit = None,
     faults: OwnFaults = None,
     quiet_fetches: QuietFetches = None,
+    log_wait: given.LogWait = False,
     max_version: given.MaxVersion = None,
     pretend: given.Pretend = None,
     unstable: given.Unstable = False,
@@ -69,6 +79,7 @@ def proxy_command(
     from barnabas.cli.console.output import Output
     from barnabas.cli.console.parsing import parse_filter, parse_offer, parse_seconds
     from barnabas.cli.plugins.faults import own_faults
+    from barnabas.cli.proxy.mistakes import refuse_circle, refuse_overwriting
     from barnabas.cli.proxy.run import Control, Job, run_proxy
     from barnabas.cli.proxy.tls_options import TlsOptions, check_name, make_tls
     from barnabas.proxy.connection.state import Limits
@@ -111,7 +122,7 @@ def proxy_command(
         parse_servers(bootstrap_server),
         listen=parse_address(listen, zero=True),
         broker_ports=None if broker_ports is None else parse_ports(broker_ports),
-        observed=log != given.Log.off,
+        observed=log != given.Log.off and control is not None,
         offer=parse_offer(pretend, max_version or (), unstable),
         connect_timeout=parse_seconds(connect_timeout, "--connect-timeout"),
         drain=parse_seconds(drain, "--drain"),
@@ -126,13 +137,21 @@ def proxy_command(
         check_name("--advertise", options.advertise or options.listen[0])
     if only is not None and log == given.Log.off:
         raise Trouble("--filter selects what the log shows: give it without --log off")
+    if log_wait and log == given.Log.off:
+        raise Trouble("--log-wait has traffic wait for the log: give it without --log off")
     if control is None and control_token_file is not None:
         raise Trouble("--control-token-file needs --control: give both")
+    refuse_circle(options.listen, options.bootstrap)
     if scenario is not None:
         scenario = scenario_file(scenario)
+    refuse_overwriting(
+        {"--capture": capture, "--control-token-file": control_token_file},
+        {"--scenario": scenario, **tls.files},
+    )
     watched = None if scenario is None else ScenarioFile(scenario, known)  # before it is read
     topics = TopicNames()  # one map for log, filter and rules
     output = Output(context=Context(topics=topics))
+    output.blob = blob_of(bodies, as_json=log == given.Log.json)
     if only is not None:
         output.passes = parse_filter(only, output.context.topics)
     if log == given.Log.pretty:
@@ -150,6 +169,7 @@ def proxy_command(
         capture_limit=None if capture_limit is None else _size(capture_limit, "--capture-limit"),
         rotation=_rotation(rotate, rotate_keep, capture),
         log=log.value,
+        log_waits=log_wait,
         output=output,
         topics=topics,
     )

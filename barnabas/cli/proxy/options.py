@@ -50,6 +50,15 @@ Filter = Annotated[
     ),
 ]
 
+LogWait = Annotated[
+    bool,
+    typer.Option(
+        "--log-wait",
+        help="Slow traffic down to what the log can print; by default it skips and counts exchanges.",
+        rich_help_panel="Limits",
+    ),
+]
+
 NoPayload = Annotated[
     bool,
     typer.Option(

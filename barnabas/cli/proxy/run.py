@@ -14,12 +14,11 @@ from typing import Any, Literal
 
 from barnabas.captures.files import private
 from barnabas.captures.host_port import endpoint_text
-from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.proxy.live import Live
+from barnabas.cli.proxy.log_process import LogProcess
 from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
 from barnabas.plural import plural
@@ -58,6 +57,8 @@ class Job:
     rotation: Rotation | None = None
     """The capture is a folder of segments."""
     log: Log = "pretty"
+    log_waits: bool = False
+    """Whether traffic waits for the log, so that it has every exchange."""
     output: Output = field(default_factory=Output)
     topics: TopicNames = field(default_factory=TopicNames)
     """Names of topics: for the rules, and for the output's context."""
@@ -71,8 +72,10 @@ def run_proxy(job: Job) -> int:
     rules.began = clock()
     meta = {"masked": job.options.masking.kinds, **rules.meta()}
     capture = open_capture(job.capture, job.capture_limit, meta, job.rotation)
+    # before there is a loop
+    live = LogProcess(job.output, as_json=job.log == "json", meta=meta, waits=job.log_waits)
     try:
-        return run(_main(job, rules, capture))
+        return run(_main(job, rules, capture, live))
     except KeyboardInterrupt:  # a second Ctrl-C while it drains
         return FINE
     finally:
@@ -100,20 +103,20 @@ def open_capture(
         ) from None
 
 
-async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
+async def _main(job: Job, rules: Rules, capture: CaptureWriter | None, live: LogProcess) -> int:
     output = job.output
-    live = Live(output.learning(output.json if job.log == "json" else output.exchange), output.note)
     history = History(lambda wanted: proxy.observe(wanted))
-
-    def done(exchange: Exchange) -> None:
-        if job.log != "off":  # or somebody follows, and only they are shown it
-            live.exchange(exchange)
-        if job.control is not None:
-            history.add(exchange)
-
-    proxy = Proxy(job.options, rules, capture=capture, done=done, say=live.line, topics=job.topics)
-    output.flag = proxy.flag
+    proxy = Proxy(
+        job.options,
+        rules,
+        capture=capture,
+        live=None if job.log == "off" else live.writer,
+        done=history.add,
+        say=live.line,
+        topics=job.topics,
+    )
     loop = asyncio.get_running_loop()
+    live.attach(loop, proxy)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
@@ -151,7 +154,9 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None) -> int:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
         history.close()
-    output.summary(proxy, proxy.rules, live.losses, capture)
+    for key, name, count in live.told.get("errors", ()):
+        proxy.tally.error(key, name, count)
+    output.summary(proxy, proxy.rules, live.remarks, live.told.get("undecoded", 0), capture)
     return FINE
 
 
@@ -169,7 +174,7 @@ def check(control: Control) -> None:
 
 @contextlib.asynccontextmanager
 async def control_port(
-    control: Control, proxy: Proxy, history: History, drain: Callable[[], None], live: Live
+    control: Control, proxy: Proxy, history: History, drain: Callable[[], None], live: LogProcess
 ) -> AsyncIterator[dict[str, str]]:
     """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
     from barnabas.proxy.control.api import application

@@ -11,6 +11,7 @@ from barnabas.addresses import parse_servers
 from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.cli.proxy.mistakes import refuse_circle
 from barnabas.loop import run
 from barnabas.plural import plural
 from barnabas.proxy.network.passthrough import Passthrough, Route
@@ -26,6 +27,8 @@ def routes(bootstrap: str, listen: str) -> list[Route]:
             f"--tls-passthrough needs a listener for each broker: {len(brokers)} in "
             f"--bootstrap-server, {len(listeners)} in --listen HOST:PORT[,...]"
         )
+    for listener in listeners:
+        refuse_circle(listener, brokers)
     return [Route(*pair) for pair in zip(listeners, brokers, strict=True)]
 
 

@@ -33,7 +33,17 @@ class TlsOptions:
     @property
     def given(self) -> list[str]:
         """The options that were given, as a person writes them."""
-        return [f"--{name.replace('_', '-')}" for name in self.__slots__ if getattr(self, name)]
+        return [_option(name) for name in self.__slots__ if getattr(self, name)]
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files that were given, by their options."""
+        found = {_option(name): getattr(self, name) for name in self.__slots__}
+        return {option: path for option, path in found.items() if isinstance(path, Path)}
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def make_tls(options: TlsOptions) -> Tls:

@@ -9,7 +9,16 @@ import typer
 
 from barnabas.cli.captures.files import capture_path
 from barnabas.cli.captures.tls_keys import read_keys
-from barnabas.cli.console.options import BrokerCa, BrokerTls, Filter, Ignore, JsonLines, TlsKeys
+from barnabas.cli.console.options import (
+    BrokerCa,
+    BrokerTls,
+    Filter,
+    Ignore,
+    JsonLines,
+    Servers,
+    TlsKeys,
+)
+from barnabas.nearest import choices
 from barnabas.peers.ownership import OPTION
 from barnabas.trouble import Trouble
 
@@ -29,15 +38,7 @@ REPLAY_EXAMPLES: Final = (
 
 def replay_command(
     file: Annotated[Path, typer.Argument(metavar="FILE", parser=capture_path, help="A capture.")],
-    bootstrap_server: Annotated[
-        str,
-        typer.Option(
-            "--bootstrap-server",
-            "-b",
-            metavar="HOST:PORT[,...]",
-            help="The live cluster to send to.",
-        ),
-    ],
+    bootstrap_server: Servers,
     speed: Annotated[
         str,
         typer.Option(
@@ -153,7 +154,8 @@ def _credentials(
     if mechanism is None or username is None or password_file is None:
         raise Trouble("SASL needs --sasl-mechanism, --sasl-username and --sasl-password-file")
     if mechanism not in MECHANISMS:
-        raise Trouble(f"--sasl-mechanism {mechanism}: expected one of {', '.join(MECHANISMS)}")
+        hint = choices(mechanism, MECHANISMS)
+        raise Trouble(f"--sasl-mechanism {mechanism}: that is unknown{hint}")
     try:
         password = password_file.read_text().split("\n")[0].removesuffix("\r")
     except (OSError, UnicodeDecodeError) as problem:

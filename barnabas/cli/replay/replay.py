@@ -85,7 +85,7 @@ class Report:
         out = self.output.out
         sign = "≠" if outcome.differences else "✗"
         out.print(f"{sign} ", end="", style="yellow" if outcome.differences else "red")
-        out.print(line(shown(outcome.exchange)))
+        self.output.segments(line(shown(outcome.exchange)))
         if outcome.left is not None:
             self.output.line(f"    not replayable: {outcome.left.reason}")
         if outcome.problem:

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from barnabas.cli.console.help import examples
-from barnabas.cli.console.options import OwnFaults
-from barnabas.cli.scenarios.reading import read_scenario, scenario_file
-from barnabas.trouble import FINDINGS, FINE
+from barnabas.cli.console.options import JsonLines, OwnFaults
+from barnabas.cli.scenarios.reading import read_scenario, scenario_text
+from barnabas.trouble import FINDINGS, FINE, Trouble
 
 scenario_app = typer.Typer(
     no_args_is_help=True, help="Ready scenarios; check your own; their language."
@@ -30,21 +30,28 @@ def scenario_check(
         bool, typer.Option("--strict", help="Exit with 1 if a rule or a fault does nothing.")
     ] = False,
 ) -> None:
-    """Check scenario files: every error with its line."""
+    """Check scenario files: every error with its line. Exit code 2: a file has some."""
     from barnabas.cli.plugins.faults import own_faults
     from barnabas.plural import plural
-    from barnabas.proxy.scenario.lint.notes import remarks, warnings
+    from barnabas.proxy.scenario.lint.notes import advice, remarks, warnings
 
     known = own_faults(faults)
     code = FINE
+    wrong = []
     for file in files:
-        found = read_scenario(file, known)
-        for line in remarks(found):
+        try:
+            found = read_scenario(file, known)
+        except Trouble as problem:
+            wrong.append(str(problem))
+            continue
+        for line in (*remarks(found), *advice(found)):
             typer.echo(f"{file}: {line}")
         idle = len(warnings(found))
         verdict = f"loads, with {plural(idle, 'warning')}" if idle else "fine"
         typer.echo(f"{file}: {verdict}, {plural(len(found.rules), 'rule')}")
         code = max(code, FINDINGS if idle and strict else FINE)
+    if wrong:
+        raise Trouble("\n".join(wrong))
     raise typer.Exit(code)
 
 
@@ -53,9 +60,7 @@ def scenario_check(
     epilog=examples("barnabas scenario list", "barnabas scenario list --json | jq -r .name"),
 )
 def scenario_list(
-    as_json: Annotated[
-        bool, typer.Option("--json", help="A line of JSON for each, with all that it says.")
-    ] = False,
+    as_json: JsonLines = False,
 ) -> None:
     """List the ready scenarios: --scenario takes them by name."""
     from barnabas.cli.scenarios.listing import listing
@@ -74,8 +79,7 @@ def scenario_show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="See `barnabas scenario list`.")],
 ) -> None:
     """Print a ready scenario, to read or to change."""
-    path = scenario_file(Path(name))
-    typer.echo(path.read_text(), nl=False)
+    typer.echo(scenario_text(Path(name)), nl=False)
 
 
 @scenario_app.command(
@@ -88,6 +92,6 @@ def scenario_show(
 def scenario_schema_command() -> None:
     """Print the JSON Schema of scenario files, for editors."""
     from barnabas.cli.console.json_text import json_text
-    from barnabas.proxy.scenario.file import scenario_schema
+    from barnabas.proxy.scenario.json_schema import scenario_schema
 
     typer.echo(json_text(scenario_schema(), indent=2))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
     from barnabas.proxy.faults import Fault
     from barnabas.proxy.scenario.file import Scenario
+
+T = TypeVar("T")
 
 
 def scenario_file(given: Path) -> Path:
@@ -24,11 +27,24 @@ def scenario_file(given: Path) -> Path:
 
 def read_scenario(path: Path, faults: tuple[Fault, ...]) -> Scenario:
     """A scenario, by path or name, that may name these faults. Raises Trouble."""
-    from barnabas.proxy.scenario.file import ScenarioError, load
+    from barnabas.proxy.scenario.file import load
 
-    path = scenario_file(path)
+    return _read(path, lambda file: load(file, faults))
+
+
+def scenario_text(path: Path) -> str:
+    """A scenario as it is written, by path or name. Raises Trouble."""
+    from barnabas.proxy.scenario.file import text_of
+
+    return _read(path, text_of)
+
+
+def _read(given: Path, reader: Callable[[Path], T]) -> T:
+    from barnabas.proxy.scenario.file import ScenarioError
+
+    path = scenario_file(given)
     try:
-        return load(path, faults)
+        return reader(path)
     except ScenarioError as problem:
         raise Trouble(str(problem)) from None
     except OSError as problem:

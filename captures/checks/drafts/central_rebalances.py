@@ -49,10 +49,10 @@ class _Consumer:
         """Bytes that it takes, nearly."""
         return weight((self.name, self.owns))
 
-    def runs(self, other: _Consumer, at: int) -> bool:
-        """Whether its fetchers, started before another had stopped, run on at a time."""
+    def runs(self, other: _Consumer, ts: int) -> bool:
+        """Whether its fetchers, started before another had stopped, run on at a time (ns)."""
         began = self.started
-        return began is not None and began < other.ready and not began < self.ready < at
+        return began is not None and began < other.ready and not began < self.ready < ts
 
 
 @dataclass(slots=True)

@@ -52,7 +52,7 @@ def step(exchange: Exchange) -> Step | None:
     except Malformed:
         return None
     if api.name == "OffsetCommit":
-        codes = [one["error_code"] for at in came["responses"] for one in at["partition_responses"]]
+        codes = [one["error_code"] for of in came["responses"] for one in of["partition_responses"]]
     else:
         codes = [came["error_code"]]
     code = next(filter(None, codes), 0)

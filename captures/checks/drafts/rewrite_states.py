@@ -1,7 +1,7 @@
 """`rewrite_states`: consumers of the rewrite take only the steps of `barnabas.specs.drafts.rewrite_states`.
 
 A capture does not show everything that moves a consumer: what it can't show may have happened. So a
-consumer is in any of several states, and has broken the table when none of them is left.
+consumer is in any of several states, and has broken the table when none of them remains.
 """
 
 from __future__ import annotations

@@ -56,6 +56,6 @@ class Context:
     @property
     def forgotten(self) -> int:
         """How many entries were forgotten because there were too many."""
-        memories = (self.topics, self.groups, self.producers, self.brokers.nodes)
-        own = sum(memory.forgotten for memory in memories)
-        return own + self.sessions.forgotten + self.members.forgotten
+        of_groups = self.groups.forgotten + self.members.forgotten
+        of_brokers = self.brokers.nodes.forgotten + self.sessions.forgotten
+        return self.topics.forgotten + self.producers.forgotten + of_groups + of_brokers

@@ -23,11 +23,8 @@ def facts(exchange: Exchange, context: Context) -> dict[str, Any]:
     assigned. transactions: transactional ids of the producer ids that stand alone.
     """
     found: dict[str, Any] = {}
-    topics = {
-        uuid_text(topic): context.topics.get(topic) for topic in ids_without_names(exchange, TOPIC)
-    }
-    if topics:
-        found["topics"] = topics
+    if topics := dict.fromkeys(ids_without_names(exchange, TOPIC)):
+        found["topics"] = {uuid_text(topic): context.topics.get(topic) for topic in topics}
     session = context.sessions.of(exchange)
     if session is not None:
         found["session"] = {
@@ -47,12 +44,8 @@ def facts(exchange: Exchange, context: Context) -> dict[str, Any]:
             if member.assigned is None
             else _named(member.assigned.items(), context.topics),
         }
-    producers = {
-        str(number): context.producers.get(number)
-        for number in ids_without_names(exchange, PRODUCER)
-    }
-    if producers:
-        found["transactions"] = producers
+    if producers := dict.fromkeys(ids_without_names(exchange, PRODUCER)):
+        found["transactions"] = {str(number): context.producers.get(number) for number in producers}
     return found
 
 

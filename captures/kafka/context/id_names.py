@@ -11,9 +11,9 @@ import uuid
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.kafka.context.reading import fields_of
+from barnabas.captures.kafka.context.reading import fields, fields_of
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import text_uuid
 from barnabas.specs.layout import Layout
 from barnabas.specs.registry import NAMES, api
@@ -58,51 +58,60 @@ class Place(NamedTuple):
 
 def ids_with_names(exchange: Exchange, kind: Kind) -> Iterator[tuple[Any, str]]:
     """(id, name) wherever an exchange has both."""
-    for direction, body in _bodies(exchange):
+    for direction in _directions(exchange.key, exchange.version, kind, True):
+        body = exchange.body(direction)
         yield from ids_with_names_in(exchange.key, exchange.version, direction, body, kind)
 
 
 def ids_with_names_in(
-    key: int, version: int, direction: Direction, body: bytes, kind: Kind
+    key: int, version: int, direction: Direction, body: bytes | None, kind: Kind
 ) -> Iterator[tuple[Any, str]]:
     """(id, name) wherever a message has both."""
-    for found, name in _read(key, version, direction, body, kind, named=True):
+    wanted, paths = _wanted(key, version, direction, kind, True)
+    values = fields_of(key, version, direction, body, *paths) if wanted else None
+    for found, name in _pairs(values, wanted, kind):
         if name:
             yield found, name
 
 
 def ids_without_names(exchange: Exchange, kind: Kind) -> Iterator[Any]:
-    """The ids that stand in an exchange without a name."""
-    for direction, body in _bodies(exchange):
-        message = exchange.key, exchange.version, direction, body
-        for found, _ in _read(*message, kind, named=False):
+    """The ids that stand in an exchange without a name; of a body that is decoded, from there."""
+    for direction in _directions(exchange.key, exchange.version, kind, False):
+        wanted, paths = _wanted(exchange.key, exchange.version, direction, kind, False)
+        values = exchange.known(direction) or fields(exchange, direction, *paths)
+        for found, _ in _pairs(values, wanted, kind):
             yield found
 
 
-def _bodies(exchange: Exchange) -> Iterator[tuple[Direction, bytes]]:
-    if exchange.request_body is not None:
-        yield "request", exchange.request_body
-    if exchange.response_body is not None:
-        yield "response", exchange.response_body
+@functools.lru_cache(4096)
+def _directions(key: int, version: int, kind: Kind, named: bool) -> tuple[Direction, ...]:
+    """Those of an API's messages that have such ids with a name, or without one."""
+    return tuple(way for way in DIRECTIONS if _wanted(key, version, way, kind, named)[0])
 
 
-def _read(
-    key: int, version: int, direction: Direction, body: bytes, kind: Kind, *, named: bool
-) -> Iterator[tuple[Any, str | None]]:
-    wanted = [
+@functools.lru_cache(4096)
+def _wanted(
+    key: int, version: int, direction: Direction, kind: Kind, named: bool
+) -> tuple[tuple[Place, ...], tuple[str, ...]]:
+    """The places of such ids in a message, and the paths of all fields needed of it."""
+    wanted = tuple(
         place
         for place in places(key, version, direction, kind)
         if (place.name is not None) == named
-    ]
-    if not wanted:
-        return
-    paths = [
+    )
+    paths = tuple(
         ".".join((*place.path, name))
         for place in wanted
         for name in (place.id, place.name)
         if name is not None
-    ]
-    values = fields_of(key, version, direction, body, *paths)
+    )
+    return wanted, paths
+
+
+def _pairs(
+    values: dict[str, Any] | None, wanted: tuple[Place, ...], kind: Kind
+) -> Iterator[tuple[Any, str | None]]:
+    """The ids at these places of a body, each with the name beside it."""
     for place in wanted:
         for struct in structs(values, place.path):
             found = struct.get(place.id)
@@ -143,7 +152,7 @@ def places_without_names(
     >>> places_without_names(78, 1, "response", TOPIC)
     (Place(path=('responses',), id='topic_id', name=None),)
     """
-    return tuple(place for place in places(key, version, direction, kind) if place.name is None)
+    return _wanted(key, version, direction, kind, False)[0]
 
 
 def _places(layout: Layout, kind: Kind, path: tuple[str, ...]) -> Iterator[Place]:

@@ -41,16 +41,8 @@ class Member:
         return weight((self.subscribed, self.pattern, self.assigned))
 
 
-class Members:
+class Members(Memory[tuple[str, str], Member]):
     """All members that were heard, by group and member id."""
-
-    def __init__(self) -> None:
-        self._known: Memory[tuple[str, str], Member] = Memory()
-
-    @property
-    def forgotten(self) -> int:
-        """How many were forgotten because there were too many."""
-        return self._known.forgotten
 
     def learn(self, exchange: Exchange) -> None:
         """Take what a group heartbeat says."""
@@ -62,16 +54,14 @@ class Members:
             return
         key = _key(request, response)
         if response["error_code"] in GONE or request["member_epoch"] < 0:
-            self._known.pop(key, None)
+            self.pop(key, None)
             return
         if response["error_code"]:
             return
         begins = request["member_epoch"] == 0
-        member = None if begins else self._known.get(key)
+        member = None if begins else self.get(key)
         if member is None:
-            member = Member(*key, epoch=0)
-            if begins:
-                member.subscribed, member.assigned = (), {}
+            member = Member(*key, 0, (), None, {}) if begins else Member(*key, 0)
         member.epoch = response["member_epoch"]
         if request.get("subscribed_topic_names") is not None:
             member.subscribed = tuple(request["subscribed_topic_names"])
@@ -80,15 +70,15 @@ class Members:
         assigned = _assigned(response)
         if assigned is not None:
             member.assigned = assigned
-        self._known[key] = member
+        self[key] = member
 
     def of(self, exchange: Exchange) -> Member | None:
-        """The member whose heartbeat this is, as it was left by it; None for all else."""
+        """The member whose heartbeat this is, as it is known after it; None for all else."""
         if exchange.key not in (CONSUMER, SHARE, STREAMS):
             return None
         request = fields(exchange, "request", "group_id", "member_id")
         response = fields(exchange, "response", "member_id")
-        return self._known.get(_key(request, response or {})) if request else None
+        return self.get(_key(request, response or {})) if request else None
 
 
 _ASKED: Final = (

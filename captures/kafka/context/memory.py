@@ -54,9 +54,9 @@ class Weighed(list[V]):
         super().append(item)
         self.weight += ELEMENT + weight(item)
 
-    def pop(self, at: SupportsIndex = -1) -> V:
+    def pop(self, index: SupportsIndex = -1) -> V:
         """Take one away."""
-        item = super().pop(at)
+        item = super().pop(index)
         self.weight -= ELEMENT + weight(item)
         return item
 

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange, body_version
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api
 
 
+def bodies(exchange: Exchange) -> Iterator[tuple[Direction, bytes]]:
+    """Those that an exchange has."""
+    for direction in DIRECTIONS:
+        body = exchange.body(direction)
+        if body is not None:
+            yield direction, body
+
+
 def fields(exchange: Exchange, direction: Direction, *paths: str) -> dict[str, Any] | None:
     """These fields of a body, as far as the version has them; None if it can't be read or is absent."""
+    known = exchange.known(direction)
+    if known is not None and not any("." in path for path in paths):
+        return {name: value for name, value in known.items() if name in paths}
     return fields_of(exchange.key, exchange.version, direction, exchange.body(direction), *paths)
 
 

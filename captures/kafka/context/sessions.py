@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context.memory import ELEMENT, Memory, weight
 from barnabas.captures.kafka.context.reading import fields
@@ -30,7 +30,15 @@ PARTITIONS: Final = 100_000
 """Partitions of one session; a larger one counts as not known."""
 
 Topic = str | uuid.UUID
-Key = tuple[Any, ...]
+
+
+class Key(NamedTuple):
+    """What a session is known by: its id if it is a fetch session, else group and member."""
+
+    broker: int | None
+    id: int | None = None
+    group: str | None = None
+    member: str | None = None
 
 
 @dataclass(slots=True)
@@ -60,23 +68,18 @@ class Session:
         for topic, partitions in added:
             self.partitions[topic] = self.partitions.get(topic, set()) | partitions
         for topic, partitions in gone:
-            left = self.partitions.pop(topic, set()) - partitions
-            if left:
-                self.partitions[topic] = left
+            rest = self.partitions.pop(topic, set()) - partitions
+            if rest:
+                self.partitions[topic] = rest
         if self.count > PARTITIONS:
             self.partitions, self.complete = {}, False
 
 
-class Sessions:
+class Sessions(Memory[Key, Session]):
     """The sessions of all brokers."""
 
     def __init__(self, most: int = MOST) -> None:
-        self._known: Memory[Key, Session] = Memory(most)
-
-    @property
-    def forgotten(self) -> int:
-        """How many were forgotten because there were too many."""
-        return self._known.forgotten
+        super().__init__(most)
 
     def learn(self, exchange: Exchange) -> None:
         """Take what a Fetch, ShareFetch or ShareAcknowledge says."""
@@ -86,7 +89,7 @@ class Sessions:
             self._share(exchange)
 
     def of(self, exchange: Exchange) -> Session | None:
-        """The session that an exchange is part of, as it was left by it; None if there is none.
+        """The session that an exchange is part of, as it is known after it; None if there is none.
 
         One that began before anybody listened is there all the same, and is not `complete`.
         """
@@ -94,10 +97,10 @@ class Sessions:
             for direction in ("response", "request"):
                 found = fields(exchange, direction, "session_id") or {}
                 if found.get("session_id"):
-                    return self._known.get((exchange.broker, found["session_id"]))
+                    return self.get(Key(exchange.broker, found["session_id"]))
             return None
         if exchange.key in (SHARE_FETCH, SHARE_ACKNOWLEDGE):
-            return self._known.get(_share_key(exchange))
+            return self.get(_share_key(exchange))
         return None
 
     def _fetch(self, exchange: Exchange) -> None:
@@ -105,12 +108,12 @@ class Sessions:
         response = fields(exchange, "response", "error_code", "session_id")
         if not request or not response or "session_id" not in request:
             return  # before v7, or nobody knows whether the broker got it
-        old, epoch = request["session_id"], request["session_epoch"]
+        before = Key(exchange.broker, request["session_id"])
         if response["error_code"] in NOT_FOUND:
-            self._known.pop((exchange.broker, old), None)
+            self.pop(before, None)
         elif not response["error_code"]:
-            new = response["session_id"]
-            self._step(request, epoch, (exchange.broker, old), (exchange.broker, new), old, new)
+            after = Key(exchange.broker, response["session_id"])
+            self._step(request, request["session_epoch"], before, after)
 
     def _share(self, exchange: Exchange) -> None:
         request = fields(exchange, "request", *_SHARE_PATHS)
@@ -119,35 +122,23 @@ class Sessions:
             return
         key, epoch = _share_key(exchange), request["share_session_epoch"]
         if response["error_code"] in NOT_FOUND:
-            self._known.pop(key, None)
+            self.pop(key, None)
         elif exchange.key == SHARE_ACKNOWLEDGE:
             if epoch == FINAL:
-                self._known.pop(key, None)
+                self.pop(key, None)
         elif not response["error_code"]:
-            self._step(request, epoch, key, key, None, None)
+            self._step(request, epoch, key, key)
 
-    def _step(
-        self,
-        request: dict[str, Any],
-        epoch: int,
-        before: Key,
-        after: Key,
-        old: int | None,
-        new: int | None,
-    ) -> None:
+    def _step(self, request: dict[str, Any], epoch: int, before: Key, after: Key) -> None:
         """Epoch 0 begins a session (instead of the old one, if there was one), -1 ends it."""
+        known = self.get(before) or Session(before.id, complete=False)
         if epoch <= 0:
-            self._known.pop(before, None)
-            if epoch == FINAL or new == 0:  # 0: the broker's cache is full, it made none
-                return
-            key, session = after, Session(new)
-        else:
-            if new == 0:
-                return
-            key = before
-            session = self._known.get(before) or Session(old, complete=False)
-        session.change(_added(request), _gone(request))
-        self._known[key] = session
+            self.pop(before, None)
+            known = Session(after.id)
+        if epoch == FINAL or after.id == 0:  # 0: the broker's cache is full, it made none
+            return
+        known.change(_added(request), _gone(request))
+        self[after if epoch <= 0 else before] = known
 
 
 _FETCH_PATHS: Final = (
@@ -168,7 +159,7 @@ _SHARE_PATHS: Final = (
 
 def _share_key(exchange: Exchange) -> Key:
     found = fields(exchange, "request", "group_id", "member_id") or {}
-    return exchange.broker, found.get("group_id"), found.get("member_id")
+    return Key(exchange.broker, None, found.get("group_id"), found.get("member_id"))
 
 
 def _topic(found: dict[str, Any]) -> Topic:

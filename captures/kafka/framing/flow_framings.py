@@ -10,7 +10,7 @@ from barnabas.captures.tcp.events import FlowName
 from barnabas.specs.frames import Direction
 
 
-class FlowFramings:
+class FlowFramings(dict[tuple[FlowName, Direction], Framing]):
     """Makes a framing when the first bytes of its flow and direction come.
 
     first: the numbers of the first frames that arrive, where they are not 0. asked: the requests that wait.
@@ -20,27 +20,24 @@ class FlowFramings:
     def __init__(
         self, first: Mapping[Direction, int], asked: Callable[[], Asked], keeps: int = 0
     ) -> None:
+        super().__init__()
         self._first = first
         self._asked = asked
         self._keeps = keeps
-        self._made: dict[tuple[FlowName, Direction], Framing] = {}
 
-    def of(self, flow: FlowName, direction: Direction) -> Framing:
-        """The framing of a flow's direction."""
-        found = self._made.get((flow, direction))
-        if found is None:
-            found = self._made[flow, direction] = self._new(flow, direction)
-        return found
+    def __missing__(self, key: tuple[FlowName, Direction]) -> Framing:
+        flow, direction = key
+        first = self._first.get(direction, 0)
+        if flow == "left":
+            made = Framing(linked=True)
+        elif direction == "request":
+            made = Framing(search=FrameResync(), ordinal=first)
+        else:
+            made = Framing(search=FrameResync(self._asked), keeps=self._keeps, ordinal=first)
+        self[key] = made
+        return made
 
     @property
     def skipped(self) -> int:
         """Bytes that could not be taken apart."""
-        return sum(framing.skipped for framing in self._made.values())
-
-    def _new(self, flow: FlowName, direction: Direction) -> Framing:
-        if flow == "left":
-            return Framing(linked=True)
-        first = self._first.get(direction, 0)
-        if direction == "request":
-            return Framing(search=FrameResync(), ordinal=first)
-        return Framing(search=FrameResync(self._asked), keeps=self._keeps, ordinal=first)
+        return sum(framing.skipped for framing in self.values())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
+from heapq import nsmallest
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -76,11 +77,9 @@ class FrameResync:
         for at in chain(begun, self._places(pattern)):
             size = int.from_bytes(self._data[at : at + 4])
             whole = at + 4 + size <= len(self._data)
-            if whole:
-                effort += size
-                frame = self._data[at + 4 : at + 4 + size]
-            else:
-                frame = self._data[at + 4 : at + 4 + _CLIENT_ID + _REQUEST_HEAD]
+            effort += size if whole else 0
+            looked_at = size if whole else _CLIENT_ID + _REQUEST_HEAD
+            frame = self._data[at + 4 : at + 4 + looked_at]
             if effort > _EFFORT:
                 self._begun = []
                 self._scanned = len(self._data)
@@ -91,9 +90,7 @@ class FrameResync:
                 self._pass_over(at)
                 return Place(at, True)
             self._begun.append(at)
-        if len(self._begun) > _BEGUN:
-            self._begun = sorted(self._begun, key=self._end)[:_BEGUN]
-            self._begun.sort()
+        self._begun = sorted(nsmallest(_BEGUN, self._begun, key=self._end))
         offset = min([self._scanned, *self._begun[:1]])
         self._pass_over(offset)
         return Place(offset, False)
@@ -122,11 +119,9 @@ class FrameResync:
 def _response(asked: Asked) -> re.Pattern[bytes]:
     if not asked:
         return _NOTHING
-    low, high = ((number & 0xFFFFFFFF).to_bytes(4) for number in (min(asked), max(asked)))
-    same = 0
-    while same < 4 and low[same] == high[same]:
-        same += 1
-    return _responses(low[: same if (min(asked) < 0) == (max(asked) < 0) else 0])
+    low, high = (number & 0xFFFFFFFF for number in (min(asked), max(asked)))
+    same = 4 - ((low ^ high).bit_length() + 7) // 8
+    return _responses(low.to_bytes(4)[:same])
 
 
 @functools.lru_cache(256)
@@ -157,21 +152,20 @@ def _is_request(frame: bytes, size: int) -> bool:
     name = head.client_id or ""
     if len(name) > _CLIENT_ID or not name.isprintable() or "\ufffd" in name:
         return False
-    return len(frame) < size or _regular(head.key, head.version, "request", frame[head.body :])
+    return len(frame) < size or regular(head.key, head.version, "request", frame[head.body :])
 
 
 def _answers(frame: bytes, size: int, asked: Asked) -> bool:
-    what = asked.get(int.from_bytes(frame[:4], signed=True))
-    if what is None or what[0] not in NAMES or what[1] > api(what[0]).versions[1]:
+    key, version = asked.get(int.from_bytes(frame[:4], signed=True), (-1, 0))
+    if key not in NAMES or version > api(key).versions[1]:
         return False
     if len(frame) < size:
         return True
-    key, version = what
-    body = frame[response_body(frame, key, version) :]
-    return _regular(key, body_version(key, version, "response", body), "response", body)
+    return regular(key, version, "response", frame[response_body(frame, key, version) :])
 
 
-def _regular(key: int, version: int, direction: Direction, body: bytes) -> bool:
-    """Whether a body reads as one, with nothing odd and nothing behind it. Raises Malformed."""
-    _, oddities = api(key).message(direction).codec(version).inspect(body)
+def regular(key: int, version: int, direction: Direction, body: bytes) -> bool:
+    """Whether a body reads as one, with nothing odd and nothing behind it. Raises Malformed, LookupError."""
+    layout = body_version(key, version, direction, body)
+    _, oddities = api(key).message(direction).codec(layout).inspect(body)
     return not oddities

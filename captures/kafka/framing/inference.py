@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from barnabas.captures.kafka.exchange import body_version
+from barnabas.captures.kafka.framing.frame_resync import regular
 from barnabas.specs.frames import response_body
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import REGISTRY, api
@@ -91,11 +91,9 @@ def _body(frame: bytes, key: int, version: int) -> bytes | None:
     """The body of a response if it is one of these, wholly and without anything odd."""
     try:
         body = frame[response_body(frame, key, version) :]
-        layout = body_version(key, version, "response", body)
-        _, oddities = api(key).response.codec(layout).inspect(body)
+        return body if regular(key, version, "response", body) else None
     except (Malformed, LookupError):
         return None
-    return None if oddities else body
 
 
 @functools.cache

@@ -17,7 +17,7 @@ from barnabas.captures.kafka.framing.frame_resync import FrameResync
 from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.captures.tcp.bytes_needed import swapped
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.specs.frames import OPPOSITE, Direction
+from barnabas.specs.frames import DIRECTIONS, OPPOSITE, Direction
 from barnabas.specs.registry import NAMES
 
 HELD: Final = 4 << 20
@@ -54,9 +54,9 @@ class _Side:
 @dataclass(slots=True)
 class _Undecided:
     opened: Opened
+    sides: dict[Direction, _Side]
     held: list[Event] = field(default_factory=list)
     size: int = 0
-    sides: dict[Direction, _Side] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -82,13 +82,8 @@ class ProtocolDetection:
                 del self._decided[number]
             return (renamed,)
         if isinstance(event, Opened):
-            self._undecided[number] = _Undecided(
-                event,
-                sides={
-                    "request": _Side(aligned=event.whole),
-                    "response": _Side(aligned=event.whole),
-                },
-            )
+            sides = {way: _Side(aligned=event.whole) for way in DIRECTIONS}
+            self._undecided[number] = _Undecided(event, sides)
             return ()
         return self._undecided_event(event)
 
@@ -134,7 +129,7 @@ class ProtocolDetection:
         opened = undecided.opened
         yield self._renamed(opened)
         if not opened.whole:
-            for direction in OPPOSITE:
+            for direction in DIRECTIONS:
                 yield Lost(passed, "arrived", direction, opened.ts_ns, 0)
         for event in undecided.held:
             yield self._renamed(event)

@@ -127,13 +127,13 @@ class Framing:
 
     def keep(self, data: bytes, at: int) -> bool:
         """Keep the frame that has begun here until the rest of it comes. False: it is whole, or none."""
-        left = len(data) - at
-        if left >= 4:
+        rest = len(data) - at
+        if rest >= 4:
             (size,) = _SIZE.unpack_from(data, at)
-            if left >= 4 + size or not 0 <= size <= FRAME_LIMIT:
+            if rest >= 4 + size or not 0 <= size <= FRAME_LIMIT:
                 return False
             self._enough = 4 + size
-        if left:
+        if rest:
             self._bytes += memoryview(data)[at:]
         return True
 

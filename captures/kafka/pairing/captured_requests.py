@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.specs.frames import RequestHead, response_body
@@ -14,43 +16,32 @@ def known_version(key: int, version: int) -> bool:
     return key in NAMES and version <= api(key).versions[1]
 
 
+def pending_request(
+    frame: CapturedFrame, head: tuple[int, int, int, str | None], **known: Any
+) -> Pending:
+    """A request as its frame came. head: correlation id, key, version, client id; known: of `Pending`."""
+    pending = Pending(*head, len(frame.data), frame.ts, frame.ts, packet=frame.packet, **known)
+    pending.ordinal, pending.request_place = frame.ordinal, frame.place
+    return pending
+
+
 def captured_request(frame: CapturedFrame, head: RequestHead) -> Pending:
     """A request with its header, and what the capture says of it."""
     facts = facts_of(frame)
-    return Pending(
-        head.correlation_id,
-        head.key,
-        head.version,
-        head.client_id,
-        len(frame.data),
-        frame.ts,
-        frame.ts,
+    return pending_request(
+        frame,
+        (head.correlation_id, head.key, head.version, head.client_id),
         body=frame.data[head.body :],
         rules=tuple(facts.get("rules", ())),
         sasl=facts.get("sasl", ""),
         payload=facts.get("payload", {}),
-        packet=frame.packet,
-        ordinal=frame.ordinal,
-        request_place=frame.place,
     )
 
 
 def opaque_request(frame: CapturedFrame, key: int) -> Pending:
     """A request without a header that can be read; key: that of `HEADLESS` which stands for it."""
-    return Pending(
-        0,
-        key,
-        0,
-        None,
-        len(frame.data),
-        frame.ts,
-        frame.ts,
-        opaque=True,
-        sasl=facts_of(frame).get("sasl", ""),
-        packet=frame.packet,
-        ordinal=frame.ordinal,
-        request_place=frame.place,
-    )
+    sasl = facts_of(frame).get("sasl", "")
+    return pending_request(frame, (0, key, 0, None), opaque=True, sasl=sasl)
 
 
 def body_of_response(data: bytes, pending: Pending) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from barnabas.captures.kafka import notes
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, STRAY, UNREADABLE, Exchange
@@ -55,7 +55,7 @@ class Conversation:
         self._needs = opened.needs
         self.undecoded = 0
         self.earlier = 0
-        """Responses to requests that are in a segment which is not here."""
+        """Responses to requests that are in a segment of the capture which is not here."""
         self._earlier = waiting(opened.comment)
         self.lossy = not opened.whole
         """Whether frames are missing: then a response may answer one of those."""
@@ -79,23 +79,22 @@ class Conversation:
 
     def pair_fast(self, chunk: Chunk) -> tuple[list[Exchange], bytes]:
         """The exchanges that frames at the beginning of a chunk complete, and the bytes behind those."""
-        _, flow, direction, ts_ns, data, _, packet = chunk
-        framing = self.framings.of(flow, direction)
-        found: list[Exchange] = []
+        direction = chunk.direction
+        framing = self.framings[chunk.flow, direction]
         if self._cut_off or (direction == "request" and self._raw_tokens):
-            return found, data
-        begun = framing.begun(len(data))
+            return [], chunk.data
+        begun = framing.begun(len(chunk.data))
         if begun is None:
-            return found, data
+            return [], chunk.data
         pair = self._fast.requests if direction == "request" else self._fast.responses
-        at = pair(framing, begun, data, ts_ns, packet, found)
+        found, at = pair(framing, begun, chunk)
         if at < 0:  # perhaps only since the header is in two parts
-            data = b"".join((begun, data))
-            at = pair(framing, bytearray(), data, ts_ns, packet, found)
+            chunk = chunk._replace(data=b"".join((begun, chunk.data)))
+            found, at = pair(framing, bytearray(), chunk)
         if found and direction == "response":
             self._answered = True
-        if not framing.keep(data, at):
-            return found, data[at:]
+        if not framing.keep(chunk.data, at):
+            return found, chunk.data[at:]
         self.say_needed(direction, framing)
         return found, b""
 
@@ -142,7 +141,7 @@ class Conversation:
 
     def _inferred(self, first: CapturedFrame) -> Iterator[Exchange]:
         """Responses before the first one behind a gap, which answer requests that stood in the gap."""
-        data, ends = self.framings.of("arrived", "response").take_passed()
+        data, ends = self.framings["arrived", "response"].take_passed()
         known = int.from_bytes(first.data[:4], signed=True)
         for one in inferred(data, known, self.pairing.asked().values()) if data else ():
             _, ts, packet = ends[bisect.bisect_left(ends, one.end, key=lambda piece: piece[0])]
@@ -163,14 +162,8 @@ class Conversation:
         waiting = [pending for pending, _ in self._requests.values()]
         yield from self._given_up(waiting, f"request not forwarded: {how}")
         for pending, frame in self._responses.values():
-            yield build_exchange(
-                pending,
-                *self._connection,
-                received=frame.ts,
-                response_size=len(frame.data),
-                note=f"response not forwarded: {how}",
-                packet=frame.packet,
-            )
+            note = f"response not forwarded: {how}"
+            yield self._responded(pending, frame, received=frame.ts, note=note)
         waiting = [*self.pairing.unanswered(), *self._own.values()]
         yield from self._given_up(waiting, f"no response: {how}")
 
@@ -205,11 +198,11 @@ class Conversation:
         return None
 
     def _request_left(self, frame: CapturedFrame) -> Exchange | None:
-        pending, answered = self._requests.pop(number_of(frame), (None, False))
+        pending, expects = self._requests.pop(number_of(frame), (None, False))
         if pending is None:
             return None
         pending.sent = frame.ts
-        if not answered:
+        if not expects:
             return self._without_response(pending, note=notes.UNANSWERED)
         self.pairing.sent(pending)
         return None
@@ -241,32 +234,26 @@ class Conversation:
         if left in ("later", "changed"):
             self._responses[frame.ordinal] = (pending, frame)
             return None
-        note, left_at = (facts.get("note", ""), None) if left == "never" else ("", frame.ts)
-        return self._with_response(pending, frame, frame.ts, left_at, note, facts.get("payload"))
+        came = {"answered": frame.ts} if left != "never" else {"note": facts.get("note", "")}
+        payload = facts.get("payload")
+        return self._with_response(pending, frame, received=frame.ts, payload=payload, **came)
 
     def _stray(self, frame: CapturedFrame) -> Exchange:
         """A response that no request can have asked for."""
         number = int.from_bytes(frame.data[:4], signed=True)
         answer = Pending(number, STRAY, 0, None, 0, frame.ts, frame.ts, response_place=frame.place)
-        return build_exchange(
-            answer,
-            *self._connection,
-            received=frame.ts,
-            answered=frame.ts,
-            response_size=len(frame.data),
-            packet=frame.packet,
-        )
+        return self._responded(answer, frame, received=frame.ts, answered=frame.ts)
 
     def _response_left(self, frame: CapturedFrame) -> Exchange | None:
         number = number_of(frame)
         if number < 0:  # made by the proxy
             own = self._own.pop(int.from_bytes(frame.data[:4], signed=True), None)
-            return None if own is None else self._with_response(own, frame, None, frame.ts)
+            return None if own is None else self._with_response(own, frame, answered=frame.ts)
         pending, arrived = self._responses.pop(number, (None, frame))
         if pending is None:
             return None
-        payload = facts_of(frame).get("payload")
-        return self._with_response(pending, frame, arrived.ts, frame.ts, payload=payload)
+        came = {"received": arrived.ts, "answered": frame.ts}
+        return self._with_response(pending, frame, payload=facts_of(frame).get("payload"), **came)
 
     def _given_up(self, several: Iterable[Pending], note: str) -> Iterator[Exchange]:
         for pending in several:
@@ -276,25 +263,13 @@ class Conversation:
         """Of a request that has no response."""
         return build_exchange(pending, *self._connection, note=note)
 
-    def _with_response(
-        self,
-        pending: Pending,
-        frame: CapturedFrame,
-        came: int | None,
-        left: int | None,
-        note: str = "",
-        payload: dict[str, str] | None = None,
-    ) -> Exchange:
-        """Of a request and its response, when that came and when it left."""
-        return build_exchange(
-            pending,
-            *self._connection,
-            received=came,
-            answered=left,
-            response_size=len(frame.data),
-            response_body=frame.data[body_of_response(frame.data, pending) :],
-            rules=tuple(facts_of(frame).get("rules", ())),
-            note=note,
-            payload=payload,
-            packet=frame.packet,
-        )
+    def _with_response(self, pending: Pending, frame: CapturedFrame, **came: Any) -> Exchange:
+        """Of a request and its response, whose body is kept; came: see `build_exchange`."""
+        body = frame.data[body_of_response(frame.data, pending) :]
+        rules = tuple(facts_of(frame).get("rules", ()))
+        return self._responded(pending, frame, response_body=body, rules=rules, **came)
+
+    def _responded(self, pending: Pending, frame: CapturedFrame, **came: Any) -> Exchange:
+        """Of a request and its response; came: see `build_exchange`."""
+        about = {"response_size": len(frame.data), "packet": frame.packet, **came}
+        return build_exchange(pending, *self._connection, **about)

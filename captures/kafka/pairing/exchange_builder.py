@@ -16,17 +16,17 @@ def build_exchange(
     answered: int | None = None,
     response_size: int | None = None,
     response_body: bytes | None = None,
+    packet: int = 0,
+    uncut: Uncut | None = None,
     rules: tuple[str, ...] = (),
     note: str = "",
     payload: dict[str, str] | None = None,
-    packet: int = 0,
-    uncut: Uncut | None = None,
 ) -> Exchange:
     """What came of a request.
 
     `received` is when the response came from the broker, `answered` when it left to the client (ns
-    since the epoch); both are None without a response. `rules` are those that touched the response,
-    `packet` is the number of its last in a capture file, and `uncut` its body where it is not cut out yet.
+    since the epoch); both are None without a response. `packet` is the number of its last one in a capture
+    file, `uncut` its body where it is not cut out yet, and `rules` are those that touched it.
     """
     arrived, sent, begun = pending.arrived, pending.sent, pending.begun
     if begun <= sent:

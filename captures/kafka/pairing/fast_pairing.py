@@ -1,8 +1,8 @@
 """The fast path of pairing, for chunks without comments.
 
-Each method returns how far into the chunk it went, and leaves the rest to the careful path in `conversation`:
-a frame that is not whole, a request that begins with other bytes than the last one of its kind, a response
-out of order. The careful path makes the same exchanges of all frames.
+Each method returns how far into the chunk it went, too, and leaves the rest to the careful path in
+`conversation`: a frame that is not whole, a request that begins with other bytes than the last one of its
+kind, a response out of order. The careful path makes the same exchanges of all frames.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT, Framing
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
+from barnabas.captures.tcp.events import Chunk
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.headers import response_header_version
 
@@ -81,15 +82,11 @@ class FastPairing:
         )
 
     def requests(
-        self,
-        framing: Framing,
-        begun: bytearray,
-        data: bytes,
-        ts: int,
-        packet: int,
-        found: list[Exchange],
-    ) -> int:
-        """Enter requests among those that wait; the exchanges of those that nobody answers are `found`."""
+        self, framing: Framing, begun: bytearray, chunk: Chunk
+    ) -> tuple[list[Exchange], int]:
+        """Enter requests among those that wait; returns the exchanges of those that nobody answers."""
+        found: list[Exchange] = []
+        _, _, _, ts, data, _, packet = chunk
         find, enter = self._kinds.get, self._pairing.waiting.append
         ordinal, place = framing.ordinal, framing.found
         # positions count from the first byte of `data`: a frame that has begun is before it
@@ -127,18 +124,14 @@ class FastPairing:
             place += 1
             at = behind
         framing.ordinal, framing.found = ordinal, place
-        return at
+        return found, at
 
     def responses(
-        self,
-        framing: Framing,
-        begun: bytearray,
-        data: bytes,
-        ts: int,
-        packet: int,
-        found: list[Exchange],
-    ) -> int:
-        """Pair responses that come in the order of their requests; their exchanges are `found`."""
+        self, framing: Framing, begun: bytearray, chunk: Chunk
+    ) -> tuple[list[Exchange], int]:
+        """Pair responses that come in the order of their requests; returns their exchanges."""
+        found: list[Exchange] = []
+        _, _, _, ts, data, _, packet = chunk
         pairing, waiting, find = self._pairing, self._pairing.waiting, self._kinds.get
         number, client, broker, server = self._connection
         place = framing.found
@@ -167,30 +160,17 @@ class FastPairing:
             waiting.popleft()
             pending.begun, pairing.latest = pairing.latest, ts
             pending.response_place = place
-            body, left = (uncut.cut(), None) if size < large else (None, uncut)
+            body, kept = (uncut.cut(), None) if size < large else (None, uncut)
             found.append(
                 build_exchange(
-                    pending,
-                    number,
-                    client,
-                    broker,
-                    server,
-                    ts,
-                    ts,
-                    size,
-                    body,
-                    (),
-                    "",
-                    None,
-                    packet,
-                    left,
+                    pending, number, client, broker, server, ts, ts, size, body, packet, kept
                 )
             )
             place += 1
             at = behind
         framing.ordinal += place - framing.found
         framing.found = place
-        return at
+        return found, at
 
 
 def _suffices(frame: bytes, end: int) -> bool:

@@ -86,10 +86,10 @@ class Pairing:
         >>> pairing.answer(8)[1], pairing.answer(7)[1], pairing.answer(7)
         (False, True, (None, False))
         """
-        for at, pending in enumerate(self.waiting):
+        for index, pending in enumerate(self.waiting):
             if pending.opaque if correlation_id is None else _is(pending, correlation_id):
-                del self.waiting[at]
-                return pending, at == 0
+                del self.waiting[index]
+                return pending, index == 0
         return None, False
 
     def passed_over(self, correlation_id: int) -> list[Pending]:
@@ -126,9 +126,9 @@ class Pairing:
         >>> [pending.correlation_id for pending in pairing.before(8)], len(pairing.waiting)
         ([7], 1)
         """
-        for at, pending in enumerate(self.waiting):
+        for index, pending in enumerate(self.waiting):
             if _is(pending, correlation_id):
-                return [self.waiting.popleft() for _ in range(at)]
+                return [self.waiting.popleft() for _ in range(index)]
         return []
 
     def came(self, pending: Pending, when: int) -> None:
@@ -138,9 +138,9 @@ class Pairing:
 
     def unanswered(self) -> list[Pending]:
         """Take out all that wait: the connection is closed."""
-        left = list(self.waiting)
+        waiting = list(self.waiting)
         self.waiting.clear()
-        return left
+        return waiting
 
 
 def _is(pending: Pending, correlation_id: int) -> bool:

@@ -97,20 +97,20 @@ def _unbegun(rules: Sequence[RuleConfig], never: Collection[str]) -> list[RuleCo
     known = {rule.name: rule for rule in rules}
     waiting = [rule for rule in rules if rule.name not in never]
     while True:
-        stuck = {rule.name for rule in waiting}
-        begun = [
-            rule
+        stuck = {rule.name for rule in waiting}.union(never)
+        begun = {
+            rule.name
             for rule in waiting
             if rule.when.after is None
             or rule.when.after.rule is None
             or (
-                rule.when.after.rule not in {*stuck, *never}
+                rule.when.after.rule not in stuck
                 and _most(known[rule.when.after.rule]) >= rule.when.after.fired
             )
-        ]
+        }
         if not begun:
             return waiting
-        waiting = [rule for rule in waiting if rule not in begun]
+        waiting = [rule for rule in waiting if rule.name not in begun]
 
 
 def _not_begun(rule: RuleConfig, rules: Sequence[RuleConfig]) -> str:

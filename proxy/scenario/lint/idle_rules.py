@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from barnabas.proxy.scenario.lint import dead_rules
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
@@ -11,22 +11,24 @@ from barnabas.proxy.scenario.model import RuleConfig, Scenario
 def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
     """Each such rule, unless it can't fire in the first place, and why it does nothing."""
     dead = {name for name, _ in dead_rules.check(scenario)}
+    waited_for = {
+        point.rule
+        for rule in scenario.rules
+        for point in (rule.when.after, rule.when.until)
+        if point is not None
+    }
     for rule in scenario.rules:
         if rule.name not in dead:
-            yield from ((rule.name, reason) for reason in _reasons(rule, scenario.rules))
+            reasons = _reasons(rule, rule.name in waited_for)
+            yield from ((rule.name, reason) for reason in reasons)
 
 
-def _reasons(rule: RuleConfig, rules: Sequence[RuleConfig]) -> Iterator[str]:
+def _reasons(rule: RuleConfig, waited_for: bool) -> Iterator[str]:
     """Why a rule, or a fault of it, does nothing."""
     when = rule.when
     if when.probability == 0 or (when.phases and not any(one.probability for one in when.phases)):
         yield "fires only by `barnabas ctl rule fire`: its probability is 0"
         return
-    waited_for = any(
-        point is not None and point.rule == rule.name
-        for other in rules
-        for point in (other.when.after, other.when.until)
-    )
     if len(rule.do) > 1 or not waited_for:  # else that it fires is what it is for
         for fault in rule.do:
             if setting := getattr(fault.config, "no_op", ""):

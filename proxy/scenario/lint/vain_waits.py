@@ -7,20 +7,15 @@ from collections.abc import Iterator
 from barnabas.proxy.matching.kinds import names_any
 from barnabas.proxy.matching.match import Match, Until
 from barnabas.proxy.scenario.lint.dead_rules import unmet
-from barnabas.proxy.scenario.model import RuleConfig, Scenario
+from barnabas.proxy.scenario.model import Scenario
 
 
 def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
     """Each such rule, and why what it waits for can't come."""
     for rule in scenario.rules:
-        for until in _untils(rule):
+        for until in (until for fault in rule.do for until in fault.untils):
             for reason in (*unmet(until), *_apart(rule.match, until)):
                 yield rule.name, reason
-
-
-def _untils(rule: RuleConfig) -> Iterator[Until]:
-    for fault in rule.do:
-        yield from (value for _, value in fault.config if isinstance(value, Until))
 
 
 def _apart(match: Match, until: Until) -> Iterator[str]:

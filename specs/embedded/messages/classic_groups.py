@@ -30,11 +30,7 @@ LegacyOffsetCommitValue = Message(
     "commit_timestamp" / Int64,
 ).of("LegacyOffsetCommitValue", (0, 0), FOREVER)
 
-OffsetCommitKey = Message(
-    "group"     / String,
-    "topic"     / String,
-    "partition" / Int32,
-).of("OffsetCommitKey", (0, 0), FOREVER)
+OffsetCommitKey = LegacyOffsetCommitKey.of("OffsetCommitKey", (0, 0), FOREVER)
 
 OffsetCommitValue = Message(
     "offset"           / Int64,

@@ -15,22 +15,20 @@ from barnabas.specs.declaration import (
     Struct,
     Uuid,
 )
+from barnabas.specs.embedded.messages.groups import of_group, of_member, target_metadata
 from barnabas.specs.message import Message
+from barnabas.specs.structures import TopicPartitions
 
 # fmt: off
 
-ConsumerGroupMetadataKey = Message(
-    "group_id" / String,
-).of("ConsumerGroupMetadataKey", (0, 0), FOREVER)
+ConsumerGroupMetadataKey = of_group("ConsumerGroupMetadataKey")
 
 ConsumerGroupMetadataValue = Message(
     "epoch"         / Int32,
     "metadata_hash" / Int64.tag(0),
 ).of("ConsumerGroupMetadataValue", (0, 0), 0)
 
-ConsumerGroupPartitionMetadataKey = Message(
-    "group_id" / String,
-).of("ConsumerGroupPartitionMetadataKey", (0, 0), FOREVER)
+ConsumerGroupPartitionMetadataKey = of_group("ConsumerGroupPartitionMetadataKey")
 
 ConsumerGroupPartitionMetadataValue = Message(
     "topics" / Array(
@@ -44,10 +42,7 @@ ConsumerGroupPartitionMetadataValue = Message(
     ),
 ).of("ConsumerGroupPartitionMetadataValue", (0, 0), 0)
 
-ConsumerGroupMemberMetadataKey = Message(
-    "group_id"  / String,
-    "member_id" / String,
-).of("ConsumerGroupMemberMetadataKey", (0, 0), FOREVER)
+ConsumerGroupMemberMetadataKey = of_member("ConsumerGroupMemberMetadataKey")
 
 ConsumerGroupMemberMetadataValue = Message(
     "instance_id"             / NullableString,
@@ -67,33 +62,19 @@ ConsumerGroupMemberMetadataValue = Message(
     ).nullable().tag(0),
 ).of("ConsumerGroupMemberMetadataValue", (0, 0), 0)
 
-ConsumerGroupTargetAssignmentMetadataKey = Message(
-    "group_id" / String,
-).of("ConsumerGroupTargetAssignmentMetadataKey", (0, 0), FOREVER)
+ConsumerGroupTargetAssignmentMetadataKey = of_group("ConsumerGroupTargetAssignmentMetadataKey")
 
-ConsumerGroupTargetAssignmentMetadataValue = Message(
-    "assignment_epoch"     / Int32,
-    "assignment_timestamp" / Int64.tag(0),
-).of("ConsumerGroupTargetAssignmentMetadataValue", (0, 0), 0)
+ConsumerGroupTargetAssignmentMetadataValue = target_metadata("ConsumerGroupTargetAssignmentMetadataValue")
 
-ConsumerGroupTargetAssignmentMemberKey = Message(
-    "group_id"  / String,
-    "member_id" / String,
-).of("ConsumerGroupTargetAssignmentMemberKey", (0, 0), FOREVER)
+ConsumerGroupTargetAssignmentMemberKey = of_member("ConsumerGroupTargetAssignmentMemberKey")
 
 ConsumerGroupTargetAssignmentMemberValue = Message(
-    "topic_partitions" / Array(
-        "topic_id"   / Uuid,
-        "partitions" / Array(Int32),
-    ),
+    "topic_partitions" / Array(TopicPartitions),
 ).of("ConsumerGroupTargetAssignmentMemberValue", (0, 0), 0)
 
-ConsumerGroupCurrentMemberAssignmentKey = Message(
-    "group_id"  / String,
-    "member_id" / String,
-).of("ConsumerGroupCurrentMemberAssignmentKey", (0, 0), FOREVER)
+ConsumerGroupCurrentMemberAssignmentKey = of_member("ConsumerGroupCurrentMemberAssignmentKey")
 
-TopicPartitions = Struct(
+TopicPartitionsAndEpochs = Struct(
     "topic_id"          / Uuid,
     "partitions"        / Array(Int32),
     "assignment_epochs" / Array(Int32).nullable().tag(0),
@@ -103,8 +84,8 @@ ConsumerGroupCurrentMemberAssignmentValue = Message(
     "member_epoch"                  / Int32,
     "previous_member_epoch"         / Int32,
     "state"                         / Int8,
-    "assigned_partitions"           / Array(TopicPartitions),
-    "partitions_pending_revocation" / Array(TopicPartitions),
+    "assigned_partitions"           / Array(TopicPartitionsAndEpochs),
+    "partitions_pending_revocation" / Array(TopicPartitionsAndEpochs),
 ).of("ConsumerGroupCurrentMemberAssignmentValue", (0, 0), 0)
 
 ConsumerGroupRegularExpressionKey = Message(

@@ -5,18 +5,9 @@ Snapshot*Record.json (KIP-630), KRaftVersionRecord.json and VotersRecord.json (K
 Kafka. How they are framed is in `barnabas.specs.embedded.control_records`.
 """
 
-from barnabas.specs.declaration import (
-    FOREVER,
-    Array,
-    Int16,
-    Int32,
-    Int64,
-    String,
-    Struct,
-    UInt16,
-    Uuid,
-)
+from barnabas.specs.declaration import FOREVER, Array, Int16, Int32, Int64, Struct, Uuid
 from barnabas.specs.message import Message
+from barnabas.specs.structures import Listener
 
 # fmt: off
 
@@ -59,11 +50,7 @@ VotersRecord = Message(
     "voters"  / Array(
         "voter_id"              / Int32,
         "voter_directory_id"    / Uuid,
-        "endpoints"             / Array(
-            "name" / String,
-            "host" / String,
-            "port" / UInt16,
-        ),
+        "endpoints"             / Array(Listener),
         "kraft_version_feature" / Struct(
             "min_supported_version" / Int16,
             "max_supported_version" / Int16,

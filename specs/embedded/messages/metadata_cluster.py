@@ -12,10 +12,10 @@ from barnabas.specs.declaration import (
     Int64,
     NullableString,
     String,
-    UInt16,
     Uuid,
 )
 from barnabas.specs.message import Message
+from barnabas.specs.structures import Feature, SecuredListener
 
 # fmt: off
 
@@ -24,17 +24,8 @@ RegisterBrokerRecord = Message(
     "is_migrating_zk_broker" / Bool.since(2),
     "incarnation_id"         / Uuid,
     "broker_epoch"           / Int64,
-    "end_points"             / Array(
-        "name"              / String,
-        "host"              / String,
-        "port"              / UInt16,
-        "security_protocol" / Int16,
-    ),
-    "features"               / Array(
-        "name"                  / String,
-        "min_supported_version" / Int16,
-        "max_supported_version" / Int16,
-    ),
+    "end_points"             / Array(SecuredListener),
+    "features"               / Array(Feature),
     "rack"                   / NullableString,
     "fenced"                 / Bool.default(True),
     "in_controlled_shutdown" / Bool.since(1),
@@ -52,10 +43,7 @@ FenceBrokerRecord = Message(
     "epoch" / Int64,
 ).of("FenceBrokerRecord", (0, 0), 0)
 
-UnfenceBrokerRecord = Message(
-    "id"    / Int32,
-    "epoch" / Int64,
-).of("UnfenceBrokerRecord", (0, 0), 0)
+UnfenceBrokerRecord = FenceBrokerRecord.of("UnfenceBrokerRecord", (0, 0), 0)
 
 FeatureLevelRecord = Message(
     "name"          / String,
@@ -97,15 +85,6 @@ RegisterControllerRecord = Message(
     "controller_id"      / Int32,
     "incarnation_id"     / Uuid,
     "zk_migration_ready" / Bool,
-    "end_points"         / Array(
-        "name"              / String,
-        "host"              / String,
-        "port"              / UInt16,
-        "security_protocol" / Int16,
-    ),
-    "features"           / Array(
-        "name"                  / String,
-        "min_supported_version" / Int16,
-        "max_supported_version" / Int16,
-    ),
+    "end_points"         / Array(SecuredListener),
+    "features"           / Array(Feature),
 ).of("RegisterControllerRecord", (0, 0), 0)

@@ -16,6 +16,7 @@ from barnabas.specs.declaration import (
     Uuid,
 )
 from barnabas.specs.message import Message
+from barnabas.specs.structures import Entity
 
 # fmt: off
 
@@ -46,10 +47,7 @@ UserScramCredentialRecord = Message(
 ).of("UserScramCredentialRecord", (0, 0), 0)
 
 ClientQuotaRecord = Message(
-    "entity" / Array(
-        "entity_type" / String,
-        "entity_name" / NullableString,
-    ),
+    "entity" / Array(Entity),
     "key"    / String,
     "value"  / Float64,
     "remove" / Bool,

@@ -4,7 +4,6 @@ Layout: ShareGroup*Key.json and ShareGroup*Value.json of Apache Kafka 4.3.1.
 """
 
 from barnabas.specs.declaration import (
-    FOREVER,
     Array,
     Int8,
     Int32,
@@ -14,14 +13,13 @@ from barnabas.specs.declaration import (
     Struct,
     Uuid,
 )
+from barnabas.specs.embedded.messages.groups import of_group, of_member, target_metadata
 from barnabas.specs.message import Message
+from barnabas.specs.structures import NamedTopicPartitions, TopicPartitions
 
 # fmt: off
 
-ShareGroupMemberMetadataKey = Message(
-    "group_id"  / String,
-    "member_id" / String,
-).of("ShareGroupMemberMetadataKey", (0, 0), FOREVER)
+ShareGroupMemberMetadataKey = of_member("ShareGroupMemberMetadataKey")
 
 ShareGroupMemberMetadataValue = Message(
     "rack_id"                / NullableString,
@@ -30,45 +28,24 @@ ShareGroupMemberMetadataValue = Message(
     "subscribed_topic_names" / Array(String),
 ).of("ShareGroupMemberMetadataValue", (0, 0), 0)
 
-ShareGroupMetadataKey = Message(
-    "group_id" / String,
-).of("ShareGroupMetadataKey", (0, 0), FOREVER)
+ShareGroupMetadataKey = of_group("ShareGroupMetadataKey")
 
 ShareGroupMetadataValue = Message(
     "epoch"         / Int32,
     "metadata_hash" / Int64,
 ).of("ShareGroupMetadataValue", (0, 0), 0)
 
-ShareGroupTargetAssignmentMetadataKey = Message(
-    "group_id" / String,
-).of("ShareGroupTargetAssignmentMetadataKey", (0, 0), FOREVER)
+ShareGroupTargetAssignmentMetadataKey = of_group("ShareGroupTargetAssignmentMetadataKey")
 
-ShareGroupTargetAssignmentMetadataValue = Message(
-    "assignment_epoch"     / Int32,
-    "assignment_timestamp" / Int64.tag(0),
-).of("ShareGroupTargetAssignmentMetadataValue", (0, 0), 0)
+ShareGroupTargetAssignmentMetadataValue = target_metadata("ShareGroupTargetAssignmentMetadataValue")
 
-ShareGroupTargetAssignmentMemberKey = Message(
-    "group_id"  / String,
-    "member_id" / String,
-).of("ShareGroupTargetAssignmentMemberKey", (0, 0), FOREVER)
+ShareGroupTargetAssignmentMemberKey = of_member("ShareGroupTargetAssignmentMemberKey")
 
 ShareGroupTargetAssignmentMemberValue = Message(
-    "topic_partitions" / Array(
-        "topic_id"   / Uuid,
-        "partitions" / Array(Int32),
-    ),
+    "topic_partitions" / Array(TopicPartitions),
 ).of("ShareGroupTargetAssignmentMemberValue", (0, 0), 0)
 
-ShareGroupCurrentMemberAssignmentKey = Message(
-    "group_id"  / String,
-    "member_id" / String,
-).of("ShareGroupCurrentMemberAssignmentKey", (0, 0), FOREVER)
-
-TopicPartitions = Struct(
-    "topic_id"   / Uuid,
-    "partitions" / Array(Int32),
-)
+ShareGroupCurrentMemberAssignmentKey = of_member("ShareGroupCurrentMemberAssignmentKey")
 
 ShareGroupCurrentMemberAssignmentValue = Message(
     "member_epoch"          / Int32,
@@ -77,15 +54,7 @@ ShareGroupCurrentMemberAssignmentValue = Message(
     "assigned_partitions"   / Array(TopicPartitions),
 ).of("ShareGroupCurrentMemberAssignmentValue", (0, 0), 0)
 
-ShareGroupStatePartitionMetadataKey = Message(
-    "group_id" / String,
-).of("ShareGroupStatePartitionMetadataKey", (0, 0), FOREVER)
-
-TopicPartitionsInfo = Struct(
-    "topic_id"   / Uuid,
-    "topic_name" / String,
-    "partitions" / Array(Int32),
-)
+ShareGroupStatePartitionMetadataKey = of_group("ShareGroupStatePartitionMetadataKey")
 
 TopicInfo = Struct(
     "topic_id"   / Uuid,
@@ -93,7 +62,7 @@ TopicInfo = Struct(
 )
 
 ShareGroupStatePartitionMetadataValue = Message(
-    "initializing_topics" / Array(TopicPartitionsInfo),
-    "initialized_topics"  / Array(TopicPartitionsInfo),
+    "initializing_topics" / Array(NamedTopicPartitions),
+    "initialized_topics"  / Array(NamedTopicPartitions),
     "deleting_topics"     / Array(TopicInfo),
 ).of("ShareGroupStatePartitionMetadataValue", (0, 0), 0)

@@ -4,16 +4,14 @@ Layout: the Java classes StickyAssignor (v0 KIP-54, v1 KIP-341) and CooperativeS
 of Apache Kafka.
 """
 
-from barnabas.specs.declaration import FOREVER, Array, Int32, String
+from barnabas.specs.declaration import FOREVER, Array, Int32
 from barnabas.specs.message import Message
+from barnabas.specs.structures import TopicPartitionsByName
 
 # fmt: off
 
 StickyAssignorUserData = Message(
-    "previous_assignment" / Array(
-        "topic"      / String,
-        "partitions" / Array(Int32),
-    ),
+    "previous_assignment" / Array(TopicPartitionsByName),
     "generation"          / Int32.since(1).default(-1),
 ).of("StickyAssignorUserData", (0, 1), FOREVER)
 

@@ -3,52 +3,23 @@
 Layout: StreamsGroup*Key.json and StreamsGroup*Value.json of Apache Kafka 4.3.1.
 """
 
-from barnabas.specs.declaration import (
-    FOREVER,
-    Array,
-    Int8,
-    Int16,
-    Int32,
-    Int64,
-    NullableString,
-    String,
-    Struct,
-    UInt16,
-)
+from barnabas.specs.declaration import Array, Int8, Int32, Int64, NullableString, String, Struct
+from barnabas.specs.embedded.messages.groups import of_group, of_member, target_metadata
 from barnabas.specs.message import Message
+from barnabas.specs.structures import Endpoint, KeyValue, Subtopology, TaskIds
 
 # fmt: off
 
-StreamsGroupMetadataKey = Message(
-    "group_id" / String,
-).of("StreamsGroupMetadataKey", (0, 0), FOREVER)
-
-LastAssignmentConfig = Struct(
-    "key"   / String,
-    "value" / String,
-)
+StreamsGroupMetadataKey = of_group("StreamsGroupMetadataKey")
 
 StreamsGroupMetadataValue = Message(
     "epoch"                    / Int32,
     "metadata_hash"            / Int64,
     "validated_topology_epoch" / Int32.tag(0).default(-1),
-    "last_assignment_configs"  / Array(LastAssignmentConfig).nullable().tag(1),
+    "last_assignment_configs"  / Array(KeyValue).nullable().tag(1),
 ).of("StreamsGroupMetadataValue", (0, 0), 0)
 
-StreamsGroupMemberMetadataKey = Message(
-    "group_id"  / String,
-    "member_id" / String,
-).of("StreamsGroupMemberMetadataKey", (0, 0), FOREVER)
-
-Endpoint = Struct(
-    "host" / String,
-    "port" / UInt16,
-)
-
-KeyValue = Struct(
-    "key"   / String,
-    "value" / String,
-)
+StreamsGroupMemberMetadataKey = of_member("StreamsGroupMemberMetadataKey")
 
 StreamsGroupMemberMetadataValue = Message(
     "instance_id"          / NullableString,
@@ -62,24 +33,11 @@ StreamsGroupMemberMetadataValue = Message(
     "client_tags"          / Array(KeyValue),
 ).of("StreamsGroupMemberMetadataValue", (0, 0), 0)
 
-StreamsGroupTargetAssignmentMetadataKey = Message(
-    "group_id" / String,
-).of("StreamsGroupTargetAssignmentMetadataKey", (0, 0), FOREVER)
+StreamsGroupTargetAssignmentMetadataKey = of_group("StreamsGroupTargetAssignmentMetadataKey")
 
-StreamsGroupTargetAssignmentMetadataValue = Message(
-    "assignment_epoch"     / Int32,
-    "assignment_timestamp" / Int64.tag(0),
-).of("StreamsGroupTargetAssignmentMetadataValue", (0, 0), 0)
+StreamsGroupTargetAssignmentMetadataValue = target_metadata("StreamsGroupTargetAssignmentMetadataValue")
 
-StreamsGroupTargetAssignmentMemberKey = Message(
-    "group_id"  / String,
-    "member_id" / String,
-).of("StreamsGroupTargetAssignmentMemberKey", (0, 0), FOREVER)
-
-TaskIds = Struct(
-    "subtopology_id" / String,
-    "partitions"     / Array(Int32),
-)
+StreamsGroupTargetAssignmentMemberKey = of_member("StreamsGroupTargetAssignmentMemberKey")
 
 StreamsGroupTargetAssignmentMemberValue = Message(
     "active_tasks"  / Array(TaskIds),
@@ -87,10 +45,7 @@ StreamsGroupTargetAssignmentMemberValue = Message(
     "warmup_tasks"  / Array(TaskIds),
 ).of("StreamsGroupTargetAssignmentMemberValue", (0, 0), 0)
 
-StreamsGroupCurrentMemberAssignmentKey = Message(
-    "group_id"  / String,
-    "member_id" / String,
-).of("StreamsGroupCurrentMemberAssignmentKey", (0, 0), FOREVER)
+StreamsGroupCurrentMemberAssignmentKey = of_member("StreamsGroupCurrentMemberAssignmentKey")
 
 TaskIdsAndEpochs = Struct(
     "subtopology_id"    / String,
@@ -110,35 +65,9 @@ StreamsGroupCurrentMemberAssignmentValue = Message(
     "warmup_tasks_pending_revocation"  / Array(TaskIdsAndEpochs),
 ).of("StreamsGroupCurrentMemberAssignmentValue", (0, 0), 0)
 
-StreamsGroupTopologyKey = Message(
-    "group_id" / String,
-).of("StreamsGroupTopologyKey", (0, 0), FOREVER)
-
-TopicConfig = Struct(
-    "key"   / String,
-    "value" / String,
-)
-
-TopicInfo = Struct(
-    "name"               / String,
-    "partitions"         / Int32,
-    "replication_factor" / Int16,
-    "topic_configs"      / Array(TopicConfig),
-)
+StreamsGroupTopologyKey = of_group("StreamsGroupTopologyKey")
 
 StreamsGroupTopologyValue = Message(
     "epoch"         / Int32,
-    "subtopologies" / Array(
-        "subtopology_id"            / String,
-        "source_topics"             / Array(String),
-        "source_topic_regex"        / Array(String),
-        "state_changelog_topics"    / Array(TopicInfo),
-        "repartition_sink_topics"   / Array(String),
-        "repartition_source_topics" / Array(TopicInfo),
-        "copartition_groups"        / Array(
-            "source_topics"             / Array(Int16),
-            "source_topic_regex"        / Array(Int16),
-            "repartition_source_topics" / Array(Int16),
-        ),
-    ),
+    "subtopologies" / Array(Subtopology),
 ).of("StreamsGroupTopologyValue", (0, 0), 0)

@@ -18,7 +18,7 @@ import typer.main
 from barnabas.captures.checks import CHECKS
 from barnabas.cli.app import app
 from barnabas.proxy.faults import FAULTS
-from barnabas.proxy.scenario.file import scenario_schema
+from barnabas.proxy.scenario.json_schema import scenario_schema
 from tests.places import ROOT
 
 PLACES: Final = ("barnabas", "captures", "experiments", "fuzz", "peers", "pipeline", "proxy")

@@ -73,7 +73,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
             "--filter selects what the log shows",
         ),
         ((*PROXY, "--max-version", "Fetch"), "--max-version: 'Fetch' is no API and version"),
-        ((*PROXY, "--max-version", "Fetsh=3"), "did you mean Fetch?"),
+        ((*PROXY, "--max-version", "Fetsh=3"), "did you mean 'Fetch'?"),
         ((*PROXY, "--pretend", "0.9"), "--pretend: no release '0.9' with ApiVersions is known"),
         ((*PROXY, "--connect-timeout", "10"), "--connect-timeout: 10 needs a unit"),
         ((*PROXY, "--drain", "soon"), "--drain: 'soon' is no duration"),
@@ -81,7 +81,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
             (*PROXY, "--scenario", "missing.yaml"),
             "scenario: no scenario and no file 'missing.yaml'",
         ),
-        ((*PROXY, "--scenario", "folder"), "can't read the scenario folder"),
+        ((*PROXY, "--scenario", "folder"), "no scenario and no file 'folder'"),
         ((*PROXY, "--scenario", "wrong.yaml"), "wrong.yaml:4: unknown key 'delai' in do"),
         ((*PROXY, "--capture", "no/such/folder.pcapng"), "can't write the capture"),
         ((*PROXY, "--capture", "x" * 300), "File name too long"),
@@ -110,6 +110,14 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         (("decode", "text.pcapng", "--frames", "--filter", "api"), "omit --frames"),
         (("decode", "--request", "00", "--filter", "api"), "--filter applies to a capture file"),
         (("decode", "text.pcapng", "--frames", "--quiet-fetches"), "omit --json and --frames"),
+        (("decode", "text.pcapng", "--bodies", "full"), "--bodies changes only rows of exchanges"),
+        (
+            ("decode", "text.pcapng", "--frames", "--json", "--bodies", "full"),
+            "--bodies changes only rows of exchanges",
+        ),
+        (("decode", "--request", "00", "--bodies", "full"), "--bodies applies to a capture file"),
+        (("grep", "x", "text.pcapng", "--bodies", "full"), "--bodies changes only rows"),
+        ((*PROXY, "--bodies", "full"), "--bodies changes only rows of exchanges in JSON"),
         (
             ("decode", "--request", "00", "--no-quiet-fetches"),
             "--quiet-fetches applies to a capture",
@@ -118,6 +126,10 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         (("scenario", "check", "wrong.yaml"), "did you mean 'delay'?"),
         (("scenario", "check", "right.yaml", "wrong.yaml"), "wrong.yaml:4"),
         (("peers", "start", "zookeeper"), "unknown kind of brokers 'zookeeper'"),
+        (("--nope",), "No such option: --nope; see barnabas --help"),
+        (("nope",), "No such command 'nope'; see barnabas --help"),
+        (("serve",), "Missing argument 'FILE'; see barnabas serve --help"),
+        (("spec", "show", "--vers\x1b[2J"), "see barnabas spec show --help"),
     ],
 )
 def test_misuse_is_one_line_that_says_what_to_do(
@@ -228,6 +240,8 @@ def test_an_output_on_a_full_disk_is_one_line(command: tuple[str, ...]) -> None:
         ("spec", "list", "--json"),
         ("scenario", "schema"),
         ("peers", "list"),
+        ("--help",),
+        ("peers", "start", "--help"),
     ],
 )
 def test_a_reader_that_has_seen_enough_is_no_trouble(command: tuple[str, ...]) -> None:

@@ -88,7 +88,7 @@ def test_what_no_exchange_can_have_is_an_error_and_not_an_empty_list(
     cluster: str, tmp_path: Path
 ) -> None:
     with start_proxy(cluster, tmp_path) as proxy:
-        with pytest.raises(ValueError, match=r"'Prodcue'; did you mean Produce\?"):
+        with pytest.raises(ValueError, match=r"'Prodcue'; did you mean 'Produce'\?"):
             proxy.exchanges(api="Prodcue")
         with pytest.raises(ValueError, match="unknown Kafka error code 'TIMED_OUT'"):
             proxy.wait_for(error="TIMED_OUT")

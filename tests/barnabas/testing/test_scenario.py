@@ -8,13 +8,12 @@ import pytest
 
 from barnabas.experiments.library import FOLDER, names
 from barnabas.proxy.scenario.file import loads
-from barnabas.testing.scenario import LIBRARY, Source, WrongScenario, written
+from barnabas.testing.scenario import Source, WrongScenario, written
 
 TEXT = "version: 1\nrules: [{name: a, do: close}]\n"
 
 
 def test_a_file_beside_the_test_goes_before_a_name_of_ours(tmp_path: Path) -> None:
-    assert LIBRARY == FOLDER
     for name in names():
         assert written(name, tmp_path) == FOLDER / f"{name}.yaml"
     mine = tmp_path / names()[0]
@@ -35,7 +34,12 @@ def test_a_mapping_is_written_as_a_scenario() -> None:
     assert [rule.name for rule in loads(found).rules] == ["ümlaut"]
 
 
+def test_what_is_no_scenario_at_all() -> None:
+    with pytest.raises(WrongScenario, match="a scenario is a file, a name, YAML or a dict, not 3"):
+        written(3, Path("/"))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("source", ["missing.yaml", Path("missing.yaml"), Path("{a"), ""])
 def test_what_is_not_there(source: Source, tmp_path: Path) -> None:
-    with pytest.raises(WrongScenario, match=r"there is no file '.*' in .*, nor a scenario of that"):
+    with pytest.raises(WrongScenario, match=r"no scenario and no file '.*' in /"):
         written(source, tmp_path)

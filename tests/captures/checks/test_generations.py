@@ -179,7 +179,7 @@ def test_who_comes_back_had_gone() -> None:
     anew = join(8 * S, "b-2", 3, new=True, client="b", connection=2)
     causes = [one.causes for one in learnt(*PAIR, gone, alone, anew)]
     assert [*map(str, causes[2])] == ["b came back"]
-    assert causes[2][0].at_length == (
+    assert causes[2][0].in_full == (
         "b came back (before, b left: consumer poll timeout has expired.)"
     )
 

@@ -21,12 +21,12 @@ def test_members_with_something_in_common_are_counted() -> None:
     for one in (member("a"), member("b"), member("c", "other", "static")):
         members[one.id] = one
     assert [members.others(member("a"), name) for name in ("app", "host/app", "other")] == [1, 1, 1]
-    assert (members.at("static"), members.at("no"), members.at(None)) == ("c", "", "")
+    assert (members.static("static"), members.static("no"), members.static(None)) == ("c", "", "")
     members["b"] = member("b", "other")
     assert (members.others(members["a"], "app"), members["a"].named(members)) == (0, "app")
     members.discard("c")
     members.discard("never")
-    assert (members.at("static"), members.others(members["b"], "other")) == ("", 0)
+    assert (members.static("static"), members.others(members["b"], "other")) == ("", 0)
 
 
 @pytest.mark.parametrize("kind", [Generations, Epochs])

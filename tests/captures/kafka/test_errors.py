@@ -53,5 +53,6 @@ def test_golden_responses_give_the_error_that_their_bodies_show() -> None:
         assert one.response is not None
         expected = next((code for code in codes(one.response) if code), 0)
         assert first_error(frame["key"], frame["version"], body) == expected
+        assert first_error(frame["key"], frame["version"], body, one.response) == expected
         seen += bool(expected)
     assert seen > 1000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.captures.kafka.expression import expression, quote
+from barnabas.captures.kafka.expression import MAX_DEPTH, expression, quote
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,12 @@ def test_a_bare_number_is_a_number() -> None:
 def test_an_error_names_the_column_of_what_was_written(text: str, column: int) -> None:
     with pytest.raises(ValueError, match=rf"at column {column}$"):
         expression(text)
+
+
+@pytest.mark.parametrize("sign", [" || ", " && "])
+def test_a_chain_is_decided_or_refused(sign: str) -> None:
+    row = {"a": "x" if sign == " && " else "y"}
+    longest = sign.join(["a == 'x'"] * (MAX_DEPTH - 1))  # a comparison is two deep
+    assert expression(longest).holds(row) == (sign == " && ")
+    with pytest.raises(ValueError, match="is nested too deeply"):
+        expression(f"{longest}{sign}a == 'x'")

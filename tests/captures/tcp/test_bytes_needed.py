@@ -19,7 +19,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.bytes_needed import NEVER_SAID, BytesNeeded, Needs, swapped
 from barnabas.captures.tcp.events import Chunk, Event, Opened
 from barnabas.captures.tcp.flow import GRACE
-from barnabas.captures.tcp.headers import Segment
+from barnabas.captures.tcp.headers import TcpSegment
 from tests.captures.test_others import QUICK, capture
 from tests.captures.traffic import CLIENT, gist, segments, talk
 
@@ -64,7 +64,7 @@ def places(exchange: Exchange) -> tuple[Any, ...]:
     return exchange.ts, exchange.latency_ms, exchange.request_packet, exchange.response_packet
 
 
-def turned_round(whole: list[Segment]) -> list[Segment]:
+def turned_round(whole: list[TcpSegment]) -> list[TcpSegment]:
     """Without a handshake, and the client has the lower port: it seems to be the server."""
 
     def end(one: Endpoint) -> Endpoint:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.host_port import Endpoint
-from barnabas.captures.tcp.fast_headers import FastSegment, fast_segment
-from barnabas.captures.tcp.headers import Segment
+from barnabas.captures.tcp.fast_headers import FastTcpSegment, fast_tcp_segment
+from barnabas.captures.tcp.headers import TcpSegment
 from barnabas.captures.tcp.packets import Packets
 from tests.captures.tcp.test_packets import FOUR, SIX, WRAPPINGS, behind, cooked, ether, plain, same
 
@@ -18,9 +18,9 @@ USUAL = [("raw", 101, same, FOUR), ("raw 6", 101, same, SIX), ("ethernet", 1, et
 USUAL += [("ethernet 6", 1, ether, SIX), ("cooked", 113, cooked, FOUR)]
 
 
-def agree(linktype: int, data: bytes) -> FastSegment | None:
+def agree(linktype: int, data: bytes) -> FastTcpSegment | None:
     """What is found at once, once it is seen to be the same as with care."""
-    found, segment = fast_segment(linktype, data), Packets().segment(linktype, data)
+    found, segment = fast_tcp_segment(linktype, data), Packets().tcp_segment(linktype, data)
     if found is not None:
         assert segment is not None
         key, *rest, start, end = found
@@ -50,9 +50,9 @@ def test_the_plain_ones_are_usual(
     keys: dict[bytes, set[tuple[Endpoint, Endpoint]]] = {}
     for data in plain(ends):
         (packet,) = behind(layers)(data)
-        found, segment = agree(linktype, packet), Packets().segment(linktype, packet)
+        found, segment = agree(linktype, packet), Packets().tcp_segment(linktype, packet)
         assert found is not None
-        assert isinstance(segment, Segment)
+        assert isinstance(segment, TcpSegment)
         keys.setdefault(found.key, set()).add((segment.source, segment.target))
     assert [len(ways) for ways in keys.values()] == [1, 1]  # a key for each direction
 

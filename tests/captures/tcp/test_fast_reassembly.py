@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import Run
-from barnabas.captures.tcp.fast_headers import fast_segment
-from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, Segment, parse
+from barnabas.captures.tcp.fast_headers import fast_tcp_segment
+from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, TcpSegment, parse
 from barnabas.captures.tcp.reassembly import Event, Reassembler
 from tests.captures.tcp.test_reassembly import back, handshake, there
 from tests.captures.traffic import ip_packet
@@ -26,7 +26,7 @@ STEPS = st.lists(
 """Of each packet: whether the client sends it, bytes, how far its number is beside what is due, flags."""
 
 
-def segments(steps: list[tuple[bool, int, int, int]]) -> list[Segment]:
+def segments(steps: list[tuple[bool, int, int, int]]) -> list[TcpSegment]:
     found, due = handshake(), {True: 101, False: 501}
     for asks, size, beside, flags in steps:
         make = there if asks else back
@@ -57,7 +57,7 @@ def fast(packets: list[bytes]) -> tuple[list[Event], int]:
             found.append(one)
             continue
         careful += 1
-        segment, place = parse(101, packets[one]), fast_segment(101, packets[one])
+        segment, place = parse(101, packets[one]), fast_tcp_segment(101, packets[one])
         assert segment is not None
         assert place is not None
         found += flows.feed(segment, one, (), one)

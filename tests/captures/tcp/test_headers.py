@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.tcp.headers import Segment, parse
+from barnabas.captures.tcp.headers import TcpSegment, parse
 from barnabas.captures.writing.flow_headers import FlowHeaders
 
 FOUR = ("10.1.2.3", 50000), ("192.168.0.4", 9092)
 SIX = ("fe80::1%eth0", 50000), ("2001:db8::2", 9092)
 
 
-def parsed(data: bytes, linktype: int = 101) -> Segment:
+def parsed(data: bytes, linktype: int = 101) -> TcpSegment:
     segment = parse(linktype, data)
     assert segment is not None
     return segment

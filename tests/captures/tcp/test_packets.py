@@ -257,7 +257,11 @@ def test_what_is_no_tcp_is_counted() -> None:
     packets = Packets()
     arp = bytes(12) + b"\x08\x06" + bytes(28)
     udp = bytes.fromhex("4500001c000000004011000000000000 00000000 0035 0035 0008 0000")
-    assert [packets.segment(1, arp), packets.segment(101, udp), packets.segment(101, b"")] == [
+    assert [
+        packets.tcp_segment(1, arp),
+        packets.tcp_segment(101, udp),
+        packets.tcp_segment(101, b""),
+    ] == [
         None,
         None,
         None,
@@ -268,7 +272,7 @@ def test_what_is_no_tcp_is_counted() -> None:
 def test_without_scapy_rare_kinds_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "barnabas.captures.tcp.through_scapy", None)
     packets = Packets()
-    assert packets.segment(105, bytes(100)) is None
+    assert packets.tcp_segment(105, bytes(100)) is None
     assert packets.unread == {105: 1}
 
 
@@ -292,5 +296,5 @@ def test_a_fragment_that_never_comes_is_counted(tmp_path: Path) -> None:
 )
 def test_any_packet(linktype: int, data: bytes) -> None:
     packets = Packets()
-    found = packets.segment(linktype, data)
+    found = packets.tcp_segment(linktype, data)
     assert (found is None) == bool(packets.foreign or packets.fragments.kept)

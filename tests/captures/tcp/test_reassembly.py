@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from barnabas.captures.files.pcapng import Run
 from barnabas.captures.tcp import reassembly
-from barnabas.captures.tcp.fast_headers import FastSegment, fast_segment
+from barnabas.captures.tcp.fast_headers import FastTcpSegment, fast_tcp_segment
 from barnabas.captures.tcp.flow import GRACE
 from barnabas.captures.tcp.half import Data, Gap
-from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, Segment
+from barnabas.captures.tcp.headers import ACK, FIN, PSH, RST, SYN, TcpSegment
 from barnabas.captures.tcp.initial_sequence import WAIT_NS
 from barnabas.captures.tcp.reassembly import Closed, Event, Opened, Reassembler
 from tests.captures.traffic import ip_packet
@@ -22,15 +22,17 @@ from tests.captures.traffic import ip_packet
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
 
 
-def there(seq: int, payload: bytes = b"", flags: int = ACK | PSH, ack: int = 0) -> Segment:
-    return Segment(CLIENT, SERVER, seq % 2**32, ack, flags, payload)
+def there(seq: int, payload: bytes = b"", flags: int = ACK | PSH, ack: int = 0) -> TcpSegment:
+    return TcpSegment(CLIENT, SERVER, seq % 2**32, ack, flags, payload)
 
 
-def back(seq: int, payload: bytes = b"", flags: int = ACK | PSH, ack: int = 0) -> Segment:
-    return Segment(SERVER, CLIENT, seq % 2**32, ack % 2**32, flags, payload)
+def back(seq: int, payload: bytes = b"", flags: int = ACK | PSH, ack: int = 0) -> TcpSegment:
+    return TcpSegment(SERVER, CLIENT, seq % 2**32, ack % 2**32, flags, payload)
 
 
-def run(segments: Iterable[Segment], *, patience: int = 1 << 20, end: bool = True) -> list[Event]:
+def run(
+    segments: Iterable[TcpSegment], *, patience: int = 1 << 20, end: bool = True
+) -> list[Event]:
     flows = Reassembler(patience=patience)
     found = [event for ts, segment in enumerate(segments) for event in flows.feed(segment, ts)]
     return [*found, *flows.end()] if end else found
@@ -45,7 +47,7 @@ def stream(events: Iterable[Event], direction: str = "request") -> bytes:
     return found
 
 
-def handshake(isn: int = 100) -> list[Segment]:
+def handshake(isn: int = 100) -> list[TcpSegment]:
     return [there(isn, flags=SYN), back(500, flags=SYN | ACK), there(isn + 1, flags=ACK)]
 
 
@@ -66,14 +68,14 @@ def test_a_conversation() -> None:
     ]
 
 
-def usual_of(segment: Segment) -> FastSegment:
+def usual_of(segment: TcpSegment) -> FastTcpSegment:
     """Where the packet that a segment comes in has what."""
-    found = fast_segment(101, ip_packet(segment))
+    found = fast_tcp_segment(101, ip_packet(segment))
     assert found is not None
     return found
 
 
-def skimmed(flows: Reassembler, segments: list[Segment]) -> list[Data | int]:
+def skimmed(flows: Reassembler, segments: list[TcpSegment]) -> list[Data | int]:
     """What packets bring whose times count from 1 and numbers from 4."""
     packets = [ip_packet(segment) for segment in segments]
     ends = list(itertools.accumulate(map(len, packets), initial=0))
@@ -193,7 +195,7 @@ def test_a_capture_that_begins_in_the_middle() -> None:
 
 
 def test_a_handshake_of_which_only_the_answer_was_captured() -> None:
-    segment = Segment(("10.0.0.2", 65000), ("10.0.0.1", 80), 500, 0, SYN | ACK, b"")
+    segment = TcpSegment(("10.0.0.2", 65000), ("10.0.0.1", 80), 500, 0, SYN | ACK, b"")
     assert run([segment]) == [Opened(1, 0, segment.target, segment.source, (), handshake=False)]
 
 
@@ -265,7 +267,9 @@ def test_what_is_held_back_is_bounded() -> None:
     opened = [
         event.client[0]
         for n in range(reassembly.HELD_IN_ALL // size + 3)
-        for event in flows.feed(Segment((f"10.0.0.{n}", 50000), SERVER, 0, 0, ACK, bytes(size)), 0)
+        for event in flows.feed(
+            TcpSegment((f"10.0.0.{n}", 50000), SERVER, 0, 0, ACK, bytes(size)), 0
+        )
         if isinstance(event, Opened)
     ]
     assert opened == ["10.0.0.0", "10.0.0.1", "10.0.0.2"]
@@ -306,9 +310,9 @@ def test_comments_stay_where_they_were() -> None:
     ]
 
 
-def opened_from(client: tuple[str, int]) -> list[Segment]:
-    syn = Segment(client, SERVER, 0, 0, SYN, b"")
-    return [syn, Segment(SERVER, client, 0, 1, SYN | ACK, b"")]
+def opened_from(client: tuple[str, int]) -> list[TcpSegment]:
+    syn = TcpSegment(client, SERVER, 0, 0, SYN, b"")
+    return [syn, TcpSegment(SERVER, client, 0, 1, SYN | ACK, b"")]
 
 
 def test_conversations_without_an_answer_are_bounded() -> None:
@@ -348,7 +352,7 @@ def test_flows_are_bounded() -> None:
 )
 def test_any_segments_at_all(raw: list[tuple[bool, int, int, int, bytes]]) -> None:
     events = run(
-        Segment(*((CLIENT, SERVER) if out else (SERVER, CLIENT)), seq, ack, flags, payload)
+        TcpSegment(*((CLIENT, SERVER) if out else (SERVER, CLIENT)), seq, ack, flags, payload)
         for out, seq, ack, flags, payload in raw
     )
     open_flows: set[int] = set()

@@ -16,7 +16,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.framing.protocol_detection import ProtocolDetection
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
-from barnabas.captures.tcp.headers import Segment
+from barnabas.captures.tcp.headers import TcpSegment
 from barnabas.captures.tls.connection import DAMAGED, NO_KEYS, NOT_WHOLE
 from barnabas.captures.tls.decryption import Decryption, Seen
 from barnabas.captures.tls.keylog import KeyLog
@@ -43,7 +43,7 @@ def every(size: int) -> Iterator[int]:
     return itertools.repeat(size)
 
 
-def capture(path: Path, found: list[Segment]) -> Path:
+def capture(path: Path, found: list[TcpSegment]) -> Path:
     return write_pcap(path, map(ip_packet, found))
 
 

@@ -9,6 +9,7 @@ from barnabas.pipeline.reading.packet_rows import WRITTEN
 from barnabas.pipeline.reading.side_tables import CONNECTIONS, NOTES
 from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, PARTITION, Column
 from barnabas.pipeline.rows.frames import FRAMES
+from barnabas.specs.jsonform import MOST
 from tests.docs.reference.markdown import code, page, prose, table
 
 
@@ -27,6 +28,10 @@ def all_columns() -> str:
         "line for each "
         "exchange with these columns. `--filter` is [JMESPath](https://jmespath.org) over them.",
         table(("column", "what it is"), log),
+        "Bytes in bodies are base64, a uuid has 22 characters, as Kafka writes it. The log, "
+        f"`decode --json` and `grep --json` write a bytes field over {MOST:,} bytes as an object, "
+        "unless `--bodies full`: `bytes` is its size, `sha256` its hash in hex. No bytes field is an "
+        "object otherwise.",
         "Some lines have more: `payload` (hashes in place of what `--no-payload` took out), "
         "`inside` (messages "
         "within bytes fields), `context` (what earlier messages of the session or group say) "

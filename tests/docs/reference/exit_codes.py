@@ -28,13 +28,11 @@ def exit_codes() -> str:
         "Exit codes",
         "Errors are one line on stderr that says what to do. All commands use these codes:",
         table(("code", "meaning"), ((str(code), what) for code, what in rows)),
-        "Findings (1) are: a claim of `demo` that did not hold; a frame that `decode` can't "
-        "read; a decision that "
-        "`rehearse --check` finds different; what `check`, `analyze`, `explore` or `fuzz "
-        "run` finds wrong; a finding "
-        "that fires again in `fuzz replay`; captures that differ in `diff`; an answer that "
-        "differs in `replay`; "
-        "a request that `serve` has no answer to; a rule that does nothing with `scenario "
-        "check --strict`. "
+        "Findings (1) are: a claim of `demo` that did not hold; a frame that `decode` can't read; "
+        "a decision that `rehearse --check` finds different; what `check`, `analyze`, `explore`, "
+        "`fuzz run` or `fuzz report` finds wrong; a finding that fires again in `fuzz replay`; "
+        "captures that differ in `diff`; text that `grep` does not find; an answer that differs in "
+        "`replay`; a request that `serve` has no answer to; a rule that does nothing with "
+        "`scenario check --strict`. "
         "Notes of `check` and `analyze` are no findings.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.proxy.scenario.file import scenario_schema
+from barnabas.proxy.scenario.json_schema import scenario_schema
 from tests.docs.reference.markdown import page, prose, settings
 
 _MODELS: Final = (

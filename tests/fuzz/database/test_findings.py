@@ -73,12 +73,12 @@ def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
     text, other = tmp_path / "text", tmp_path / "other.db"
     text.write_text("no database" * 100)
     sqlite3.connect(other).execute("CREATE TABLE mine (a)").connection.close()
-    for path in (text, other, tmp_path / "none"):
-        before = path.read_bytes() if path.exists() else None
+    for path in (text, other, tmp_path / "none", tmp_path / ("x" * 300)):
+        before = path.read_bytes() if path in (text, other) else None
         for write in (False, True) if before is not None else (False,):
             with pytest.raises(FindingsError, match=path.name):
                 Findings(path, write=write)
-        assert (path.read_bytes() if path.exists() else None) == before
+        assert (path.read_bytes() if path in (text, other) else None) == before
 
 
 def test_a_database_of_another_format_is_named(tmp_path: Path) -> None:

@@ -71,8 +71,8 @@ def test_memory_that_no_input_justifies_is_told() -> None:
         kept.append(b"x" * (decoder_module._highest() + (300 << 20)))
         return {}
 
-    (verdict,) = verdicts(observed(greedy))
-    assert (verdict.oracle, verdict.behaviour[0]) == ("greedy", "memory")
+    found = verdicts(observed(greedy))  # on a busy machine so much takes too long, too
+    assert ("greedy", "memory") in [(verdict.oracle, verdict.behaviour[0]) for verdict in found]
 
 
 @pytest.mark.parametrize("otherwise", [[], ["topics"]])

@@ -27,7 +27,7 @@ def test_the_example_of_two_is_a_target() -> None:
     ("text", "says"),
     [
         ("", "unknown kind of target ''"),
-        ("apachy:3", "unknown kind of target 'apachy'; choose one of: address"),
+        ("apachy:3", "unknown kind of target 'apachy'; did you mean 'apache'"),
         ("apache", "needs a version"),
         ("embedded:2", "the target takes no name"),
         ("address:here", "HOST:PORT"),

@@ -283,6 +283,17 @@ def test_nobody_there() -> None:
     asyncio.run(main())
 
 
+def test_nobody_who_answers() -> None:
+    async def dial(address: tuple[str, int]) -> LiveConnection:
+        raise TimeoutError
+
+    async def main() -> None:
+        with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1: TimeoutError"):
+            await LiveCluster([("127.0.0.1", 1)], dial).start()
+
+    asyncio.run(main())
+
+
 def test_answers_to_what_nobody_asked() -> None:
     async def main() -> None:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

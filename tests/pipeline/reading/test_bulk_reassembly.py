@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.tcp.fast_headers import FastSegment
+from barnabas.captures.tcp.fast_headers import FastTcpSegment
 from barnabas.captures.tcp.flow import Flow
 from barnabas.captures.tcp.half import Data
 from barnabas.captures.tcp.headers import ACK, FIN
@@ -52,7 +52,7 @@ def one_by_one(on: Flow, packets: list[One]) -> tuple[int, list[Data]]:
     for index, one in enumerate(packets):
         if one.kind & CAREFUL:
             return index, []
-        found = FastSegment(b"", one.seq, one.ack, one.flags, one.at, one.at + one.size)
+        found = FastTcpSegment(b"", one.seq, one.ack, one.flags, one.at, one.at + one.size)
         halves = on.request, on.response
         half, other = halves if one.kind & FORWARD else halves[::-1]
         said = on.take_fast(half, other, found, memoryview(DATA), one.ts_ns, one.number)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.kafka.context.memory import MOST, Memory
 from barnabas.captures.kafka.pairing import conversation
-from barnabas.captures.tcp.headers import ACK, PSH, SYN, Segment
+from barnabas.captures.tcp.headers import ACK, PSH, SYN, TcpSegment
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.pipeline.reading import mapped_files
@@ -198,8 +198,8 @@ def test_gaps_are_counted_and_told(tmp_path: Path) -> None:
 
 def test_what_is_left_out_and_what_nobody_asked_for_is_said(tmp_path: Path) -> None:
     ssh = [
-        Segment(("10.1.1.1", 40000), ("10.1.1.2", 22), 1, 0, SYN, b""),
-        Segment(("10.1.1.1", 40000), ("10.1.1.2", 22), 2, 1, ACK | PSH, b"SSH-2.0-x\r\n" * 9),
+        TcpSegment(("10.1.1.1", 40000), ("10.1.1.2", 22), 1, 0, SYN, b""),
+        TcpSegment(("10.1.1.1", 40000), ("10.1.1.2", 22), 2, 1, ACK | PSH, b"SSH-2.0-x\r\n" * 9),
     ]
     said = [
         ("request", request(1, 18, 0)),
@@ -207,11 +207,11 @@ def test_what_is_left_out_and_what_nobody_asked_for_is_said(tmp_path: Path) -> N
         ("response", response(99, 18, 0)),
     ]
     seqs = {"request": 1, "response": 1}
-    found = [Segment(CLIENT, BROKER, 0, 0, SYN, b"")]
+    found = [TcpSegment(CLIENT, BROKER, 0, 0, SYN, b"")]
     for direction, data in said:
         ends = (CLIENT, BROKER) if direction == "request" else (BROKER, CLIENT)
         other = "response" if direction == "request" else "request"
-        found.append(Segment(*ends, seqs[direction], seqs[other], ACK, data))
+        found.append(TcpSegment(*ends, seqs[direction], seqs[other], ACK, data))
         seqs[direction] += len(data)
     packets = [ip_packet(one) for one in (*ssh, *found)]
     path = as_pcap(tmp_path / "f", packets, "raw", "<", 1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from barnabas.captures.tcp.fast_headers import fast_segment
+from barnabas.captures.tcp.fast_headers import fast_tcp_segment
 from barnabas.captures.tcp.packets import Packets
 from barnabas.pipeline.reading.blocks import blocks
 from barnabas.pipeline.reading.endpoints import endpoints
@@ -37,12 +37,12 @@ def check(arrays: PacketArrays) -> int:
             seq, ack, flags = (int(x[at]) for x in (headers.seq, headers.ack, headers.flags))
             ends = headers.ends[at].tobytes()
             found[item] = (seq, ack, flags, start, start + int(headers.sizes[at]))
-            segment = Packets().segment(int(arrays.linktypes[item]), arrays.packet(item))
+            segment = Packets().tcp_segment(int(arrays.linktypes[item]), arrays.packet(item))
             assert segment is not None
             one, other = endpoints(ends)[:: 1 if headers.forward[at] else -1]
             assert (segment.source, segment.target) == (one, other)
     for item in range(len(arrays.blocks)):
-        right = fast_segment(int(arrays.linktypes[item]), arrays.packet(item))
+        right = fast_tcp_segment(int(arrays.linktypes[item]), arrays.packet(item))
         if item in found:
             assert right is not None
             assert right[1:] == found[item]
@@ -82,6 +82,6 @@ def test_no_fragment_is_passed_over(tmp_path: Path, kind: str, seed: int, noise:
         for item in range(len(arrays.blocks)):
             noticed = Noticed()
             packets = Packets(noticed, _scapy=lambda linktype, data: None)
-            packets.segment(int(arrays.linktypes[item]), arrays.packet(item))
+            packets.tcp_segment(int(arrays.linktypes[item]), arrays.packet(item))
             assert not noticed.any or item in looked
     assert np.all(np.diff(one.blocks) > 0)

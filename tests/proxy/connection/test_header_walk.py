@@ -16,6 +16,9 @@ from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, request, r
 
 HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 
+NEIGHBOUR = {"node_id": 4, "host": "reals", "port": 9092}
+"""Its address is as long as that which takes its place: long responses are changed as short ones."""
+
 BROKERS = [{"node_id": 3, "host": "real", "port": 9092}]
 
 
@@ -44,6 +47,11 @@ def exchange(kind: str, number: int) -> tuple[bytes, bytes]:
         case "metadata":
             answer = response("Metadata", number, version=12, brokers=BROKERS)
             return request("Metadata", number, version=12), answer
+        case "fetch" | "moved" | "short":
+            nodes = [] if kind == "fetch" else [NEIGHBOUR]
+            topics = [{"partitions": [{"records": b"r" * (10 if kind == "short" else 500)}]}]
+            answer = response("Fetch", number, version=16, responses=topics, node_endpoints=nodes)
+            return request("Fetch", number, version=16), answer
         case "unknown":
             asked = raw(struct.pack(">hhih", 999, 7, number, -1) + b"anything")
             return asked, raw(struct.pack(">i", number) + b"z" * 300)
@@ -54,7 +62,18 @@ def exchange(kind: str, number: int) -> tuple[bytes, bytes]:
             return raw(b"\0\x0c\0\0"), raw(b"not a frame that anybody reads")
 
 
-KINDS = ("heartbeat", "produce", "fire and forget", "metadata", "unknown", "shutdown", "odd")
+KINDS = (
+    "heartbeat",
+    "produce",
+    "fire and forget",
+    "metadata",
+    "unknown",
+    "shutdown",
+    "odd",
+    "fetch",
+    "moved",
+    "short",
+)
 
 
 def in_slices(steps: list[int]) -> Chunks:
@@ -70,7 +89,7 @@ def in_slices(steps: list[int]) -> Chunks:
 
 def run(observed: bool, rounds: list[list[str]], chunks: Chunks) -> Actor:
     """Each round is asked at once and answered 5 ms later than the one before it."""
-    actor = Stage(observed=observed).actor()
+    actor = Stage(observed=observed, whole=300).actor()
     number = 0
     for turn, kinds in enumerate(rounds):
         frames = [exchange(kind, number + n) for n, kind in enumerate(kinds)]

@@ -244,7 +244,7 @@ def test_how_far_the_log_is_and_what_a_selection_of_it_means() -> None:
             }
             answer = await it.ask("GET", "/log?api=Fetsh")
             assert answer.status == 400
-            assert answer.error == "no API is called 'Fetsh'; did you mean Fetch?"
+            assert answer.error == "no API is called 'Fetsh'; did you mean 'Fetch'?"
 
     run(main())
 

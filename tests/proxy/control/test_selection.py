@@ -19,7 +19,7 @@ def test_only_what_is_given_is_said() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("Fetsh", None, None), "no API is called 'Fetsh'; did you mean Fetch?"),
+        (("Fetsh", None, None), "no API is called 'Fetsh'; did you mean 'Fetch'?"),
         (("", None, None), "no API is called ''"),
         (("999", None, None), "no API has key 999"),
         ((None, "TIMEOUT", None), "unknown Kafka error code 'TIMEOUT'; did you mean"),

@@ -161,7 +161,7 @@ def test_features_come_with_their_releases() -> None:
         ("Fetch=-1", "is no API and version"),
         ("Fetch=1=2", "is no API and version"),
         ("Fetch=1,", "'' is no API and version"),
-        ("Fetsh=3", "did you mean Fetch?"),
+        ("Fetsh=3", "did you mean 'Fetch'?"),
         ("999=3", "no API has key 999"),
     ],
 )

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from barnabas.proxy.effects import Become
 from barnabas.proxy.faults.corrupt import Corrupt, corrupt
 from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
-from barnabas.proxy.matching.seeded_random import SeededRandom
+from barnabas.proxy.matching.seeded_random import seeded_roll
 from barnabas.specs import api, records
 from barnabas.specs.records import Record
 from tests.proxy.faults.given import Examples, Row, ask, message, produce, slicings, stage
@@ -24,7 +24,7 @@ RECORDS = records.build([Record(0, 1000, b"key", b"value")])
 
 
 def become(settings: dict[str, Any], subject: Message, seed: int = 7) -> Become:
-    roll = SeededRandom(seed).roll("r", ())
+    roll = seeded_roll(seed, "r", ())
     (effect,) = corrupt(Corrupt.model_validate(settings), subject, roll)
     assert isinstance(effect, Become)
     return effect

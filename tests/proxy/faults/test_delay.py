@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from barnabas.proxy.faults.delay import TAIL, Delay, delay
-from barnabas.proxy.matching.seeded_random import SeededRandom
+from barnabas.proxy.matching.seeded_random import seeded_roll
 from tests.proxy.faults.given import Examples, Row, ask, only, stage
 
 EXAMPLES = Examples(
@@ -73,7 +73,7 @@ def test_what_is_said_is_the_delay_that_was_drawn(how: str) -> None:
 
 def sample(how: str) -> list[float]:
     wanted = config(1000 * MS, 100 * MS, how)
-    return [only(delay, wanted, SeededRandom(7).roll("r", (n,))).ns / MS for n in range(4000)]
+    return [only(delay, wanted, seeded_roll(7, "r", (n,))).ns / MS for n in range(4000)]
 
 
 def test_uniform_uses_all_of_its_range() -> None:

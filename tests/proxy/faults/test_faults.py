@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.proxy.effects import Effect, Schedule
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.matching.seeded_random import SeededRandom
+from barnabas.proxy.matching.seeded_random import seeded_roll
 from barnabas.proxy.rules.wording import describe
 from tests.proxy.faults.examples import EXAMPLES, TESTED
 from tests.proxy.faults.given import message
@@ -42,7 +42,7 @@ def test_every_fault_keeps_to_the_idiom(fault: Fault) -> None:
         act(
             config,
             subject,
-            SeededRandom(7).roll(name, (n % 20,)),
+            seeded_roll(7, name, (n % 20,)),
             *(state.new() for state in states),
         )
         for n in range(40)

@@ -7,6 +7,8 @@ import contextlib
 import os
 import socket
 import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
@@ -19,6 +21,7 @@ from barnabas.proxy.connection.actions import Done, Finish, Left, Send
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.relay import Relay
+from tests.places import ROOT
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, reset_on_close, running
 
@@ -43,6 +46,14 @@ def test_garbage_on_the_port_leaves_other_clients_alone(observed: bool) -> None:
 
 @pytest.mark.parametrize("how", ["close", "half-close", "reset"])
 def test_however_clients_go_nothing_stays_behind(how: str) -> None:
+    """In a process of its own: its descriptors are counted, and threads of other tests open theirs."""
+    code = f"from tests.proxy.network.test_relay import clients_go; clients_go({how!r})"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=6 * SOON, check=True)
+
+
+def clients_go(how: str) -> None:
+    """Clients come and go in this way, and with them their sockets, relays and tasks."""
+
     async def main() -> None:
         async with running(echo_metadata, observed=False) as it:
             await it.metadata()

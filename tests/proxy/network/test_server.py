@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from barnabas.captures.kafka.notes import undecodable
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.proxy.edits.topology import Node
@@ -293,7 +294,7 @@ def test_a_body_that_nobody_can_read_is_flagged_in_the_capture(tmp_path: Path) -
             assert len(await asyncio.wait_for(read_frame(reader), SOON)) == 7
             await it.until(lambda: it.done)
             assert "response: " in it.done[0].undecodable
-            await asyncio.to_thread(it.proxy.flag, it.done[0])
+            it.proxy.note(undecodable(it.done[0]))
             writer.close()
 
     run(main())

@@ -98,8 +98,8 @@ WRONG = [
     (rule("match: {}"), "3: 'do' is missing in the rule"),
     (rule("whree: a\n  do: close"), "4: unknown key 'whree' in the rule; did you mean 'where'?"),
     # match
-    (matching("{api: Fetsh}"), "4: api: no API is called 'Fetsh'; did you mean Fetch?"),
-    (matching("{api: [Fetch,\n    Produse]}"), "5: api: no API is called 'Produse'; did you mean Produce?"),
+    (matching("{api: Fetsh}"), "4: api: no API is called 'Fetsh'; did you mean 'Fetch'?"),
+    (matching("{api: [Fetch,\n    Produse]}"), "5: api: no API is called 'Produse'; did you mean 'Produce'?"),
     (matching("{api: 999}"), f"4: api: no API has key 999; the keys are 0 to {max(NAMES)}"),
     (matching("{api: true}"), "4: api: expected the name or key of an API, not True"),
     (matching("{api: []}"), "4: api: must not be empty"),
@@ -149,7 +149,7 @@ WRONG = [
     (done("{hold: {time: 5}}"), "4: time: 5 needs a unit: ns, us, ms, s, m, h"),
     (done("{hold: {massages: 3}}"), "4: unknown key 'massages' in hold; did you mean 'messages'?"),
     (done("{hold: 5s}"), "4: hold: expected {until: {api: Produce}}, not '5s'"),
-    (done("{hold: {until: {api: JoinGrop}}}"), "4: api: no API is called 'JoinGrop'; did you mean JoinGroup?"),
+    (done("{hold: {until: {api: JoinGrop}}}"), "4: api: no API is called 'JoinGrop'; did you mean 'JoinGroup'?"),
     (done("{hold: {until: {sam: any}}}"), "4: unknown key 'sam' in until; did you mean 'same'?"),
     (done("{reorder: {}}"), "4: reorder: give one of swap, reverse and shuffle"),
     (done("{reorder: {swap: 1, shuffle: 2}}"), "4: reorder: give one of swap, reverse and shuffle"),
@@ -343,3 +343,8 @@ def test_files_are_utf_8(tmp_path: Path) -> None:
         load(path)
     path.write_bytes("\ufeffversion: 1\nrules: [{name: é, do: close}]".encode())
     assert load(path).rules[0].name == "é"
+
+
+def test_no_more_is_read_of_a_file_than_a_scenario_may_be_long() -> None:
+    with pytest.raises(ScenarioError, match="zero:1: the file is longer than 1 MiB"):
+        load(Path("/dev/zero"))

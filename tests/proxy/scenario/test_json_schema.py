@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from barnabas.proxy.faults import FAULTS
-from barnabas.proxy.scenario.file import scenario_schema
+from barnabas.proxy.scenario.json_schema import scenario_schema
 from tests.places import ROOT
 
 jsonschema = pytest.importorskip("jsonschema")

@@ -91,13 +91,13 @@ def test_the_names_are_the_contents() -> None:
     [("rewrite-x", "rewrite-"), ("central", "central-coordination"), ("0.8.2", "rewrite-0.8.2")],
 )
 def test_an_unknown_draft_is_a_lookup_error_with_the_nearest(name: str, meant: str) -> None:
-    with pytest.raises(LookupError, match=rf"no draft is called '{name}'; did you mean {meant}"):
+    with pytest.raises(LookupError, match=rf"no draft is called '{name}'; did you mean '{meant}"):
         draft(name)
 
 
 def test_an_unknown_api_is_a_lookup_error_with_the_nearest() -> None:
     with pytest.raises(
-        LookupError, match=r"no API of rewrite-a is called .*did you mean JoinGroup\?"
+        LookupError, match=r"no API of rewrite-a is called .*did you mean 'JoinGroup'\?"
     ):
         draft("rewrite-a").api("JoinGroop")
     with pytest.raises(LookupError, match="no API of rewrite-a has key 12; the keys are 10, 11, 8"):

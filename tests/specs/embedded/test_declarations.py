@@ -11,7 +11,7 @@ import pytest
 from barnabas.specs import embedded
 from barnabas.specs.declaration import FOREVER
 from barnabas.specs.embedded.control_records import VALUES
-from barnabas.specs.embedded.topics import COORDINATORS, METADATA_RECORDS
+from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
 from tests.golden.definitions import versions
 from tests.places import GOLDEN
 from tests.specs.test_declarations import from_declaration, from_definition
@@ -101,5 +101,5 @@ def test_every_message_of_a_control_record_is_declared_in_version_0() -> None:
 
 
 def test_a_name_that_does_not_exist() -> None:
-    with pytest.raises(LookupError, match="did you mean GroupMetadataValue"):
+    with pytest.raises(LookupError, match="did you mean 'GroupMetadataValue'"):
         embedded.message("GroupMetaDataValue")

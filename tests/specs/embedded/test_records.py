@@ -9,7 +9,7 @@ import pytest
 from barnabas.specs import Malformed, embedded, records
 from barnabas.specs.embedded import EmbeddedMessage
 from barnabas.specs.embedded.record_sets import MAX_OUTPUT, look
-from barnabas.specs.embedded.topics import COORDINATORS, METADATA_RECORDS
+from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
 from barnabas.specs.records import Record
 from tests.specs.embedded.real import BATCHES, Line, batches, name
 from tests.specs.test_golden import from_kafka_json

@@ -5,11 +5,14 @@ It begins with a line {"ready": true}. A line in is a session, NUMBER WORKLOAD B
 the case, or -), or says that nothing more is wanted of it, NUMBER over. A line out is JSON: number, records
 (how many were consumed), raised: what left the client, with the names of its class and its bases, the
 innermost frames of libraries (file:function), and whether it left a call or ended a thread in the background.
-MODULE has WORKLOADS: name -> function of bootstrap and topic that returns the number of records.
+MODULE has a function for each workload of targets/clients/workloads.py, of bootstrap and topic; it returns
+the number of records and may be a coroutine, which has a loop of its own. A session in which nothing is wrong
+must raise nothing: tests/fuzz/targets/clients/test_healthy.py runs it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import faulthandler
 import importlib
 import json
@@ -20,12 +23,18 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any
 
 FRAMES = 6
 """Frames that are told, innermost first."""
+SECONDS = 1.0
+"""That a session reads for at most: the bench says earlier that it is over."""
+JOINING = 0.5
+"""And so much longer if it joins a group first."""
+RECORDS = 14
+"""What the bench's topic has: with these a session has seen all."""
 
 Teller = Callable[[BaseException], dict[str, Any] | None]
 
@@ -42,6 +51,25 @@ def say_as(teller: Teller) -> None:
 def wanted(until: float = float("inf")) -> bool:
     """Whether a session is to go on: nobody said that it is over, and it is not so late (time.monotonic)."""
     return not _over.is_set() and time.monotonic() < until
+
+
+def read(poll: Callable[[], int], more: float = 0.0) -> int:
+    """Poll until all records have come, or the session is over; more: seconds beyond SECONDS."""
+    records, until = 0, time.monotonic() + SECONDS + more
+    while records < RECORDS and wanted(until):
+        records += poll()
+    return records
+
+
+async def _watched(session: Coroutine[Any, Any, int]) -> int:
+    """Tells of tasks that end by themselves."""
+
+    def ended(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if problem := context.get("exception"):
+            in_background(problem, "task")
+
+    asyncio.get_running_loop().set_exception_handler(ended)
+    return await session
 
 
 def _listen(sessions: queue.SimpleQueue[list[str]]) -> None:
@@ -111,7 +139,7 @@ def main(module: str) -> None:
     os.dup2(2, 1)
     faulthandler.enable()
     faulthandler.register(signal.SIGQUIT, all_threads=True)
-    workloads = importlib.import_module(module).WORKLOADS
+    program = importlib.import_module(module)
 
     def hook(args: Any) -> None:
         if args.exc_value is not None:
@@ -126,7 +154,8 @@ def main(module: str) -> None:
         number, workload, bootstrap, topic, _ = session
         records, raised = 0, None
         try:
-            records = workloads[workload](bootstrap, topic)
+            found = getattr(program, workload)(bootstrap, topic)
+            records = asyncio.run(_watched(found)) if asyncio.iscoroutine(found) else found
         except KeyboardInterrupt:
             return
         except BaseException as problem:  # noqa: BLE001 (whatever leaves the client is said)

@@ -6,21 +6,15 @@ import asyncio
 import contextlib
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from lines import in_background, wanted
+from lines import JOINING, RECORDS, SECONDS, wanted
 
-SECONDS = 1.0
-"""That a session reads for at most: the bench says earlier that it is over."""
-JOINING = 0.5
-"""And so much longer if it joins a group first."""
 WAIT = 0.7
 """Seconds that anything else is waited for at most: this program's own patience, no word of the client's."""
-RECORDS = 14
-"""What the bench's topic has: with these a session has seen all."""
 
 COMMON = {
     "client_id": "barnabas",
@@ -168,32 +162,3 @@ async def admin(bootstrap: str, topic: str) -> int:
         return 0
     finally:
         await _closed(client.close())
-
-
-def _session(run: Callable[[str, str], Coroutine[Any, Any, int]]) -> Callable[[str, str], int]:
-    """A session in a loop of its own, which tells of tasks that ended by themselves."""
-
-    def session(bootstrap: str, topic: str) -> int:
-        async def watched() -> int:
-            asyncio.get_running_loop().set_exception_handler(_ended)
-            return await run(bootstrap, topic)
-
-        return asyncio.run(watched())
-
-    return session
-
-
-def _ended(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    problem = context.get("exception")
-    if problem is not None:
-        in_background(problem, "task")
-
-
-WORKLOADS = {
-    "consume": _session(consume),
-    "group": _session(group),
-    "produce": _session(produce),
-    "transaction": _session(transaction),
-    "admin": _session(admin),
-    "sasl": _session(sasl),
-}

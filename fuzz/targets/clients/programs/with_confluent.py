@@ -9,16 +9,10 @@ from typing import Any
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
-from lines import wanted
+from lines import JOINING, RECORDS, read, wanted
 
-SECONDS = 1.0
-"""That a session reads for at most: the bench says earlier that it is over."""
-JOINING = 0.5
-"""And so much longer if it joins a group first."""
 WAIT = 0.7
 """Seconds that anything else is waited for at most."""
-RECORDS = 14
-"""What the bench's topic has: with these a session has seen all."""
 
 COMMON = {
     "client.id": "barnabas",
@@ -65,10 +59,10 @@ def _consumer(bootstrap: str, group: str, **own: Any) -> Any:
 
 
 def _read(consumer: Any, more: float = 0.0) -> int:
-    records, until = 0, time.monotonic() + SECONDS + more
-    while records < RECORDS and wanted(until):
-        for message in consumer.consume(RECORDS, timeout=0.02):
-            records += message.error() is None
+    def poll() -> int:
+        return sum(message.error() is None for message in consumer.consume(RECORDS, timeout=0.02))
+
+    records: int = read(poll, more)
     return records
 
 
@@ -181,13 +175,3 @@ def _asked(call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
                 one.result(timeout=WAIT)
             except TimeoutError:
                 return
-
-
-WORKLOADS = {
-    "consume": consume,
-    "group": group,
-    "produce": produce,
-    "transaction": transaction,
-    "admin": admin,
-    "sasl": sasl,
-}

@@ -10,16 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 import jpype
-from lines import in_background, say_as, wanted
+from lines import JOINING, in_background, read, say_as, wanted
 
-SECONDS = 1.0
-"""That a session reads for at most: the bench says earlier that it is over."""
-JOINING = 0.5
-"""And so much longer if it joins a group first."""
 WAIT = 700
 """Milliseconds that anything else is waited for at most."""
-RECORDS = 14
-"""What the bench's topic has: with these a session has seen all."""
 
 _FLAGS = (
     "-Xmx128m",
@@ -112,9 +106,7 @@ def _duration(milliseconds: int) -> Any:
 
 
 def _read(consumer: Any, more: float = 0.0) -> int:
-    records, until = 0, time.monotonic() + SECONDS + more
-    while records < RECORDS and wanted(until):
-        records += int(consumer.poll(_duration(20)).count())
+    records: int = read(lambda: int(consumer.poll(_duration(20)).count()), more)
     return records
 
 
@@ -230,13 +222,3 @@ def admin(bootstrap: str, topic: str) -> int:
         return 0
     finally:
         client.close(_duration(300))
-
-
-WORKLOADS = {
-    "consume": consume,
-    "group": group,
-    "produce": produce,
-    "transaction": transaction,
-    "admin": admin,
-    "sasl": sasl,
-}

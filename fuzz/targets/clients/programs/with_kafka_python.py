@@ -9,14 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
-from lines import wanted
-
-SECONDS = 1.0
-"""That a session reads for at most: the bench says earlier that it is over."""
-JOINING = 0.5
-"""And so much longer if it joins a group first."""
-RECORDS = 14
-"""What the bench's topic has: with these a session has seen all."""
+from lines import JOINING, read, wanted
 
 logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
@@ -59,10 +52,7 @@ def _consumer(bootstrap: str, group: str | None, **own: Any) -> Any:
 
 
 def _read(consumer: Any, more: float = 0.0) -> int:
-    records, until = 0, time.monotonic() + SECONDS + more
-    while records < RECORDS and wanted(until):
-        for found in consumer.poll(timeout_ms=50).values():
-            records += len(found)
+    records: int = read(lambda: sum(map(len, consumer.poll(timeout_ms=50).values())), more)
     return records
 
 
@@ -211,13 +201,3 @@ def _close(consumer: Any) -> None:
         consumer.close(autocommit=False, timeout_ms=300)
     else:
         consumer.close(autocommit=False)
-
-
-WORKLOADS = {
-    "consume": consume,
-    "group": group,
-    "produce": produce,
-    "transaction": transaction,
-    "admin": admin,
-    "sasl": sasl,
-}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -84,8 +85,14 @@ def test_one_line(
 def test_a_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever runs this may be allowed to read everything, so the system's answer is made up."""
 
-    def refuse(path: Path, *_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
+    opened = Path.open
+
+    def refuse(path: Path, *arguments: Any, **named: Any) -> Any:
+        if path.name == "good":
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(
+            path, *arguments, **named
+        )  # others read files meanwhile: what is imported late
 
     monkeypatch.chdir(folder)
     monkeypatch.setattr(Path, "open", refuse)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import urllib.parse
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,9 @@ from tests.captures.kafka.pairing.test_conversation import request, response
 from tests.proxy.playbook import MS, START
 
 
-def write(path: Path, pairs: int, *, note: bool = False) -> Path:
-    """So many times two requests of one correlation id; or a commit that comes too late."""
+def write(path: Path, pairs: int, *, note: bool = False, rules: Sequence[str] = ()) -> Path:
+    """So many times two requests of one correlation id; or a commit that comes too late. rules: of the
+    proxy, that fired on the first request."""
     with CaptureWriter(path, limit=None, meta={}) as capture:
         flow = capture.open(1, ("10.0.0.1", 5000), ("10.0.0.2", 9092), START, {})
         now = START
@@ -35,7 +38,9 @@ def write(path: Path, pairs: int, *, note: bool = False) -> Path:
                 ("response", response(number)),
             ):
                 now += MS
-                flow.arrived(direction, data, now)  # type: ignore[arg-type]
+                comment = {"frame": 0, "rules": list(rules)}
+                cuts = [(len(data), comment)] if rules and now == START + MS else []
+                flow.arrived(direction, data, now, cuts)  # type: ignore[arg-type]
         if note:
             member = {"group_id": "g\x1b", "generation_id_or_member_epoch": 1, "member_id": "m"}
             place = {"partition_index": 0, "committed_offset": 1, "committed_metadata": ""}
@@ -77,6 +82,26 @@ def test_text(wrong: Path) -> None:
     assert lines[2].strip().startswith("Increment the correlation id")
     assert "note    commits: group g�: a commit of generation 1 was rejected" in lines[3]
     assert err == "3 exchanges: 1 error, 1 note\n"
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        (("late",), "a rule of the proxy took part: late"),
+        (("late\x1b", "x" * 300), f"rules of the proxy took part: late�, {'x' * 254}…"),
+        ([*"abcdefghijklm"], "rules of the proxy took part: a, b, c, d, e, f, g, h, i, j"),
+    ],
+)
+def test_a_rule_of_the_proxy_that_took_part_is_named(
+    tmp_path: Path, rules: Sequence[str], said: str
+) -> None:
+    path = write(tmp_path / "ruled.pcapng", 1, rules=rules)
+    where = f"Metadata v1 #0 of me, connection 1 ({said}); Metadata v1 #0 of me, connection 1"
+    assert check(path)[1].splitlines()[1].endswith(f": {where}")
+    assert said in check(path, "--format", "junit")[1]
+    (finding,) = json.loads(check(path, "--format", "json")[1])["findings"]
+    assert [len(one["rules"]) for one in finding["evidence"]] == [min(len(rules), 10), 0]
+    assert "took part" not in check(write(tmp_path / "without.pcapng", 1))[1]
 
 
 def test_notes_alone_are_fine(right: Path) -> None:
@@ -160,7 +185,7 @@ SARIF = closed(
 narrowed to it. The whole schema is 3,000 lines."""
 
 
-@pytest.mark.parametrize("name", ["plain.pcapng", "a b#ü%41?.pcapng"])
+@pytest.mark.parametrize("name", ["plain.pcapng", "a b#ü%41?.pcapng", "\udcff.pcapng"])
 @pytest.mark.parametrize(("pairs", "note"), [(1, True), (0, True), (0, False), (MOST + 5, False)])
 def test_sarif_is_of_its_form(tmp_path: Path, name: str, pairs: int, note: bool) -> None:
     path = write(tmp_path / name, pairs, note=note)
@@ -172,7 +197,7 @@ def test_sarif_is_of_its_form(tmp_path: Path, name: str, pairs: int, note: bool)
     assert len(run["results"]) == min(pairs, MOST) + note
     assert run["properties"]["leftOut"] == ({"correlation_ids": 5} if pairs > MOST else {})
     (artifact,) = run["artifacts"]
-    assert urllib.parse.unquote(artifact["location"]["uri"]) == str(path)
+    assert urllib.parse.unquote_to_bytes(artifact["location"]["uri"]) == os.fsencode(path)
 
 
 def test_sarif(wrong: Path) -> None:
@@ -253,7 +278,7 @@ def test_misuse_is_one_line(wrong: Path, tmp_path: Path) -> None:
         ((wrong, "--only", "jons"), "there is no check 'jons'; did you mean 'joins'?"),
         ((wrong, "--skip", "jons"), "there is no check 'jons'"),
         ((wrong, "--set", "joins"), "write CHECK.SETTING=VALUE"),
-        ((wrong, "--set", "joins.longest=1"), "it has longest_ms"),
+        ((wrong, "--set", "joins.longest=1"), "no setting 'longest'; did you mean 'longest_ms'?"),
         ((wrong, "--set", "order.x=1"), "it has none"),
         ((wrong, "--set", "joins.longest_ms=soon"), "'soon' is not a number"),
         ((wrong, "--set", "backoff.times=1.5"), "'1.5' is not a whole number"),

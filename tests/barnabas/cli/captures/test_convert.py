@@ -308,3 +308,12 @@ def test_misuse(
 def test_a_full_disk_is_said(dump: Path) -> None:
     code, _, said = invoke("convert", dump, "/dev/full", "--to", "pcapng")
     assert (code, said) == (3, "/dev/full is not complete: No space left on device")
+    code, _, said = invoke("convert", dump, "/dev/full", "--to", "jsonl")
+    assert (code, said) == (3, "/dev/full is not complete: No space left on device")
+
+
+def test_a_capture_of_the_folder_that_is_read_is_not_written_over(dump: Path) -> None:
+    before = dump.read_bytes()
+    code, _, said = invoke("convert", dump.parent, dump, "--to", "pcapng")
+    assert (code, said) == (2, f"{dump} is one of the input files: write to another file")
+    assert dump.read_bytes() == before

@@ -171,7 +171,7 @@ def test_a_release_and_a_draft() -> None:
         (
             ("--response", "00000001", "--api", "Fetsh", "--api-version", "1"),
             2,
-            "did you mean Fetch",
+            "did you mean 'Fetch'",
         ),
         (("--response", "00", "--draft", "rewrite-a"), 2, "give --api"),
         (("--request", "00", "--draft", "rewrite-x"), 2, "no draft is called 'rewrite-x'"),

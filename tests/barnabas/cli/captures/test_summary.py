@@ -96,7 +96,11 @@ def test_only_what_passes_the_filter_counts(capture: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("--by", "colour"), 2, "--by colour: one of api, client, connection, broker, topic"),
+        (
+            ("--by", "colour"),
+            2,
+            "--by colour: that is unknown; choose one of: api, client, connection, broker, topic",
+        ),
         (("--filter", "apy == 'x'"), 2, "did you mean 'api'?"),
     ],
 )

@@ -1,12 +1,28 @@
+"""Rows and lines as they are written."""
+
 from __future__ import annotations
 
+import io
 import json
+import os
+import pty
+import select
+import sys
+from pathlib import Path
 
 import pytest
 
+from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka.context.facts import facts
+from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.cli.console import show
 from barnabas.cli.console.output import Output
+from barnabas.specs.frames import DIRECTIONS
+from barnabas.specs.jsonform import MOST, elided, to_json
+from barnabas.specs.secrets import redact
 from tests.bodies import reassignments
+from tests.places import SAMPLES
 
 
 def exchange() -> Exchange:
@@ -24,3 +40,151 @@ def test_a_body_that_is_too_large_is_said_and_counted(capsys: pytest.CaptureFixt
     assert "(request too large to decode)" in line
     assert json.loads(row)["too_large"] == ["request"]
     assert (output.too_large, output.undecoded, flagged) == (2, 0, [])
+
+
+def by_json(exchange: Exchange, output: Output) -> str:
+    """The row of an exchange without anything that makes it fast."""
+    row = exchange.row([name for name in exchange.row() if name not in BESIDE])
+    for direction in DIRECTIONS:
+        body = getattr(exchange, direction)
+        row[direction] = (
+            None if body is None else to_json(redact(exchange.key, direction, body), output.blob)
+        )
+    beside = {"sasl": exchange.sasl, "payload": exchange.payload}
+    beside["too_large"] = list(exchange.too_large)
+    beside["inside"] = inside(exchange, output.context, output.blob)
+    beside["context"] = facts(exchange, output.context)
+    row |= {name: value for name, value in beside.items() if value}
+    return json.dumps(row, separators=(",", ":")).replace("\x7f", "\\u007f")
+
+
+BESIDE = ("sasl", "payload", "too_large")
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in SAMPLES.glob("*.pcap*")))
+def test_rows_of_samples_are_what_json_would_write(name: str) -> None:
+    output = Output()
+    capture = open_capture(SAMPLES / name, context=output.context)
+    for one in capture.learn(capture.exchanges(inferred=True)):
+        assert output.row(one) == by_json(one, output)
+        output.blob = elided if one.correlation_id % 2 else output.blob
+
+
+def large(size: int) -> Exchange:
+    body = bytes.fromhex("ffff 00000064 00000001 0001 74 00000001 00000000")
+    sent = body + size.to_bytes(4, "big") + bytes(size)
+    return Exchange(0, 1, "a:1", "app", 1, 0, 2, 1, 10, request_body=sent)
+
+
+@pytest.mark.parametrize("size", [MOST, MOST + 1])
+def test_large_bytes_are_elided_unless_they_are_asked_for(size: int) -> None:
+    output = Output()
+    whole = json.loads(output.row(large(size)))
+    output.blob = elided
+    short = json.loads(output.row(large(size)))
+    (found,) = (row["request"]["topic_data"][0]["partition_data"][0]["records"] for row in [short])
+    if size <= MOST:
+        assert short == whole
+    else:
+        assert found["bytes"] == size
+        assert found["sha256"] == elided(bytes(size))["sha256"]  # type: ignore[index]
+        assert len(output.row(large(1 << 20))) < 1000
+
+
+class File(io.StringIO):
+    """Counts how often it is flushed."""
+
+    flushed = 0
+
+    def flush(self) -> None:
+        self.flushed += 1
+
+
+def test_lines_leave_one_by_one_but_in_batches_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    file, output = File(), Output()
+    monkeypatch.setattr(sys, "stdout", file)
+    for write in (output.exchange, output.json):
+        file.flushed = 0
+        write(exchange())
+        write(exchange())
+        assert file.flushed == 2
+        with output.batches():
+            write(exchange())
+            write(exchange())
+            assert file.flushed == 2
+        assert file.flushed > 2
+        assert output.at_once
+
+
+def test_a_batch_leaves_whatever_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    file, output = File(), Output()
+    monkeypatch.setattr(sys, "stdout", file)
+
+    def interrupted() -> None:
+        with output.batches():
+            output.raw("row")
+            assert not file.flushed
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert file.flushed
+
+
+def test_on_a_terminal_too_lines_of_a_batch_leave_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w", buffering=1) as terminal, os.fdopen(ours, "rb", 0) as seen:
+        monkeypatch.setattr(sys, "stdout", terminal)
+        output = Output()
+        with output.batches():
+            output.raw("one")
+            output.raw("two")
+            assert not select.select([seen], [], [], 0)[0]
+        assert seen.read(100) == b"one\r\ntwo\r\n"
+        output.raw("three")
+        assert terminal.line_buffering
+        assert seen.read(100) == b"three\r\n"
+
+
+def test_the_width_of_the_terminal_is_asked_for_once_a_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    asked: list[object] = []
+
+    def width_of(terminal: object) -> int:
+        asked.append(terminal)
+        return 80
+
+    monkeypatch.setattr(show, "width_of", width_of)
+    output = Output()
+    with output.batches():
+        for _ in range(3):
+            output.exchange(exchange())
+        assert len(asked) == 1
+        output.flush()
+        output.exchange(exchange())
+    assert len(asked) == 2
+    output.exchange(exchange())
+    output.exchange(exchange())
+    assert len(asked) == 4
+
+
+def test_a_line_that_a_program_waits_for_leaves_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    file, output = File(), Output(at_once=False)
+    monkeypatch.setattr(sys, "stdout", file)
+    flushed = []
+    for write in (output.raw, output.ready):
+        write("line")
+        flushed.append(file.flushed > 0)
+    assert flushed == [False, True]
+
+
+def test_a_batch_of_a_file_that_is_full_says_so(tmp_path: Path) -> None:
+    output = Output()
+    with open("/dev/full", "w") as full, pytest.MonkeyPatch.context() as patch:  # noqa: PTH123
+        patch.setattr(sys, "stdout", full)
+        with pytest.raises(OSError, match="No space left"), output.batches():
+            output.raw("row")
+        with pytest.raises(OSError, match="No space left"):
+            full.close()

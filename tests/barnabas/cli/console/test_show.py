@@ -8,12 +8,16 @@ from datetime import UTC
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Span, Text
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.cli.console import show
+from barnabas.cli.console import painting, show
+from barnabas.cli.console.terminal import Terminal
 from barnabas.proxy.control import views
 from barnabas.specs.registry import api
 
@@ -47,7 +51,7 @@ def printed(exchange: Exchange, **settings: Any) -> str:
 
 
 def line(exchange: Exchange, width: int | None = None, columns: show.Columns | None = None) -> str:
-    return show.line(show.shown(exchange), width, columns, zone=UTC).plain
+    return show.plain(show.line(show.shown(exchange), width, columns, zone=UTC))
 
 
 def test_a_line_says_it_all_in_order() -> None:
@@ -194,7 +198,7 @@ def test_a_row_of_the_control_port_gives_the_line_of_the_log() -> None:
         exchange.ended = exchange.end
         row = json.loads(json.dumps(views.exchange(exchange, context)))
         for width in (80, 200, None):
-            of_row = show.line(show.shown_row(row), width, zone=UTC).plain
+            of_row = show.plain(show.line(show.shown_row(row), width, zone=UTC))
             assert of_row == line(exchange, width)
 
 
@@ -212,4 +216,99 @@ def test_strangers_do_not_move_the_cursor() -> None:
 
 def test_every_kind_of_segment_has_a_style() -> None:
     found = show.segments(show.shown(heartbeat(note="x")))
-    assert {segment.kind for segment in found} <= set(show.STYLES)
+    assert {segment.kind for segment in found} <= set(painting.STYLES)
+
+
+TEXTS = st.text(
+    st.sampled_from("ab =,[]…⟵漢字é\u0301\u200d\U0001f469\U0001f3fd\x1b\n\u2028{}%\x7f\ud800")
+    | st.characters(),
+    max_size=40,
+)
+
+SHOWN = st.builds(
+    show.Shown,
+    end=st.integers(0, 4 * 10**18),
+    client=TEXTS,
+    broker=st.none() | st.integers(0, 2**31 - 1),
+    key=st.sampled_from([0, 1, 12]),
+    version=st.integers(0, 17),
+    api=st.sampled_from(["Fetch", "IncrementalAlterConfigs", "key 999"]),
+    details=TEXTS,
+    note=TEXTS,
+    error=st.sampled_from(["", "ILLEGAL_GENERATION"]),
+    latency_ms=st.none() | st.floats(0, 1e7),
+    rules=st.lists(TEXTS, max_size=2).map(tuple),
+)
+
+
+def by_rich(console: Console, found: show.Shown, width: int | None) -> None:
+    """The line as rich writes it, from its parts before they are cut."""
+    parts = show.segments(found, zone=UTC)
+    if width is None:
+        pad = show.PADDED
+        parts = [
+            show.Segment(kind, text + " " * (pad.get(kind, 0) - cell_len(text)))
+            for kind, text in parts
+        ]
+    else:
+        columns = show.Columns()
+        put = [show.Segment(kind, columns.put(kind, text, width)) for kind, text in parts]
+        parts = show._fitting(put, width)
+    spans, at = [], 0
+    for kind, text in parts:
+        spans.append(Span(at, at + len(text), painting.STYLES[kind]))
+        at += len(text) + 1
+    made = Text(" ".join(text for _, text in parts), spans=spans)
+    if width is not None:
+        made.truncate(width, overflow="ellipsis")
+    console.print(made, soft_wrap=True)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"TERM": "xterm"},
+        {"TERM": "xterm-256color"},
+        {"TERM": "xterm-256color", "COLORTERM": "truecolor"},
+        {"TERM": "xterm-256color", "NO_COLOR": "1"},
+        {"TERM": "dumb"},
+        {"TERM": "dumb", "FORCE_COLOR": "1"},
+        {"TERM": "xterm", "FORCE_COLOR": "1", "NO_COLOR": "1"},
+        {"FORCE_COLOR": "1"},
+        {},
+    ],
+    ids=lambda given: " ".join(f"{name}={value}" for name, value in given.items()),
+)
+@pytest.mark.parametrize("terminal", [True, None], ids=["terminal", "pipe"])
+@given(found=SHOWN, width=st.integers(1, 200))
+@example(found=show.Shown(0, "漢" * 9, 1, 1, 3, "Fetch", "x", "", "", 3.0, ()), width=12)
+@example(found=show.Shown(0, " ", None, 1, 3, "Fetch", " " * 40, "", "", None, ()), width=40)
+def test_a_line_is_written_as_rich_would(
+    environment: dict[str, str], terminal: bool | None, found: show.Shown, width: int
+) -> None:
+    said = []
+    for way in (by_rich, None):
+        file = io.StringIO()
+        console = Terminal(file=file, force_terminal=terminal, _environ=environment)
+        if console.is_terminal:
+            console.width = width
+        cells = console.width if console.is_terminal else None
+        if way is None:
+            painting.write(console, show.line(found, cells, zone=UTC))
+        else:
+            way(console, found, cells)
+        said.append(file.getvalue())
+    assert said[0] == said[1]
+
+
+def test_each_colour_system_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or the test before this one would compare lines without colours."""
+    given = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    assert (
+        Terminal(file=io.StringIO(), force_terminal=True, _environ=given).color_system
+        == "truecolor"
+    )
+    file = io.StringIO()
+    console = Terminal(file=file, force_terminal=True, width=200, _environ={"TERM": "xterm"})
+    painting.write(console, show.line(show.shown(heartbeat()), 200))
+    assert "\x1b[1;31mREBALANCE_IN_PROGRESS\x1b[0m" in file.getvalue()

@@ -18,7 +18,6 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import show, shown_row
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.ctl.port import Port
-from barnabas.cli.proxy.live import Live
 from barnabas.proxy.control import lines
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from barnabas.specs.headers import request_header_version, response_header_version
@@ -75,17 +74,14 @@ def test_a_line_for_the_person_stays_one(write: str, capsys: pytest.CaptureFixtu
 
 
 def test_what_a_proxy_says_goes_that_way(capsys: pytest.CaptureFixture[str]) -> None:
-    output = Output()
-    live = Live(output.exchange, output.note)
-    live.line(HOSTILE)
-    live.close()
+    Output().note(HOSTILE)
     assert steers(capsys.readouterr().err) == ""
 
 
 def test_trouble_is_no_way_around(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def troubled() -> None:
+    def troubled(**_: object) -> None:
         raise Trouble(f"a broker says {HOSTILE}")
 
     monkeypatch.setattr("barnabas.cli.app.app", troubled)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +33,20 @@ def test_every_claim_held(demo: Demo) -> None:
     assert "FAIL" not in result.stderr
     assert result.stderr.count("PASS  ") == 11
     assert "\x1b" not in result.stdout + result.stderr
+
+
+@pytest.mark.slow("another demo")
+def test_who_has_seen_enough_of_the_log_still_gets_the_claims(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "barnabas", "demo", "--capture", str(tmp_path / "d.pcapng")]
+    with os.fdopen(writer, "wb") as closed:
+        found = subprocess.run(
+            command, stdout=closed, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+    assert (found.returncode, found.stderr.count("PASS  ")) == (0, 11)
+    assert "stdout: Broken pipe; exchanges are not printed any more" in found.stderr
+    assert re.search(r"\d+ exchanges not printed: stdout: Broken pipe", found.stderr)
 
 
 def test_the_conversation_is_shown_a_line_an_exchange(demo: Demo) -> None:

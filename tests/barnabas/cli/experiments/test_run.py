@@ -93,3 +93,11 @@ def test_one_of_another_format_is_said(tmp_path: Path) -> None:
     file.write_text('{"experiment": "answer", "format": 9}')
     with pytest.raises(Trouble, match="format 9"):
         run.written(file)
+
+
+def test_a_file_that_is_no_text_is_not_shown(tmp_path: Path) -> None:
+    file = tmp_path / "some.json"
+    file.write_bytes(b"\xff" * 1000)
+    with pytest.raises(Trouble) as problem:
+        run.written(file)
+    assert str(problem.value) == f"{file} is not the result of an experiment (UnicodeDecodeError)"

@@ -67,6 +67,8 @@ def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
 def test_a_name_that_there_is_not_is_told_the_nearest() -> None:
     with pytest.raises(Trouble, match="did you mean 'brokers'"):
         read_campaign(Path("broker"))
+    with pytest.raises(Trouble, match="no campaign and no file"):
+        read_campaign(Path("x" * 300))
 
 
 def test_names_are_unique() -> None:

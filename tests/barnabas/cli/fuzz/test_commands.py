@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,16 @@ from typer.testing import CliRunner, Result
 
 from barnabas.cli.app import app
 from barnabas.cli.fuzz import run, targets
+from barnabas.cli.fuzz.progress import Shown
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.engine.running import run_range
+from barnabas.fuzz.engine.running import Batch, run_range
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import read_specs
 from barnabas.fuzz.targets.registry import Kind
 from barnabas.specs import Malformed
 from barnabas.trouble import Trouble
+from tests.proxy.servers import SOON
 
 CAMPAIGN = """\
 version: 1
@@ -204,6 +207,35 @@ def test_ctrl_c_keeps_what_is_done(campaign: Path, monkeypatch: pytest.MonkeyPat
     stopped = fuzz("run", campaign, "--json", "--shrink", 0)
     assert next(one for one in events(stopped) if one["event"] == "over")["done"] == 100
     monkeypatch.undo()
+
+
+@pytest.mark.parametrize("json_lines", [(), ("--json",)])
+def test_what_still_goes_on_when_the_time_is_up_is_said(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch, json_lines: tuple[str, ...]
+) -> None:
+    said = threading.Event()
+    note = Shown.note
+
+    def noted(self: Shown, text: str) -> None:
+        note(self, text)
+        if text.startswith("time is up"):
+            said.set()
+
+    def until_then(*arguments: Any) -> Iterator[Batch]:
+        for batch in run_range(*arguments):
+            assert said.wait(SOON), "the time is up, and nobody says so"
+            yield batch
+
+    monkeypatch.setattr(Shown, "note", noted)
+    monkeypatch.setattr(run, "run_range", until_then)
+    ran = fuzz("run", campaign, "--seconds", 1, *json_lines)
+    assert ran.exit_code == 1, ran.output
+    ends = [line for line in ran.stderr.splitlines() if line.startswith(("time is", "shrinking"))]
+    assert ends == [
+        "time is up: finishing the cases under way",
+        "shrinking 1 finding: at most 30 s each",
+    ]
+    assert "time is up" not in ran.stdout
 
 
 def test_list_names_all_that_a_campaign_may() -> None:

@@ -119,3 +119,37 @@ def test_three_real_brokers_end_on_sigterm_and_leave_no_process() -> None:
     assert (process.returncode, rest) == (0, "")
     assert errors == "Apache Kafka 3.9.1, kraft; Ctrl-C stops the brokers\n"
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+
+
+LATE = """
+import os, signal, threading, time
+from barnabas.cli.peers import run
+
+pipes, pipe, main = [], os.pipe, threading.get_native_id()
+
+def kept():
+    pipes.append(pipe())
+    return pipes[-1]
+
+def signal_elsewhere():
+    # a signal in another thread interrupts no wait of the main one: as if it had come just before it
+    reads = lambda: open(f"/proc/self/task/{main}/syscall").read().split()[1:2]
+    while not pipes or reads() != [hex(pipes[0][0])]:
+        time.sleep(0.001)
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+os.pipe = kept
+signal.signal(signal.SIGTERM, run._interrupt)
+threading.Thread(target=signal_elsewhere, daemon=True).start()
+try:
+    run._until_signal()
+except KeyboardInterrupt:
+    print("not lost")
+"""
+
+
+def test_a_signal_that_interrupts_no_wait_is_not_lost() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", LATE], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (found.stdout, found.returncode) == ("not lost\n", 0), found.stderr

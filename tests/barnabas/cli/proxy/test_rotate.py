@@ -16,6 +16,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import started
+from tests.barnabas.testing.test_process import until
 from tests.captures.traffic import exchanges, gist, tshark
 
 
@@ -59,6 +60,11 @@ def produce(bootstrap: str, count: int, size: int) -> None:
     for number in range(count):
         producer.produce("orders", f"{number:{size}}", partition=number % 2)
         assert producer.flush(10) == 0
+
+
+def produced(folder: Path) -> list[str]:
+    """The Produce exchanges in segments that are complete, or written just now."""
+    return run("decode", "--json", str(folder), "--filter", "api == 'Produce'").stdout.splitlines()
 
 
 def consume(bootstrap: str, count: int) -> None:
@@ -186,6 +192,9 @@ def test_a_killed_proxy_leaves_segments_that_are_read_and_kept(
     command = ("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0", *options)
     with started(*command) as (process, ready):
         produce(ready["listen"], 20, 10_000)
+        until(
+            lambda: len(produced(folder)) == 20
+        )  # what waits for the next segment is lost with it
         process.kill()
         process.wait(timeout=10)
     # it may have been at turning from one to the next, of which there is nothing yet
@@ -196,8 +205,7 @@ def test_a_killed_proxy_leaves_segments_that_are_read_and_kept(
     assert 1 <= len(parts) <= 2
     for part in parts:
         assert run("decode", str(part)).returncode == 0
-    produced = run("decode", "--json", str(folder), "--filter", "api == 'Produce'").stdout
-    assert len(produced.splitlines()) == 20
+    assert len(produced(folder)) == 20
     with started(*command) as (process, ready):
         busy = run(*command)
         assert busy.returncode == 2

@@ -12,9 +12,12 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
+from typer.testing import CliRunner
 
+from barnabas.cli.app import app
 from barnabas.harness import Harness
 from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.peers.replay import cluster as live
 from tests.barnabas.cli.command import run
 
 RECORDS = 200
@@ -126,11 +129,16 @@ def test_once_more_offsets_follow(recorded: tuple[Path, object]) -> None:
     assert everything[0][50] == (50, b"v0")
 
 
-def test_what_is_answered_otherwise_is_said(recorded: tuple[Path, object]) -> None:
+def test_what_is_answered_otherwise_is_said(
+    recorded: tuple[Path, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process: nobody will ever lead the partition that is missing."""
     path, _ = recorded
+    monkeypatch.setattr(live, "LEADERLESS", 0.0)
     with EmbeddedCluster(2, topics={"t": 1}) as cluster:
-        found = replay(path, cluster.bootstrap, "--speed", "max", "--json")
-    assert found.returncode == 1
+        arguments = ["replay", str(path), "-b", cluster.bootstrap, "--speed", "max", "--json"]
+        found = CliRunner().invoke(app, arguments)
+    assert found.exit_code == 1
     assert "the target has t with 1 partition, but the recording uses 2" in found.stderr
     rows = [json.loads(row) for row in found.stdout.splitlines()]
     paths = {one["path"] for row in rows for one in row["response"]}
@@ -217,7 +225,7 @@ def test_what_no_cluster_answers(recorded: tuple[Path, object]) -> None:
         (("-b", "nowhere"), "nowhere:9092 is not this machine"),
         (("-b", "127.0.0.1:1", "--speed", "0"), "--speed 0: expected a number above 0"),
         (("-b", "127.0.0.1:1", "--speed", "fast"), "or max"),
-        (("-b", "127.0.0.1:1", "--allow", "CreateTopic"), "did you mean CreateTopics?"),
+        (("-b", "127.0.0.1:1", "--allow", "CreateTopic"), "did you mean 'CreateTopics'?"),
         (("-b", "127.0.0.1:1", "--filter", "api =="), "--filter"),
         (("-b", "127.0.0.1:1", "--sasl-username", "a"), "--sasl-mechanism, --sasl-username and"),
         (

@@ -224,24 +224,24 @@ def test_what_no_release_has_made_final_is_called_unstable() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("show", "Fetsh"), "no API is called 'Fetsh'; did you mean Fetch?"),
+        (("show", "Fetsh"), "no API is called 'Fetsh'; did you mean 'Fetch'?"),
         (("show", "1000"), "no API has key 1000; the keys are 0 to "),
         (("show", "StopReplica", "-v", "5"), "StopReplica has versions 0 to 4, not 5"),
         (("show", "StopReplica", "-v", "-1"), "StopReplica has versions 0 to 4, not -1"),
         (("show", "Fetch", "--release", "2.7"), "--release is for one version: give --version too"),
         (("show", "Fetch", "-v", "1", "--release", "new"), "'new' is no release of Kafka"),
-        (("show", "JoinGroup", "--draft", "rewrite-d"), "did you mean rewrite-"),
+        (("show", "JoinGroup", "--draft", "rewrite-d"), "did you mean 'rewrite-"),
         (("show", "Fetch", "--source"), "--source is for one version: give --version too"),
         (("show", "Fetch", "-v", "1", "--source", "--json"), "--source goes without --json"),
         (("show", "Ping", "-v", "0", "--source", "--draft", "rewrite-a"), "goes without --draft"),
         (("show", "StopReplica", "-v", "5", "--source"), "StopReplica has versions 0 to 4, not 5"),
         (
             ("show", "Fetsh", "--source"),
-            "did you mean Fetch?; --source is for one version: give --version too",
+            "did you mean 'Fetch'?; --source is for one version: give --version too",
         ),
         (
             ("show", "Ping", "--source", "--draft", "rewrite-d"),
-            "no draft is called 'rewrite-d'; did you mean rewrite-c?; --source goes without --draft",
+            "no draft is called 'rewrite-d'; did you mean 'rewrite-a'?; --source goes without --draft",
         ),
         (("list", "nothing"), "no API has 'nothing' in its name"),
         (("errors", "nothing"), "no error code is, or is called like, 'nothing'"),

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+from dataclasses import replace
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
+from barnabas.captures.kafka.context.id_names import (
+    PRODUCER,
+    TOPIC,
+    ids_without_names,
+    places_without_names,
+)
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.jsonform import uuid_text
 from tests.captures.kafka.context.exchanges import CLICKS, ORDERS, metadata
 from tests.captures.kafka.context.test_members import beat
 from tests.captures.kafka.context.test_sessions import fetch
+from tests.places import GOLDEN
 
 
 def test_a_session_with_names_where_they_are_known() -> None:
@@ -46,3 +56,23 @@ def test_facts_are_json() -> None:
     found = facts(beat(1), context)
     assert json.loads(json.dumps(found)) == found
     assert found["member"]["assigned"] == {uuid_text(ORDERS): [0, 1]}
+
+
+def test_ids_without_names_are_the_same_of_a_body_that_is_decoded() -> None:
+    some = set()
+    with gzip.open(GOLDEN / "golden-a.jsonl.gz", "rt") as file:
+        for frame in map(json.loads, file):
+            key, version = frame["key"], frame["version"]
+            if key < 0:
+                continue
+            one = Exchange(0, 1, "", None, None, key, version, 0, 0)
+            setattr(one, f"{frame['direction']}_body", bytes.fromhex(frame["hex"]))
+            for kind in (TOPIC, PRODUCER):
+                found = list(ids_without_names(one, kind))
+                if found:
+                    assert places_without_names(key, version, frame["direction"], kind)
+                    some.add(kind)
+                decoded = replace(one)
+                assert decoded.undecodable == "" or not found
+                assert list(ids_without_names(decoded, kind)) == found
+    assert some == {TOPIC, PRODUCER}

@@ -102,7 +102,7 @@ def test_a_session_that_is_over_is_forgotten(end: Exchange) -> None:
     context = Context()
     context.learn(fetch(0, 0, {"orders": [0, 1]}, answer=123))
     context.learn(end)
-    assert len(context.sessions._known) == 0
+    assert len(context.sessions) == 0
     assert context.sessions.forgotten == 0
     said = line(context, fetch(123, 2))
     assert said == "empty, session 123 that began earlier"

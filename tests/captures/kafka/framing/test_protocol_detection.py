@@ -12,7 +12,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.framing.protocol_detection import HELD, HELD_IN_ALL, ProtocolDetection
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
-from barnabas.captures.tcp.headers import Segment
+from barnabas.captures.tcp.headers import TcpSegment
 from tests.captures.traffic import Said, exchanges, ip_packet, request, segments, talk, write_pcap
 
 WHOLE = 1 << 20
@@ -22,12 +22,12 @@ def every(size: int) -> Iterator[int]:
     return itertools.repeat(size)
 
 
-def capture(path: Path, found: list[Segment]) -> Path:
+def capture(path: Path, found: list[TcpSegment]) -> Path:
     return write_pcap(path, map(ip_packet, found))
 
 
 def test_other_protocols_are_left_out_and_counted(tmp_path: Path) -> None:
-    def plain(port: int, *said: Said) -> list[Segment]:
+    def plain(port: int, *said: Said) -> list[TcpSegment]:
         return segments(
             said, every(WHOLE), client=("10.0.0.9", 40000 + port), broker=("10.0.0.2", port)
         )

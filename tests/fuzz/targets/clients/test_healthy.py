@@ -36,7 +36,8 @@ def _healthy(target: ClientTarget, asked: set[str]) -> None:
     assert oracles
     with target:
         newest = target.newest()
-        assert asked <= {NAMES[key] for key in newest}
+        missing = asked - {NAMES[key] for key in newest}
+        assert not missing, "no session asked for these: does the program raise in a valid session?"
         (seed, *_) = seeds([(keys.FETCH, newest[keys.FETCH])])
         chunk = len(seed.frame).to_bytes(4, "big") + seed.frame
         case = Case(0, Recipe(seed, ()), (chunk,))

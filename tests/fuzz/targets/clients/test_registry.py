@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.oracles.documented import DOCUMENTED
 from barnabas.fuzz.targets.clients import golang
 from barnabas.fuzz.targets.clients.cache import run
 from barnabas.fuzz.targets.clients.registry import CLIENTS, find
@@ -55,16 +56,21 @@ def test_what_fails_is_told_in_a_line() -> None:
     "program", sorted(PROGRAMS.glob("programs/with_*.py")), ids=lambda p: p.stem
 )
 def test_every_program_in_python_has_every_workload(program: Path) -> None:
-    tree = ast.parse(program.read_text())
-    tables = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        and isinstance(node.targets[0], ast.Name)
-        and node.targets[0].id == "WORKLOADS"
-    ]
-    assert isinstance(tables[0], ast.Dict)
-    assert {key.value for key in tables[0].keys if isinstance(key, ast.Constant)} == set(WORKLOADS)
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    tree = ast.parse(program.read_text()).body
+    found = {node.name for node in tree if isinstance(node, functions) and node.name[0] != "_"}
+    assert found == set(WORKLOADS)
+
+
+IN_GO = {folder.name.replace("_", "-") for folder in PROGRAMS.glob("go/*") if folder.is_dir()}
+
+
+@pytest.mark.parametrize("name", [name for name, _, _ in CLIENTS if name not in IN_GO])
+def test_a_client_that_raises_says_what_it_documents(name: str) -> None:
+    dialect = find(f"{name}@1.2.3").dialect
+    assert dialect in {client for client, _, _ in DOCUMENTED}, (
+        "add a line to DOCUMENTED: else every error of this client is a finding"
+    )
 
 
 @pytest.mark.parametrize(

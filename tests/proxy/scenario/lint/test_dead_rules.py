@@ -4,6 +4,7 @@ import pytest
 
 from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.lint.notes import warnings
+from barnabas.proxy.scenario.model import RuleConfig
 
 
 def found(rule: str) -> list[str]:
@@ -119,3 +120,10 @@ def test_a_rule_that_waits_for_more_than_another_may_fire() -> None:
     (line,) = of_rules("when: {times: 2, scope: rule}, do: close", often)
     assert "it waits for rule 'r0' to fire 3 times, not 2" in line
     assert of_rules("when: {times: 2}, do: close", often) == []  # on each connection
+
+
+def test_rules_are_told_apart_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Comparing all that they say, each with each, takes seconds where there are thousands."""
+    monkeypatch.setattr(RuleConfig, "__eq__", None, raising=False)
+    rules = ", ".join(f"{{name: r{number}, do: {{delay: 1s}}}}" for number in range(3))
+    assert warnings(loads(f"version: 1\nrules: [{rules}]")) == []

@@ -1,0 +1,123 @@
+"""The reader of the live log, a process of its own: prints exchanges and lines as the stream has them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final
+
+from barnabas.captures.kafka.context.id_names import names_by_id
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.notes import undecodable
+from barnabas.captures.live.reading import LiveReader, Note, RingFile
+from barnabas.captures.live.ring import Ring
+from barnabas.cli.console.output import Output
+from barnabas.cli.console.printer import Printer
+
+NICE: Final = 10
+"""How far the reader stands behind the traffic where both want the same core."""
+
+BATCH: Final = 256
+"""Exchanges that are written together at most."""
+
+SAY_AGAIN: Final = 5.0
+"""Seconds between two lines that say that exchanges are left out."""
+
+
+class LogReader:
+    """Shows what the ring has until it is closed. tell: what the proxy is to know, as JSON can have it."""
+
+    def __init__(
+        self, ring: Ring, output: Output, as_json: bool, tell: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._ring = ring
+        self._output = output
+        self._printer = Printer(output, output.json if as_json else output.exchange)
+        self._tell = tell
+        self._restarts = 0
+        self._say_next = 0.0
+        self._errors: Counter[tuple[int, str]] = Counter()
+        output.flag = self._flag
+        output.gather()
+
+    def run(self) -> None:
+        """Until the ring is closed; then what was counted is told."""
+        reader = LiveReader(RingFile(self._ring, self._write), self._note)
+        for exchange in reader:
+            if reader.restarts > self._restarts:
+                self._restarts = reader.restarts
+                self._say_behind()
+            self._output.context.learn(exchange)
+            if (error := exchange.error) is not None:
+                self._errors[exchange.key, error] += 1
+            self._printer.exchange(exchange)
+            if self._printer.shown >= BATCH:
+                self._write()
+        self._write()
+        output = self._output
+        told = {
+            "remarks": output.remarks(),
+            "undecoded": output.undecoded,
+            "broken": self._printer.broken,
+            "unwritten": self._printer.unwritten,
+            "errors": [[*kind, count] for kind, count in self._errors.items()],
+        }
+        self._tell({"over": told})
+
+    def _write(self) -> None:
+        """Write what was shown: nothing more is there just now, or much is shown."""
+        self._ring.done += self._printer.write()
+
+    def _say_behind(self) -> None:
+        """Between the exchange before and the next some are missing."""
+        if (now := time.monotonic()) >= self._say_next:
+            self._say_next = now + SAY_AGAIN
+            self._say(
+                "log: behind the traffic, exchanges are left out and counted (--log-wait waits)"
+            )
+
+    def _note(self, note: Note) -> None:
+        match note:
+            case {"barnabas": "say", "text": str(text)}:
+                self._say(text)
+            case {"barnabas": "topics", "names": names}:
+                self._output.context.topics.update(names_by_id(names))
+            case {"barnabas": "flushed", "number": int(number)}:
+                self._tell({"flushed": number})
+
+    def _say(self, text: str) -> None:
+        self._write()
+        self._printer.say(text)
+
+    def _flag(self, exchange: Exchange) -> None:
+        self._tell({"undecodable": undecodable(exchange)})
+
+
+def run_forked(ring: Ring, output: Output, as_json: bool, report: int) -> None:
+    """In a process that was just forked: read, then end it."""
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the proxy says when it is over
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        keep = sorted({0, 1, 2, ring.woken, report})
+        for below, above in zip(keep, [*keep[1:], os.sysconf("SC_OPEN_MAX")], strict=True):
+            os.closerange(below + 1, above)
+        os.nice(NICE)
+
+        def tell(said: dict[str, Any]) -> None:
+            with contextlib.suppress(BrokenPipeError):  # the proxy was killed
+                os.write(report, json.dumps(said).encode() + b"\n")
+
+        LogReader(ring, output, as_json, tell).run()
+        code = 0
+    except BaseException as problem:  # noqa: BLE001 - whatever it is costs this process only
+        print(f"log: {problem!r}", file=sys.stderr)
+    finally:
+        os._exit(code)

@@ -1,0 +1,53 @@
+"""The name of a list that somebody may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from difflib import SequenceMatcher
+
+NEAR = 0.6
+"""Of what may be a known name, or another thing: below that nothing is suggested."""
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = 0) -> str | None:
+    """The known name most like this one, in any case; None: none is, or none by the cutoff (0 to 1).
+
+    A name may also be the beginning of a longer one, with a slip in it.
+
+    >>> nearest("NOT_LEDER", ["NOT_CONTROLLER", "NOT_LEADER_OR_FOLLOWER"])
+    'NOT_LEADER_OR_FOLLOWER'
+    >>> nearest("embeded", ["apache", "embedded"], cutoff=0.6)
+    'embedded'
+    """
+    matcher: SequenceMatcher[str] = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(name.lower())
+
+    def ratio(other: str) -> float:
+        matcher.set_seq1(other)
+        return matcher.ratio()
+
+    def likeness(other: str) -> tuple[float, float]:
+        whole = ratio(other.lower())
+        return max(whole, ratio(other.lower()[: len(name) + 1])), whole
+
+    best = max(known, key=likeness, default=None)
+    return None if best is None or likeness(best)[0] < cutoff else best
+
+
+def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0) -> str:
+    """The end of a sentence about a name that nobody knows; empty without a name that is near.
+
+    >>> did_you_mean("delai", ("drop", "delay"))
+    "; did you mean 'delay'?"
+    """
+    near = nearest(name, known, cutoff)
+    return "" if near is None else f"; did you mean {near!r}?"
+
+
+def choices(name: str, known: Collection[str]) -> str:
+    """The same where there are few: all of them if none is near.
+
+    >>> choices("other", ("embedded", "apache"))
+    '; choose one of: embedded, apache'
+    """
+    return did_you_mean(name, known, NEAR) or f"; choose one of: {', '.join(known)}"

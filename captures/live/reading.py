@@ -1,0 +1,121 @@
+"""Reads a live stream as captures are read: its exchanges, and what was noted between them."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from barnabas.captures.capture import spoken_in
+from barnabas.captures.comments import document, meta_of
+from barnabas.captures.files.pcapng import Packet, Run, Section, Statistics
+from barnabas.captures.files.pcapng_file import read_runs
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.draft_conversations import DraftConversations
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.framing.protocol_detection import Kind
+from barnabas.captures.live.ring import Ring
+from barnabas.captures.section import SectionReader
+from barnabas.captures.tcp.events import Event
+from barnabas.captures.tcp.packets import Packets
+from barnabas.captures.tls.decryption import Decryption, Seen
+from barnabas.captures.tls.keylog import KeyLog
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+Note = dict[str, Any]
+
+PAUSE: Final = 0.002
+"""Seconds between two looks while something has come a moment ago: so traffic wakes nobody ..."""
+
+LOOKS: Final = 25
+"""... and how often nothing is there before the reader sleeps."""
+
+ALONE: Final = 1.0
+"""Seconds after which a sleeping reader looks whether its writer is still there."""
+
+
+class RingFile(io.BufferedIOBase):
+    """The bytes of a ring as they come; it ends when the ring is closed, or its writer is gone.
+
+    idle: called when all that is there was read, before it is waited for more.
+    """
+
+    def __init__(self, ring: Ring, idle: Callable[[], None] = lambda: None) -> None:
+        self._ring = ring
+        self._idle = idle
+        self._writer = os.getppid()
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read what is there, at least a byte; 0: the stream is over."""
+        looks = 0
+        while not (taken := self._ring.take(buffer)):
+            if self._ring.closed or os.getppid() != self._writer:
+                return self._ring.take(buffer)
+            if not looks:
+                self._idle()
+            looks += 1
+            if looks < LOOKS:
+                time.sleep(PAUSE)
+            else:
+                self._sleep()
+        return taken
+
+    def _sleep(self) -> None:
+        ring = self._ring
+        ring.sleep(True)
+        if not (ring.waiting or ring.closed):
+            select.select([ring.woken], [], [], ALONE)
+        ring.sleep(False)
+        ring.clear()
+
+
+class LiveReader:
+    """The exchanges of a stream, each to be used before the next is asked for.
+
+    note: told in between of what was noted. `restarts` counts how often blocks were lost, so that all began
+    anew.
+    """
+
+    def __init__(self, file: io.BufferedIOBase, note: Callable[[Note], None]) -> None:
+        self.restarts = -1
+        self._note = note
+        self._blocks = read_runs(file)
+        self._meta: dict[str, Any] | None = None
+        """Of the section that is about to be read; None: the stream is over, or was not begun."""
+
+    def __iter__(self) -> Iterator[Exchange]:
+        list(self._events())
+        while (meta := self._meta) is not None:
+            self.restarts += 1
+            draft = spoken_in(meta)
+            source = Conversations() if draft is None else DraftConversations(draft)
+            for exchange in source.exchanges(self._events()):
+                if self._meta is not None:  # it was under way when something was lost
+                    break
+                yield exchange
+
+    def _events(self) -> Iterator[Event]:
+        """The events up to the next section."""
+        self._meta = None
+        packets, number = Packets(), 0
+        left_out: Counter[tuple[int, Kind]] = Counter()
+        section = SectionReader(True, 0, left_out, Decryption(KeyLog(), Seen(), left_out), {})
+        for block in self._blocks:
+            if isinstance(block, Run):
+                yield from section.run(block, packets, number + 1)
+                number += len(block.places)
+            elif isinstance(block, Packet):
+                number += 1
+                yield from section.packet(block, packets, number)
+            elif isinstance(block, Statistics):
+                for text in block.comments:
+                    self._note(document(text))
+            elif isinstance(block, Section):
+                self._meta = meta_of(block)
+                return

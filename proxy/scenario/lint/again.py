@@ -1,0 +1,32 @@
+"""Rules that fire again on a client's next connection, though `times` says how often they fire at most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from barnabas.proxy.faults.blackhole import Blackhole
+from barnabas.proxy.faults.close import Close
+from barnabas.proxy.faults.drop import Drop
+from barnabas.proxy.faults.half_close import HalfClose
+from barnabas.proxy.faults.lose_reply import LoseReply
+from barnabas.proxy.faults.reset import Reset
+from barnabas.proxy.faults.truncate import Truncate
+from barnabas.proxy.scenario.model import Scenario
+
+_ENDS: Final = (Blackhole, Close, Drop, HalfClose, LoseReply, Reset, Truncate)
+"""Behind these a client makes another connection, at once or when its request has timed out."""
+
+
+def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Each rule with such a fault that counts on each connection, and how it counts on all together."""
+    for rule in scenario.rules:
+        when = rule.when
+        ends = next((fault.name for fault in rule.do if isinstance(fault.config, _ENDS)), "")
+        counted = when.times is not None and when.scope == "connection"
+        if ends and counted and rule.match.connection is None:
+            yield (
+                rule.name,
+                f"times counts on each connection, and {ends} makes the client open another one, on which "
+                "the rule fires again; with scope: rule, times counts on all together",
+            )

@@ -1,0 +1,22 @@
+"""Rules whose chance goes by the order in which a client opens its connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from barnabas.proxy.scenario.model import Scenario
+
+
+def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    """Each rule that fires on a share of its matches, by connection, and what its chance goes by."""
+    for rule in scenario.rules:
+        when = rule.when
+        shares = [when.probability * phase.probability for phase in when.phases] or [
+            when.probability
+        ]
+        if when.scope == "connection" and not when.key and any(0 < share < 1 for share in shares):
+            yield (
+                rule.name,
+                "its chance goes by the order in which a client opens its connections to a broker; "
+                "with key it goes by the message",
+            )

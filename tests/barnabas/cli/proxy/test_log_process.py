@@ -1,0 +1,203 @@
+"""The live log's reader is a process: killed, stopped, or without a disk, it costs the traffic nothing, and
+what it did not print is counted."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import select
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from barnabas.captures.capture import open_capture
+from barnabas.peers.embedded import EmbeddedCluster
+from tests.barnabas.cli.proxy.test_draining import connect, frame, until_said
+from tests.barnabas.cli.test_app import BARNABAS, started
+from tests.proxy.playbook import request
+
+pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
+
+LARGE = "n" * 30_000
+"""A client's software name: of these a log is soon behind."""
+
+
+@pytest.fixture(scope="module")
+def bootstrap() -> Iterator[str]:
+    with EmbeddedCluster(1) as cluster:
+        yield cluster.bootstrap
+
+
+def proxy(bootstrap: str, *options: str) -> tuple[str, ...]:
+    return ("proxy", "-b", bootstrap, "--listen", "127.0.0.1:0", "--log", "json", *options)
+
+
+def reader_of(process: subprocess.Popen[str]) -> int:
+    """The process that prints."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    (reader,) = map(int, children)
+    return reader
+
+
+def ask(client: socket.socket, numbers: range, **body: Any) -> None:
+    """ApiVersions requests, one after the other."""
+    for number in numbers:
+        client.sendall(request("ApiVersions", number, version=3, **body))
+        assert int.from_bytes(frame(client)[:4]) == number
+
+
+class Ended(NamedTuple):
+    """What a proxy has printed in the end."""
+
+    printed: list[int]
+    """The correlation ids of the exchanges in its log."""
+    passed: int
+    """How many exchanges it says have passed ..."""
+    lost: int
+    """... and how many of them it says it did not print."""
+    errors: str
+
+
+def ended(process: subprocess.Popen[str]) -> Ended:
+    """Stop it."""
+    process.send_signal(signal.SIGINT)
+    out, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors
+    assert "Traceback" not in errors
+    (passed,) = re.findall(r"^ApiVersions +(\d+)", errors, re.MULTILINE)
+    lost = re.findall(r"(\d+) exchanges? not printed", errors)
+    printed = [json.loads(line)["correlation_id"] for line in out.splitlines()]
+    return Ended(printed, int(passed), sum(map(int, lost)), errors)
+
+
+def test_it_prints_what_decode_prints_of_the_capture(bootstrap: str, tmp_path: Path) -> None:
+    capture = tmp_path / "c.pcapng"
+    with started(*proxy(bootstrap, "--capture", str(capture))) as (process, ready):
+        with connect(ready["listen"]) as client:
+            ask(client, range(1, 50))
+        printed, passed, lost, _ = ended(process)
+    assert (
+        printed == [*range(1, 50)] == [x.correlation_id for x in open_capture(capture).exchanges()]
+    )
+    assert (passed, lost) == (49, 0)
+
+
+def test_a_reader_that_is_killed_is_started_again(bootstrap: str) -> None:
+    with started(*proxy(bootstrap)) as (process, ready), connect(ready["listen"]) as client:
+        ask(client, range(1, 11))
+        reader = reader_of(process)
+        os.kill(reader, signal.SIGKILL)
+        until_said(process, "log: its reader ended (signal 9) and is started again")
+        ask(client, range(11, 21))
+        printed, passed, lost, _ = ended(process)
+    assert passed == 20
+    assert printed[-10:] == [*range(11, 21)]
+    assert lost == 20 - len(printed)
+
+
+def test_a_proxy_that_is_killed_leaves_no_reader_behind(bootstrap: str) -> None:
+    with started(*proxy(bootstrap)) as (process, ready), connect(ready["listen"]) as client:
+        ask(client, range(1, 11))
+        process.kill()
+        out, errors = process.communicate(timeout=10)  # ends when nobody has its stdout any more
+    assert "log:" not in errors
+    assert [json.loads(line)["correlation_id"] for line in out.splitlines()] == [*range(1, 11)]
+
+
+def test_a_reader_that_stands_still_costs_no_traffic(bootstrap: str) -> None:
+    with started(*proxy(bootstrap)) as (process, ready), connect(ready["listen"]) as client:
+        ask(client, range(1, 11))
+        reader = reader_of(process)
+        os.kill(reader, signal.SIGSTOP)
+        ask(client, range(11, 1400), client_software_name=LARGE)
+        os.kill(reader, signal.SIGCONT)
+        assert process.stdout is not None
+        before = [json.loads(process.stdout.readline())["correlation_id"] for _ in range(900)]
+        ask(client, range(1400, 1411))
+        printed, passed, lost, errors = ended(process)
+    printed = before + printed
+    assert "log: behind the traffic, exchanges are left out and counted" in errors
+    assert passed == 1410
+    assert printed == sorted(printed)
+    assert 0 < lost == passed - len(printed)
+    assert printed[-10:] == [*range(1401, 1411)]
+
+
+def test_a_reader_that_does_not_end_is_left_behind(bootstrap: str) -> None:
+    with started(*proxy(bootstrap)) as (process, ready), connect(ready["listen"]) as client:
+        ask(client, range(1, 11))
+        assert process.stdout is not None
+        before = [process.stdout.readline() for _ in range(10)]
+        os.kill(reader_of(process), signal.SIGSTOP)
+        ask(client, range(11, 21))
+        printed, passed, lost, errors = ended(process)
+    assert (len(before), printed, passed) == (10, [], 20)
+    assert 10 <= lost <= 20, "it may have been stopped before it counted what it had printed"
+    assert "exchanges not printed: the log's reader was too slow\n" in errors
+    assert "Exception" not in errors
+
+
+def test_traffic_waits_for_the_log_if_asked_to(bootstrap: str) -> None:
+    with started(*proxy(bootstrap, "--log-wait")) as (process, ready):
+        with connect(ready["listen"]) as client:
+            reader = reader_of(process)
+            os.kill(reader, signal.SIGSTOP)
+            number = 1
+            client.sendall(request("ApiVersions", number, version=3, client_software_name=LARGE))
+            while select.select([client], [], [], 2)[0]:
+                assert int.from_bytes(frame(client)[:4]) == number
+                number += 1
+                client.sendall(
+                    request("ApiVersions", number, version=3, client_software_name=LARGE)
+                )
+            os.kill(reader, signal.SIGCONT)
+            assert process.stdout is not None
+            before = [
+                json.loads(process.stdout.readline())["correlation_id"] for _ in range(1, number)
+            ]
+            assert int.from_bytes(frame(client)[:4]) == number
+            ask(client, range(number + 1, number + 11))
+        printed, passed, lost, _ = ended(process)
+    assert before + printed == [*range(1, number + 11)]
+    assert (passed, lost) == (number + 10, 0)
+
+
+def test_a_full_disk_ends_the_log_and_not_the_traffic(bootstrap: str, tmp_path: Path) -> None:
+    full = 4096
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (full, full))
+
+    with (
+        (tmp_path / "log").open("w+") as out,
+        subprocess.Popen(
+            [*BARNABAS, *proxy(bootstrap)],
+            stdout=out,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=limit,
+        ) as process,
+    ):
+        assert process.stderr is not None
+        until_said(process, "memory: ")
+        while not (ready := (tmp_path / "log").read_text()).endswith("\n"):
+            select.select([], [], [], 0.01)
+        with connect(json.loads(ready)["ready"]["listen"]) as client:
+            ask(client, range(1, 51))
+            until_said(process, "stdout: File too large; exchanges are not printed any more")
+            ask(client, range(51, 61))
+        process.send_signal(signal.SIGINT)
+        errors = process.stderr.read()
+    (lost,) = re.findall(r"(\d+) exchanges not printed: stdout: File too large", errors)
+    assert process.returncode == 0
+    printed = (tmp_path / "log").read_text().splitlines()[1:]
+    assert 60 - len(printed) <= int(lost) <= 60, (
+        "of lines that leave together perhaps none is whole"
+    )

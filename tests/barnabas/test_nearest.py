@@ -1,0 +1,41 @@
+"""The name that somebody meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.nearest import NEAR, choices, did_you_mean, nearest
+from barnabas.specs import NAMES
+from barnabas.specs.error_codes import ERROR_CODES
+
+ERRORS = [error.name for error in ERROR_CODES]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("NOT_LEDER", "NOT_LEADER_OR_FOLLOWER"),
+        ("NOT_LEADER_FOR_PARTITION", "NOT_LEADER_OR_FOLLOWER"),
+        ("INVALID_TOPIC", "INVALID_TOPIC_EXCEPTION"),
+        ("unknown_topic", "UNKNOWN_TOPIC_ID"),
+        ("LEDER_NOT_AVAILABLE", "LEADER_NOT_AVAILABLE"),
+        ("REQUEST_TIMEOUT", "REQUEST_TIMED_OUT"),
+    ],
+)
+def test_an_error(name: str, meant: str) -> None:
+    assert nearest(name, ERRORS) == meant
+
+
+@pytest.mark.parametrize("name", NAMES.values())
+def test_a_slip_in_the_name_of_any_api(name: str) -> None:
+    for slip in (name.lower(), name[:-1], name[:2] + name[3:], name[:3] + "x" + name[3:]):
+        assert nearest(slip, NAMES.values()) == name
+
+
+def test_nothing_is_near() -> None:
+    assert nearest("x", ()) is None
+    assert nearest("", ("a",), NEAR) is None
+    assert nearest("mine", ("lossy-network", "slow-broker"), NEAR) is None
+    assert did_you_mean("mine", ("lossy-network",), NEAR) == ""
+    assert choices("mine", ("embedded", "apache")) == "; choose one of: embedded, apache"
+    assert choices("apachy", ("embedded", "apache")) == "; did you mean 'apache'?"

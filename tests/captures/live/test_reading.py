@@ -1,0 +1,88 @@
+"""A live stream is read as a capture is, and after a loss goes on exactly where it begins again."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.live.reading import LiveReader, RingFile
+from barnabas.captures.live.ring import Ring
+from barnabas.captures.live.writer import LiveWriter
+from tests.captures.traffic import request, response
+
+SAMPLES = Path(__file__).parents[3] / "captures" / "samples"
+CLIENT, LISTENER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
+NOW = 1_700_000_000_000_000_000
+
+
+@pytest.mark.parametrize("name", ["faults", "flapping", "kip-848", "sasl", "transactions"])
+def test_what_a_proxy_wrote_is_read_as_decode_reads_it(name: str) -> None:
+    file = SAMPLES / f"{name}.pcapng"
+    capture, notes = open_capture(file), list[dict[str, Any]]()
+    reader = LiveReader(io.BytesIO(file.read_bytes()), notes.append)
+    rows = [(exchange.row(), exchange.end) for exchange in reader]
+    assert rows == [(exchange.row(), exchange.end) for exchange in capture.exchanges()]
+    assert notes == [note.comment for note in capture.reader.notes]
+
+
+class Stream:
+    """A connection through a ring that is read now and then."""
+
+    def __init__(self, size: int = 1 << 16) -> None:
+        self.ring = Ring(size)
+        self.writer = LiveWriter(self.ring, {})
+        self.flow = self.writer.open(1, CLIENT, LISTENER, NOW, {"client": "10.0.0.1:50000"})
+        self.notes: list[dict[str, Any]] = []
+
+    def ask(self, number: int, frames: dict[str, int]) -> None:
+        """A request and its response, and before them what is known where a segment begins."""
+        for way, data in (
+            ("request", request(number, 3, 1, topics=None)),
+            ("response", response(number, 3, 1)),
+        ):
+            if self.flow.behind:
+                known = {each: [count, 0] for each, count in frames.items()}
+                self.flow.go_on(NOW, {"frames": known, "waiting": []})
+            self.flow.arrived(way, data, NOW + number)  # type: ignore[arg-type]
+            frames[way] += 1
+
+    def read(self) -> list[Exchange]:
+        self.ring.close()
+        return list(LiveReader(RingFile(self.ring), self.notes.append))
+
+
+def test_after_a_loss_it_goes_on_with_the_next_frame() -> None:
+    stream, frames = Stream(4096), {"request": 0, "response": 0}
+    number = 0
+    while not stream.writer.sink.stats.lost_packets:
+        number += 1
+        stream.ask(number, frames)
+    into = bytearray(4096)
+    head = bytes(into[: stream.ring.take(into)])
+    for _ in range(3):
+        number += 1
+        stream.ask(number, frames)
+    stream.writer.note(NOW, {"barnabas": "say", "text": "over"})
+    stream.ring.close()
+    tail = bytes(into[: stream.ring.take(into)])
+    reader = LiveReader(io.BytesIO(head + tail), stream.notes.append)
+    seen = [exchange.correlation_id for exchange in reader]
+    assert reader.restarts == 1
+    assert stream.notes == [{"barnabas": "say", "text": "over"}]
+    lost = set(range(1, number + 1)) - set(seen)
+    assert seen == sorted(seen)
+    assert lost == set(range(min(lost), number - 1)), "one gap, and behind it nothing is missing"
+
+
+def test_who_waits_for_more_is_told_first() -> None:
+    stream, idle = Stream(), list[int]()
+    stream.ask(1, {"request": 0, "response": 0})
+    stream.ring.close()
+    file = RingFile(stream.ring, lambda: idle.append(1))
+    assert [x.correlation_id for x in LiveReader(file, stream.notes.append)] == [1]
+    assert idle == [], "it never had to wait"

@@ -1,0 +1,96 @@
+"""The JSON form of bodies that generated functions make is that of `to_json`, without secrets."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from barnabas.specs.frames import DIRECTIONS, Direction
+from barnabas.specs.json_forms import form_of, json_form
+from barnabas.specs.jsonform import MOST, base64_text, elided, to_json
+from barnabas.specs.registry import REGISTRY, api
+from barnabas.specs.secrets import SECRETS, redact
+from tests.places import GOLDEN
+from tests.specs.strategies import values
+
+
+def golden() -> list[tuple[int, int, Direction, dict[str, Any]]]:
+    """(key, version, direction, body) of every frame."""
+    with gzip.open(GOLDEN / "golden-a.jsonl.gz", "rt") as file:
+        frames = [frame for frame in map(json.loads, file) if frame["key"] >= 0]
+    return [
+        (key, version, direction, api(key).message(direction).codec(version).decode(body))
+        for frame in frames
+        for key, version, direction in [(frame["key"], frame["version"], frame["direction"])]
+        for body in [bytes.fromhex(frame["hex"])]
+    ]
+
+
+def test_golden_bodies_have_the_form_of_to_json() -> None:
+    found = golden()
+    assert {key for key, *_ in found} == {key for key, _, _ in REGISTRY}
+    for key, version, direction, body in found:
+        before = copy.deepcopy(body)
+        made = json_form(key, version, direction)(body, base64_text)
+        wanted = to_json(redact(key, direction, body))
+        assert json.dumps(made) == json.dumps(wanted)  # the order of fields, too
+        assert body == before
+
+
+@pytest.mark.slow("a property of every message and version")
+@pytest.mark.parametrize("key", [key for key, _, _ in REGISTRY])
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_body_has_the_form_of_to_json(key: int, data: st.DataObject) -> None:
+    direction = data.draw(st.sampled_from(DIRECTIONS))
+    version = data.draw(st.integers(*api(key).versions))
+    message = api(key).message(direction)
+    codec = message.codec(version)
+    body = codec.decode(codec.encode(data.draw(values(message.layout(version)))))
+    made = json_form(key, version, direction)(body, base64_text)
+    assert json.dumps(made) == json.dumps(to_json(redact(key, direction, body)))
+
+
+def test_what_nobody_knows_stands_under_its_number() -> None:
+    form = form_of(api("Metadata").request.layout(9), "it")
+    topic = {"name": "t", "_tags": {7: b"abc"}}
+    body = {"topics": [topic], "_tags": {1000: b""}}
+    assert form(body, base64_text) == {
+        "topics": [{"name": "t", "_tags": {"7": "YWJj"}}],
+        "_tags": {"1000": ""},
+    }
+
+
+def test_what_json_has_too_is_passed_on() -> None:
+    body = api("Heartbeat").response.layout(1).defaults()
+    assert json_form(12, 1, "response")(body, base64_text) is body
+
+
+@pytest.mark.parametrize(("name", "direction", "path"), SECRETS)
+def test_no_secret_passes(name: str, direction: Direction, path: str) -> None:
+    found = [body for body in golden() if body[0] == api(name).key and body[2] == direction]
+    assert found
+    for key, version, _, body in found:
+        made = json_form(key, version, direction)(body, base64_text)
+        assert made == to_json(redact(key, direction, body))
+
+
+@pytest.mark.parametrize(("size", "whole"), [(MOST, True), (MOST + 1, False)])
+def test_large_bytes_are_elided_where_they_are_to_be(size: int, whole: bool) -> None:
+    data = bytes(size)
+    partition = {"index": 0, "records": data}
+    body = {"acks": 1, "topic_data": [{"name": "t", "partition_data": [partition]}]}
+    full = api("Produce").request.layout(3).defaults() | body
+    made = json_form(0, 3, "request")(full, elided)
+    (shown,) = made["topic_data"][0]["partition_data"]
+    assert (shown["records"] == base64_text(data)) is whole
+    if not whole:
+        assert shown["records"]["bytes"] == size
+        assert len(bytes.fromhex(shown["records"]["sha256"])) == 32
+    assert partition["records"] is data

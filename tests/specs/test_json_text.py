@@ -1,0 +1,70 @@
+"""Rows are written as the module json would write them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.specs.json_forms import json_form
+from barnabas.specs.json_text import compact, number
+from barnabas.specs.jsonform import base64_text, to_json
+from barnabas.specs.registry import api
+from tests.places import GOLDEN
+
+
+def by_json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":")).replace("\x7f", "\\u007f")
+
+
+FLOATS = st.floats() | st.floats(-2, 2) | st.floats(1e15, 1e17)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(1 << 70), 1 << 70)
+    | FLOATS.map(number)
+    | st.text(st.characters() | st.characters(categories=["Cs", "Cc", "Zl", "Zp"])),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.integers(), inner),
+)
+
+
+@given(VALUES)
+def test_it_is_what_json_writes(value: Any) -> None:
+    assert compact(value) == by_json(value)
+
+
+def test_each_character_is_as_json_writes_it() -> None:
+    for text in (*map(chr, range(0x3000)), "\ud800", "\U0001f469", '"\\/\x7f\x85', "a" * 9):
+        assert compact({text: [text]}) == by_json({text: [text]})
+        assert compact(text).isascii()
+
+
+def test_each_kind_of_float_is_as_json_writes_it() -> None:
+    edges = [math.nextafter(edge, to) for edge in (1e-4, 1e16) for to in (0, math.inf)]
+    odd = [math.nan, math.inf, 0.0, 0.1, 1e22 / 3, 5e-324, sys.float_info.max, *edges]
+    for value in (*odd, *(10.0**power for power in range(-330, 309))):
+        assert compact([number(value), number(-value)]) == by_json([value, -value])
+
+
+@pytest.mark.parametrize("value", [b"", object(), {b"": 1}, {1, 2}])
+def test_what_json_lacks_is_refused(value: object) -> None:
+    with pytest.raises(TypeError):
+        compact(value)
+
+
+def test_golden_bodies_are_written_as_json_would() -> None:
+    with gzip.open(GOLDEN / "golden-a.jsonl.gz", "rt") as file:
+        frames = [frame for frame in map(json.loads, file) if frame["key"] >= 0]
+    assert len(frames) > 7000
+    for frame in frames:
+        codec = api(frame["key"]).message(frame["direction"]).codec(frame["version"])
+        body = codec.decode(bytes.fromhex(frame["hex"]))
+        form = json_form(frame["key"], frame["version"], frame["direction"])(body, base64_text)
+        assert compact(form) == by_json(form)
+        assert to_json(form) == form
