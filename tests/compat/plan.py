@@ -112,6 +112,11 @@ FOUND: Final = {
     # its consumer does not wait until LeaveGroup is through: if it was not, who comes next waits for the
     # session of 6 s, and that is what the check says
     "0.9.0.1": (r"joins: group java-\S+: the rebalance to generation \d+ took 5\.\d+ s; .*",),
+    # kafka-python 3.0.12 sometimes does not rejoin after a heartbeat told it to, without the proxy too
+    "4.3.1": (
+        r"joins: group kafka_python-rebalance-\S+: the rebalance to generation \d+ took 5\.\d+ s; "
+        r"it waited for \S+, which did not rejoin",
+    ),
 }
 """What checks find, and rightly so, though nobody does wrong, as patterns."""
 

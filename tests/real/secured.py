@@ -117,7 +117,10 @@ class ProxyProcess:
         line = self._process.stdout.readline()
         if not line:
             self._process.wait()
-            raise RuntimeError(f"the proxy did not start: {self.said}")
+            self._process.stdout.close()
+            said = self.said
+            self._said.close()
+            raise RuntimeError(f"the proxy did not start: {said}")
         self.bootstrap = json.loads(line)["ready"]["listen"]
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()

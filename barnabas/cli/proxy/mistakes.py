@@ -26,11 +26,18 @@ def refuse_circle(listen: Address, servers: Sequence[Address]) -> None:
     """Raise Trouble if the proxy would connect to itself."""
     host, port = listen
     for server, its_port in servers:
-        if port == its_port and (host == server or (is_loopback(host) and is_loopback(server))):
+        if port == its_port and _listens(host, server):
             raise Trouble(
                 f"--listen {endpoint_text(listen)} is the --bootstrap-server, too: the proxy would connect"
                 " to itself; choose another --listen"
             )
+
+
+def _listens(host: str, server: str) -> bool:
+    """Whether who listens at `host` is who answers at `server`, on the same port."""
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared
+        return is_loopback(server)
+    return host == server or {host, server} == {"localhost", "127.0.0.1"}
 
 
 def _same(one: Path, other: Path) -> bool:

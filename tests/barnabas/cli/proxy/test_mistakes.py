@@ -45,10 +45,17 @@ def test_nor_does_one_that_passes_tls_through() -> None:
     assert "the proxy would connect to itself; choose another --listen" in found.stderr
 
 
-@pytest.mark.parametrize("server", [("127.0.0.1", 9092), ("localhost", 9092), ("::1", 9092)])
-def test_a_proxy_does_not_connect_to_itself(server: tuple[str, int]) -> None:
-    servers = [("b1", 9092), server]
+@pytest.mark.parametrize(
+    ("listen", "server"),
+    [("127.0.0.1", "127.0.0.1"), ("127.0.0.1", "localhost"), ("0.0.0.0", "127.0.0.2")],
+)
+def test_a_proxy_does_not_connect_to_itself(listen: str, server: str) -> None:
+    servers = [("b1", 9092), (server, 9092)]
     with pytest.raises(Trouble, match="the proxy would connect to itself; choose another --listen"):
-        refuse_circle(("127.0.0.1", 9092), servers)
-    refuse_circle(("127.0.0.1", 9093), servers)
-    refuse_circle(("192.0.2.1", 9092), servers)
+        refuse_circle((listen, 9092), servers)
+    refuse_circle((listen, 9093), servers)
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1", "192.0.2.1"])
+def test_brokers_may_have_its_port_elsewhere(listen: str) -> None:
+    refuse_circle((listen, 9092), [("127.0.0.2", 9092), ("b1", 9092)])
