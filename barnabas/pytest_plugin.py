@@ -40,6 +40,19 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test's own marker is to do something: its module's or class's may be for others. A test that takes
+    `request` may ask for the proxy later."""
+    fixtures = getattr(item, "fixturenames", ())
+    if not {"kafka_proxy", "request"}.intersection(fixtures) and any(
+        marker.name == "scenario" for marker in item.own_markers
+    ):
+        pytest.fail(
+            "the marker scenario is for the fixture kafka_proxy: let the test take it",
+            pytrace=False,
+        )
+
+
 @pytest.fixture(scope="session")
 def kafka_bootstrap_server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory

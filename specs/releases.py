@@ -23,6 +23,9 @@ RELEASES: Final = (
 )
 """All that have ApiVersions, by major and minor; patch releases change nothing here."""
 
+BEFORE: Final = ("0.8", "0.9")
+"""Those that have no ApiVersions."""
+
 OFFERED: Final = (
     ("Produce",
      "0.10.0:0-2 0.11.0:0-3 1.0:0-5 2.0:0-6 2.1:0-7 2.4:0-8 2.8:0-9 3.7:0-10 3.8:0-11 4.0:0-12 "

@@ -83,18 +83,29 @@ def run_range(
     oracles: Sequence[Oracle],
     numbers: range,
     batch: int | None = None,
+    over: Callable[[], bool] = lambda: False,
 ) -> Iterator[Batch]:
-    """Run cases of these numbers in batches: as many at once as the target likes best, or as is said."""
+    """Run cases of these numbers in batches: as many at once as the target likes best, or as is said.
+
+    A batch ends early behind the case after which `over()`.
+    """
     end = numbers.start
     while end < numbers.stop:
-        first, end = end, min(end + (batch or target.at_once), numbers.stop)
+        stop = min(end + (batch or target.at_once), numbers.stop)
         stats = Stats()
-        cases = maker.cases(range(first, end))
-        for case in cases:
-            stats.run(case)
+        cases = maker.cases(range(end, stop))
         for one in judged(target, cases, oracles):
+            if one.number >= end:  # those of earlier cases to blame come behind
+                if one.number > cases[0].number and over():
+                    break
+                stats.run(one.observation.case)
+                end = one.number + 1
             stats.add(one)
+        else:
+            end = stop
         yield Batch(end, stats)
+        if end < stop:
+            return
 
 
 RunRound = Callable[[range, Mapping[str, int]], Iterator[Batch]]

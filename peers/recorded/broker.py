@@ -139,6 +139,7 @@ class RecordedBroker:
             return False
         body = frame[head.body :]
         if head.key == API_VERSIONS:
+            self.served.answered["the recorded versions"] += 1
             self._send(writer, head, offered(head.version, self._versions))
             return True
         if head.key == FETCH:

@@ -193,6 +193,9 @@ class Framing:
         other = foreign(first)
         if other:
             what = f"{peer} speaks {other}, not Kafka in plain text"
+            if "TLS" in other:
+                side = "client" if direction == "request" else "broker"
+                what += f": give --{side}-tls"
         elif size < 0:
             what = f"{peer} sent a frame of negative size {size}"
         else:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.network.seldom import Seldom
 from barnabas.proxy.network.sockets import address_of, dial, listen, reason_of
 
 CHUNK: Final = 64 << 10
@@ -39,6 +40,7 @@ class Passthrough:
         """What passed: from clients, from brokers."""
         self._routes = routes
         self._say = say
+        self._unreachable = Seldom(say)
         self._timeout = connect_timeout
         self._servers: list[asyncio.Server] = []
         self._open: set[asyncio.Task[None]] = set()
@@ -100,8 +102,9 @@ class Passthrough:
                 sock, _ = await dial([broker], self._timeout)
                 up, down = await asyncio.open_connection(sock=sock, limit=CHUNK)
             except OSError as problem:
-                why = reason_of(problem)
-                self._say(f"{name}: {endpoint_text(broker)} can't be reached: {why}; closed")
+                place, now = endpoint_text(broker), asyncio.get_running_loop().time()
+                line = f"{name}: {place} can't be reached: {reason_of(problem)}; closed"
+                self._unreachable.say(place, line, now)
                 return
             with contextlib.closing(down):
                 await self._both(reader, down, up, writer)

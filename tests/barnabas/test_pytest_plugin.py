@@ -92,6 +92,19 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
         def test_two(kafka_proxy):
             pass
 
+        @pytest.mark.scenario("slow-fetches")
+        def test_no_proxy():
+            pass
+
+        @pytest.mark.scenario("slow-fetches")
+        def test_asks_itself(request):
+            assert request.getfixturevalue("kafka_proxy").scenario.rules
+
+        @pytest.mark.scenario("slow-fetches")
+        class TestSome:
+            def test_of_others(self):
+                pass
+
         class TestNarrow:
             @pytest.fixture
             def kafka_proxy_options(self):
@@ -116,12 +129,15 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
         ("ERROR", "test_bad_end"),
         ("ERROR", "test_killed"),
         ("ERROR", "test_no_file"),
+        ("ERROR", "test_no_proxy"),
         ("ERROR", "test_two"),
         ("ERROR", "test_wrong_file"),
         ("FAILED", "test_bad"),
+        ("PASSED", "test_asks_itself"),
         ("PASSED", "test_bad_end"),
         ("PASSED", "test_good"),
         ("PASSED", "test_killed"),
+        ("PASSED", "test_of_others"),
         ("PASSED", "test_options"),
     ], found.stdout
     assert found.returncode == 1
@@ -151,6 +167,9 @@ def test_reports_and_files(cluster: str, tmp_path: Path) -> None:
     )
     assert "no scenario and no file 'missing.yaml' in " in told["ERROR at setup of test_no_file"]
     assert "scenario takes one thing" in told["ERROR at setup of test_two"]
+    assert told["ERROR at setup of test_no_proxy"].strip() == (
+        "the marker scenario is for the fixture kafka_proxy: let the test take it"
+    )
     killed = told["ERROR at teardown of test_killed"]
     assert killed.startswith("\nthe process of barnabas has ended with signal 9:\n")
 

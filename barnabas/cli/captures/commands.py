@@ -227,13 +227,16 @@ def rehearse_command(
     faults: OwnFaults = None,
 ) -> None:
     """Run a scenario over a capture, without a network: show which rule does what to which message."""
-    from barnabas.cli.captures.rehearse import rehearse
+    from barnabas.cli.captures.rehearse import refuse_other_order, rehearse
     from barnabas.cli.plugins.faults import own_faults
 
     if len(files) > 2:
         raise Trouble("rehearse takes a scenario and a capture, or a capture alone; see --help")
     known = own_faults(faults)
-    scenario = read_scenario(files[0], known) if len(files) == 2 else None
+    scenario = None
+    if len(files) == 2:
+        refuse_other_order(files[0])
+        scenario = read_scenario(files[0], known)
     keys = read_keys(tls_keys)
     raise typer.Exit(
         rehearse(scenario, files[-1], as_json=as_json, check=check, faults=known, keys=keys)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from barnabas.captures.capture import Unreadable, open_capture
 from barnabas.captures.kafka.columns import iso
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event, Note
@@ -66,6 +68,15 @@ def rehearse(
         may = f", {allowed} of them by rules that depend on other connections" if allowed else ""
         output.note(f"{different} of {count} decisions differ from the capture{may}")
     return FINDINGS if check and different > allowed else FINE
+
+
+def refuse_other_order(first: Path) -> None:
+    """Raises Trouble if the file that is to be the scenario is a capture."""
+    with contextlib.suppress(Unreadable):
+        open_capture(first)
+        raise Trouble(
+            f"{first} is a capture: the scenario comes first, barnabas rehearse SCENARIO CAPTURE"
+        )
 
 
 def _own(reader: CaptureReader, faults: tuple[Fault, ...]) -> Scenario:

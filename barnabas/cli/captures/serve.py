@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from pathlib import Path
 
 from barnabas.captures.host_port import endpoint_text
@@ -13,6 +12,7 @@ from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.endings import endings
 from barnabas.loop import run
 from barnabas.peers.recorded.broker import RecordedBroker
 from barnabas.plural import plural
@@ -29,7 +29,7 @@ def serve(
     keys: KeyLog | None = None,
     output: Output | None = None,
 ) -> int:
-    """Answer until SIGINT or SIGTERM; FINDINGS if anything was asked that was never recorded.
+    """Answer until a signal asks it to end; FINDINGS if anything was asked that was never recorded.
 
     Raises Trouble if it can't start.
     """
@@ -59,7 +59,7 @@ def _exchanges(path: Path, keys: KeyLog | None, output: Output) -> list[Exchange
 async def _main(broker: RecordedBroker, listen: tuple[str, int], output: Output) -> int:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in endings():
         loop.add_signal_handler(number, stop.set)
     try:
         await broker.start(listen)

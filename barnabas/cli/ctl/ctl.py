@@ -14,7 +14,7 @@ from barnabas.cli.console.options import Filter
 from barnabas.cli.ctl.port import AnyOrder, Port, read, told
 from barnabas.plural import plural
 from barnabas.proxy.control import lines
-from barnabas.trouble import FINE
+from barnabas.trouble import FINE, Trouble
 
 ctl_app = typer.Typer(
     cls=AnyOrder,
@@ -251,7 +251,11 @@ def close(ctx: typer.Context, number: Number) -> None:
 
 def _steer(ctx: typer.Context, number: int, what: str) -> None:
     path = f"/connections/{number}/{what}"
-    ctx.obj.tell("POST", path, lambda found: [lines.connection(found)])
+    try:
+        ctx.obj.tell("POST", path, lambda found: [lines.connection(found)])
+    except Trouble as problem:  # the port speaks of itself to whoever asks by HTTP
+        said = str(problem).replace("GET /connections", "`barnabas ctl connections`")
+        raise Trouble(said, problem.code) from None
 
 
 @ctl_app.command(

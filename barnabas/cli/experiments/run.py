@@ -27,6 +27,9 @@ from barnabas.trouble import COULD_NOT_RUN, Trouble
 FORMAT = 1
 """Of the JSON files."""
 
+LIMIT = 64 << 20
+"""Bytes of such a file that are read at most."""
+
 
 def listing(*, as_json: bool = False) -> None:
     """Print them: a table for a person, or a line of JSON each."""
@@ -93,7 +96,13 @@ def run(name: str, out: Path, *, short: bool) -> None:
 def written(file: Path) -> str:
     """The Markdown of a NAME.json. Raises Trouble."""
     try:
-        document = json.loads(file.read_bytes())
+        with file.open("rb") as opened:
+            text_of_it = opened.read(LIMIT + 1)
+        if len(text_of_it) > LIMIT:
+            raise Trouble(
+                f"{file} is not the result of an experiment (more than {LIMIT >> 20} MiB)"
+            )
+        document = json.loads(text_of_it)
         found = _known(document["experiment"])
         if document["format"] != FORMAT:
             raise Trouble(

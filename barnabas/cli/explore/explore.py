@@ -28,7 +28,7 @@ from barnabas.experiments.explore.exploration import (
 )
 from barnabas.experiments.explore.folder import Folder, FolderError
 from barnabas.experiments.explore.history import HistoryError
-from barnabas.experiments.explore.read_log import LogError, ends, id_of
+from barnabas.experiments.explore.read_log import PATIENCE, LogError, ends, id_of
 from barnabas.experiments.explore.recording import Seen, seen
 from barnabas.experiments.explore.target import Target, target
 from barnabas.harness import Harness
@@ -102,6 +102,7 @@ def _all(job: Job, bench: Bench) -> int:
     folder = _folder(job)
     report = Report(job.output, job.as_json)
     try:
+        job.output.note(f"asking {bench.bootstrap} for its partitions ({PATIENCE:.0f} s at most)")
         ends(bench.bootstrap)  # a cluster that is not there is said before anything else
         with _progress(job.output) as progress:
             task = progress.add_task("recording", total=None)

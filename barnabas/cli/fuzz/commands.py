@@ -93,7 +93,8 @@ def fuzz_run_command(
         typer.Option(
             min=1,
             metavar="N",
-            help="Make no more cases after this time; cases under way, and shrinking, still finish.",
+            help="Make no more cases after this time; the case under way ends, and shrinking takes "
+            "30 s more at most.",
         ),
     ] = None,
     seed: Annotated[

@@ -87,10 +87,10 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         kept = findings.campaign(read.name, target.name, found.settings, time.time())
         last = campaign.budget.cases or FOREVER
         progress.begin(target.name, kept, len(found.corpus), campaign.budget)
-        run_round = stack.enter_context(_runner(wanted, found, target, kept))
+        over = threading.Event()
+        run_round = stack.enter_context(_runner(wanted, found, target, kept, over))
         began = time.monotonic()
         seconds = campaign.budget.seconds
-        over = threading.Event()
         timer = threading.Timer(seconds or threading.TIMEOUT_MAX, _time_is_up, (over, progress))
         timer.daemon = True
         finished = False
@@ -108,7 +108,7 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
             finally:
                 timer.cancel()
                 kept.spent(time.monotonic() - began)
-            _make_smaller(wanted, findings, kept, target, found, progress)
+            _make_smaller(wanted, findings, kept, target, found, progress, over)
             finished = True
         except KeyboardInterrupt:
             progress.note("interrupted: run the same command to continue after the last batch")
@@ -123,7 +123,7 @@ def _time_is_up(over: threading.Event, progress: Shown) -> None:
 
 
 def _runner(
-    wanted: Wanted, found: Assembled, target: Target, kept: Kept
+    wanted: Wanted, found: Assembled, target: Target, kept: Kept, over: threading.Event
 ) -> AbstractContextManager[RunRound]:
     if wanted.spark is not None:
         from barnabas.cli.fuzz.spark import on_spark
@@ -131,7 +131,7 @@ def _runner(
         return on_spark(wanted.spark, wanted.settings, found, wanted.own, kept)
 
     def here(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
-        return run_range(target, found.maker(energies), found.oracles, numbers)
+        return run_range(target, found.maker(energies), found.oracles, numbers, over=over.is_set)
 
     run_round: RunRound = here
     return nullcontext(run_round)
@@ -144,15 +144,19 @@ def _make_smaller(
     target: Target,
     found: Assembled,
     progress: Shown,
+    over: threading.Event,
 ) -> None:
-    """Shrink what is not smaller yet."""
+    """Shrink what is not smaller yet; once the time is up, what remains when the campaign goes on."""
     fresh: list[Finding] = [one for one in findings.findings(kept.id) if one.smaller is None]
     if not (fresh and wanted.shrink):
         return
-    progress.note(f"shrinking {plural(len(fresh), 'finding')}: at most {SHRINKING_S:.0f} s each")
+    each = "in all" if over.is_set() else "each"
+    progress.note(f"shrinking {plural(len(fresh), 'finding')}: at most {SHRINKING_S:.0f} s {each}")
+    deadline = time.monotonic() + SHRINKING_S
     for one in fresh:
         progress.shrinking(one)
-        deadline = time.monotonic() + SHRINKING_S
+        if not over.is_set():
+            deadline = time.monotonic() + SHRINKING_S
         fires = fires_on(
             target,
             found.oracles,

@@ -6,15 +6,14 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.endings import endings
 from barnabas.nearest import choices
 from barnabas.peers import PEERS, Peer
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-
-SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Cluster(Protocol):
@@ -60,7 +59,7 @@ def _row(peer: Peer, start: str, version: str | None, modes: list[str]) -> dict[
 
 
 def start(kind: str, brokers: int | None = None, output: Output | None = None) -> int:
-    """Start a kind of brokers, print where they are, wait for SIGINT or SIGTERM.
+    """Start a kind of brokers, print where they are, wait for a signal that asks to end.
 
     kind: `embedded`, or `apache:VERSION`. brokers: how many, the kind's own number if None.
     """
@@ -69,7 +68,7 @@ def start(kind: str, brokers: int | None = None, output: Output | None = None) -
         names = [peer.name for peer in PEERS]
         raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
     output = output or Output()
-    for number in SIGNALS:
+    for number in endings():
         signal.signal(number, _interrupt)
     try:
         if name == "embedded":
@@ -81,7 +80,7 @@ def start(kind: str, brokers: int | None = None, output: Output | None = None) -
 
 def _interrupt(*_: object) -> None:
     """The first signal ends whatever is going on; what ends then is not to be disturbed."""
-    for number in SIGNALS:
+    for number in endings():
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 

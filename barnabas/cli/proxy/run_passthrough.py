@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 from collections.abc import Sequence
 
 from barnabas.addresses import parse_servers
@@ -12,6 +11,7 @@ from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.proxy.mistakes import refuse_circle
+from barnabas.endings import endings
 from barnabas.loop import run
 from barnabas.plural import plural
 from barnabas.proxy.network.passthrough import Passthrough, Route
@@ -33,7 +33,7 @@ def routes(bootstrap: str, listen: str) -> list[Route]:
 
 
 def run_passthrough(found: Sequence[Route]) -> int:
-    """Run until SIGINT or SIGTERM; returns the exit code. Raises Trouble if it can't start."""
+    """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start."""
     return run(_main(found))
 
 
@@ -42,7 +42,7 @@ async def _main(found: Sequence[Route]) -> int:
     passthrough = Passthrough(found, say=output.note)
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in endings():
         loop.add_signal_handler(number, stop.set)
     try:
         await passthrough.start()

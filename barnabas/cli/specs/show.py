@@ -11,6 +11,7 @@ from rich.text import Text
 
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.specs.listing import Which, dump, facts, fit, versions_text
+from barnabas.nearest import NEAR, did_you_mean
 from barnabas.specs import api
 from barnabas.specs.declaration import UNSET
 from barnabas.specs.frames import Direction
@@ -30,6 +31,7 @@ from barnabas.specs.guide import (
     tree,
 )
 from barnabas.specs.message import Api
+from barnabas.specs.releases import BEFORE, RELEASES
 from barnabas.trouble import FINE, Trouble
 
 UNBROKEN: Final = "\u00a0"
@@ -89,7 +91,8 @@ def directions(which: Which) -> tuple[Direction, ...]:
 
 
 def known(name: str, version: int | None, release: str | None) -> Api:
-    """The API of that name or key. Raises Trouble for one, or a version, that there is not."""
+    """The API of that name or key. Raises Trouble for one, or a version or release, that there is not."""
+    _known_release(release)
     try:
         found = api(name)
         if version is not None:
@@ -100,6 +103,18 @@ def known(name: str, version: int | None, release: str | None) -> Api:
     except (LookupError, ValueError) as problem:
         raise Trouble(str(problem)) from None
     return found
+
+
+def _known_release(release: str | None) -> None:
+    """Raises Trouble for what is none; a patch release is one, and what stands behind a dash."""
+    known = (*BEFORE, *RELEASES)
+    if release is not None and not any(
+        f"{release.partition('-')[0]}.".startswith(f"{one}.") for one in known
+    ):
+        raise Trouble(
+            f"no release {release!r} of Kafka is known; there are {known[0]} to {known[-1]}"
+            f"{did_you_mean(release, known, NEAR)}"
+        )
 
 
 def _layout(out: Terminal, found: Api, way: Direction, version: int, release: str | None) -> None:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
@@ -63,6 +63,8 @@ class ClientTarget:
         self._confirmed: set[tuple[str, ...]] = set()
         self._kinds: dict[tuple[str, ...], threading.Lock] = {}
         """Held while an alarm of that kind is looked at."""
+        self._left = threading.Event()
+        """Set once nobody waits for cases that are looked at again."""
         self._asks: dict[str, set[int]] = {}
         """Workload -> the APIs that are asked for in it."""
 
@@ -123,10 +125,12 @@ class ClientTarget:
         """Run cases; observations come in their order, those of earlier cases to blame behind them."""
         if not self._asks:
             self.newest()
+        self._left.clear()
         with ThreadPoolExecutor(CONFIRMING) as threads:
             try:
                 yield from self._in_order(cases, threads)
             finally:  # who asks for no more leaves sessions behind
+                self._left.set()
                 threads.shutdown(wait=False, cancel_futures=True)
                 for worker in self._workers:
                     if not worker.idle:
@@ -204,11 +208,11 @@ class ClientTarget:
             try:
                 for case in cases:
                     self._begin(worker, case)
-                    observation = self._finish(selector, worker)
+                    observation = self._finish(selector, worker, self._left)
                     if self._alarming(observation):
                         return observation
                 self._starting(lambda: worker.begin(self._workload(case.recipe.seed.key)))
-                after = self._finish(selector, worker)
+                after = self._finish(selector, worker, self._left)
                 return replace(after, case=case) if self._alarming(after) else observation
             finally:
                 worker.end()
@@ -231,12 +235,16 @@ class ClientTarget:
         except OSError as problem:
             raise CannotRun(f"{self.name} can't be started: {problem}") from None
 
-    def _finish(self, selector: selectors.BaseSelector, worker: Worker) -> Observation:
-        while True:
-            _wait(selector, [worker])
+    def _finish(
+        self, selector: selectors.BaseSelector, worker: Worker, left: threading.Event | None = None
+    ) -> Observation:
+        """Raises CancelledError once nobody waits for it."""
+        while left is None or not left.is_set():
+            _wait(selector, [worker], None if left is None else _WAKES)
             observation = worker.finished()
             if observation is not None:
                 return observation
+        raise CancelledError
 
     def _worker(self, selector: selectors.BaseSelector) -> Worker:
         def start(selector: selectors.BaseSelector, bootstrap: str) -> Child:

@@ -10,7 +10,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.database.findings import Finding, Findings, Kept
 from barnabas.fuzz.engine.running import Batch, Began, Ended, Event, run, run_range
-from barnabas.fuzz.engine.stats import Stats
+from barnabas.fuzz.engine.stats import Judged, Stats
 from tests.fuzz.fakes import RAISED, FakeMaker, FakeTarget
 
 ORACLES = (RAISED,)
@@ -165,3 +165,42 @@ def test_a_target_is_asked_before_each_batch_how_many_cases_it_likes() -> None:
 
     batches = run_range(Growing(), FakeMaker("s"), ORACLES, range(5, 100))
     assert [batch.end for batch in batches] == [15, 35, 75, 100]
+
+
+def test_a_batch_ends_behind_the_case_after_which_the_time_is_up() -> None:
+    target = FakeTarget()
+    (batch,) = run_range(
+        target, FakeMaker("s"), ORACLES, range(100, 500), over=lambda: len(target.ran) > 7
+    )
+    assert (batch.end, batch.stats.cases) == (107, 7)
+    (batch,) = run_range(target, FakeMaker("s"), ORACLES, range(107, 500), over=lambda: True)
+    assert (batch.end, batch.stats.cases) == (108, 1), "it gets on, however slow the cases are"
+
+
+class Showing(FakeTarget):
+    """Shows the case before once more, behind each."""
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        before: Observation | None = None
+        for observation in super().run(cases):
+            yield observation
+            if before is not None:
+                yield before
+            before = observation
+
+
+def test_what_comes_of_earlier_cases_is_kept_when_the_time_is_up() -> None:
+    target = Showing()
+    kept: list[int] = []
+    add = Stats.add
+
+    def added(stats: Stats, one: Judged) -> None:
+        kept.append(one.number)
+        add(stats, one)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stats, "add", added)
+        (batch,) = run_range(
+            target, FakeMaker("s"), ORACLES, range(100), over=lambda: len(target.ran) > 2
+        )
+    assert (batch.end, kept) == (2, [0, 1, 0])

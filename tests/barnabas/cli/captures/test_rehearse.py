@@ -18,7 +18,7 @@ from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
-from barnabas.trouble import Trouble
+from barnabas.trouble import MISUSE, Trouble
 from tests.proxy.faults.examples import EXAMPLES
 from tests.proxy.faults.given import ask
 from tests.proxy.servers import SOON, read_frame
@@ -255,3 +255,13 @@ def test_what_is_no_capture_is_said(capture: Path, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     assert "is not a capture" in rehearse(tmp_path / "text")[2]
     assert "takes a scenario and a capture" in rehearse("a", "b", "c")[2]
+
+
+def test_the_other_order_is_said(capture: Path, tmp_path: Path) -> None:
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(TEXT)
+    code, _, said = rehearse(capture, scenario)
+    assert code == MISUSE
+    assert said == (
+        f"{capture} is a capture: the scenario comes first, barnabas rehearse SCENARIO CAPTURE"
+    )

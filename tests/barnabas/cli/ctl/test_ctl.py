@@ -143,7 +143,11 @@ def test_steering_connections(bench: Bench) -> None:
         bench.fine("close", number)
     open_ = {str(row["connection"]) for row in bench.json("connections")}
     assert not open_ & set(numbers)
-    assert bench.ctl("pause", "999").returncode == 2
+    gone = bench.ctl("pause", "999")
+    assert (gone.returncode, gone.stderr) == (
+        2,
+        "barnabas: no connection 999 is open: `barnabas ctl connections` lists them\n",
+    )
     assert admin.list_topics(timeout=10).brokers, "it connects again"
 
 

@@ -88,6 +88,13 @@ def test_a_file_that_is_no_result_is_said(tmp_path: Path, text: str) -> None:
         run.written(tmp_path / "missing.json")
 
 
+def test_a_file_without_an_end_is_said() -> None:
+    with pytest.raises(
+        Trouble, match=r"/dev/full is not the result of an experiment \(more than 64"
+    ):
+        run.written(Path("/dev/full"))
+
+
 def test_one_of_another_format_is_said(tmp_path: Path) -> None:
     file = tmp_path / "some.json"
     file.write_text('{"experiment": "answer", "format": 9}')

@@ -230,6 +230,8 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("barnabas.experiments.explore.read_log.PATIENCE", 0.5)
     code, _, err = explore("127.0.0.1:1", "--", "true")
     assert (code, "127.0.0.1:1 can't be read" in err) == (3, True)
+    waited = CliRunner().invoke(app, ["explore", "-b", "127.0.0.1:1", "--", "true"])
+    assert waited.stderr == "asking 127.0.0.1:1 for its partitions (10 s at most)\n"
 
 
 @pytest.mark.needs_apache("4.3.1")

@@ -197,11 +197,11 @@ def test_names_of_findings_that_are_not_there_are_told(campaign: Path) -> None:
 def test_ctrl_c_keeps_what_is_done(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[object] = []
 
-    def interrupted(*arguments: Any) -> Any:
+    def interrupted(*arguments: Any, **more: Any) -> Any:
         calls.append(arguments)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return run_range(*arguments)
+        return run_range(*arguments, **more)
 
     monkeypatch.setattr(run, "run_range", interrupted)
     stopped = fuzz("run", campaign, "--json", "--shrink", 0)
@@ -221,8 +221,8 @@ def test_what_still_goes_on_when_the_time_is_up_is_said(
         if text.startswith("time is up"):
             said.set()
 
-    def until_then(*arguments: Any) -> Iterator[Batch]:
-        for batch in run_range(*arguments):
+    def until_then(*arguments: Any, **more: Any) -> Iterator[Batch]:
+        for batch in run_range(*arguments, **more):
             assert said.wait(SOON), "the time is up, and nobody says so"
             yield batch
 
@@ -233,7 +233,7 @@ def test_what_still_goes_on_when_the_time_is_up_is_said(
     ends = [line for line in ran.stderr.splitlines() if line.startswith(("time is", "shrinking"))]
     assert ends == [
         "time is up: finishing the cases under way",
-        "shrinking 1 finding: at most 30 s each",
+        "shrinking 1 finding: at most 30 s in all",
     ]
     assert "time is up" not in ran.stdout
 

@@ -94,12 +94,13 @@ def test_a_wrong_version_is_misuse_in_a_line(kind: str, said: str) -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_the_embedded_cluster_ends_on_sigterm() -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_the_embedded_cluster_ends_on_a_signal(number: int) -> None:
     with started("embedded") as (process, addresses):
         assert len(addresses) == 3
         for address in addresses:
             socket.create_connection(address, timeout=5).close()
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         rest, errors = process.communicate(timeout=20)
     assert (process.returncode, rest) == (0, "")
     assert "Traceback" not in errors

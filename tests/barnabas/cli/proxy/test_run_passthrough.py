@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
 import subprocess
 import sys
@@ -30,7 +31,8 @@ def test_misuse(arguments: list[str], said: str) -> None:
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_a_listener_for_each_broker_until_it_is_ended() -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_listener_for_each_broker_until_it_is_ended(number: int) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as one,
         socket.create_server(("127.0.0.1", 0)) as two,
@@ -53,7 +55,7 @@ def test_a_listener_for_each_broker_until_it_is_ended() -> None:
                 there, _ = broker.accept()
                 with there:
                     assert there.recv(10) == text
-        process.terminate()
+        process.send_signal(number)
         _, said = process.communicate(timeout=20)
     assert process.returncode == 0
     assert "2 connections; 2 bytes from clients, 0 from brokers" in said

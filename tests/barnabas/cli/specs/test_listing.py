@@ -156,6 +156,11 @@ def test_lines_are_folded_for_a_terminal_and_whole_for_a_program() -> None:
     assert fit("word " * 99, 7, Console(force_terminal=False)) == "word " * 99
 
 
+@pytest.mark.parametrize("release", ["0.8.2-beta", "0.9", "0.9.0.1", "3.6", "3.6.2", "4.4.0"])
+def test_patch_releases_are_of_their_release(release: str) -> None:
+    assert run("show", "Produce", "-v", "0", "--release", release).startswith("Produce (key 0)")
+
+
 def test_a_release_whose_bytes_differ() -> None:
     old = run("show", "EndQuorumEpoch", "-v", "0", "--release", "2.7")
     assert "replica_id => INT32" in old
@@ -229,7 +234,12 @@ def test_what_no_release_has_made_final_is_called_unstable() -> None:
         (("show", "StopReplica", "-v", "5"), "StopReplica has versions 0 to 4, not 5"),
         (("show", "StopReplica", "-v", "-1"), "StopReplica has versions 0 to 4, not -1"),
         (("show", "Fetch", "--release", "2.7"), "--release is for one version: give --version too"),
-        (("show", "Fetch", "-v", "1", "--release", "new"), "'new' is no release of Kafka"),
+        (
+            ("show", "Fetch", "-v", "1", "--release", "new"),
+            "no release 'new' of Kafka is known; there are 0.8 to 4.4",
+        ),
+        (("show", "Fetch", "-v", "1", "--release", "3.99"), "; did you mean '3.9'?"),
+        (("show", "Fetch", "-v", "1", "--release", "99.0"), "no release '99.0' of Kafka is known"),
         (("show", "JoinGroup", "--draft", "rewrite-d"), "did you mean 'rewrite-"),
         (("show", "Fetch", "--source"), "--source is for one version: give --version too"),
         (("show", "Fetch", "-v", "1", "--source", "--json"), "--source goes without --json"),

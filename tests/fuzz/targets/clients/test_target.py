@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
+from barnabas.fuzz.targets.clients import target as module
 from barnabas.fuzz.targets.clients.client import Client, Limits, Program
 from barnabas.fuzz.targets.clients.target import ClientTarget
 
@@ -77,6 +79,30 @@ def test_who_asks_for_no_more_can_run_others() -> None:
         first = next(target.run(cases))
         assert [one.case.number for one in target.run(cases[5:])] == [5, 6, 7, 8]
     assert first.case.number == 0
+
+
+def test_who_is_interrupted_does_not_wait_for_cases_that_are_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here, again, wait = threading.current_thread(), threading.Event(), module._wait
+
+    class Patient(ClientTarget):
+        def _alone(self, cases: Sequence[Case]) -> Observation:
+            self._limits = Limits(hung_s=3600.0)  # it would take twice that
+            again.set()
+            return super()._alone(cases)
+
+    def interrupted(*arguments: Any) -> None:
+        if again.is_set() and threading.current_thread() is here:
+            raise KeyboardInterrupt
+        wait(*arguments)
+
+    monkeypatch.setattr(module, "_wait", interrupted)
+    with (
+        Patient(_client(), limits=Limits(hung_s=0.5), side_by_side=1) as target,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        list(target.run([_case(0, b"hang")]))
 
 
 def test_a_death_is_confirmed_and_what_follows_runs_again() -> None:
@@ -170,6 +196,7 @@ def test_a_command_is_run_for_each_case() -> None:
 
 KILLED = """
 import os, signal, sys
+from barnabas.fuzz.targets.clients import target as module
 from barnabas.fuzz.targets.clients.client import Client, Program
 from barnabas.fuzz.targets.clients.target import ClientTarget
 own = Client("own", "own", lambda: Program([sys.executable, sys.argv[1]]))
