@@ -29,6 +29,7 @@ from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.read_buffers import ReadBuffers
 from barnabas.proxy.network.reaper import Reaper, reap
 from barnabas.proxy.network.relay import Relay
+from barnabas.proxy.network.seldom import Seldom
 from barnabas.proxy.network.sockets import address_of, listen, reason_of, turn_away
 from barnabas.proxy.network.topic_name_lookup import TopicNameLookup
 from barnabas.proxy.network.upstream import Upstream
@@ -69,9 +70,10 @@ class Proxy:
         self.observed = options.observed
         """Whether every exchange is handed to `done` just now."""
         self.topology = Topology(self._open)
-        self.address: Address = options.listen
+        self.address = options.listen
         self._done = done
         self._say = say
+        self._unreachable = Seldom(say)
         self._plan = self._planned()
         self.shared = SharedState(topics)
         self._upstream = Upstream(options)
@@ -220,10 +222,8 @@ class Proxy:
                 broker, host = await self._upstream.dial(node)
             except OSError as problem:
                 self.totals.unreachable += 1
-                self._say(
-                    f"{name}: {node.name} at {node.place} can't be reached: "
-                    f"{reason_of(problem)}; closed"
-                )
+                what = f"{node.name} at {node.place} can't be reached: {reason_of(problem)}"
+                self._unreachable.say(node.name, f"{name}: {what}; closed", self._loop.time())
                 return
             unless_relayed.callback(broker.close)
             try:

@@ -104,7 +104,8 @@ def run_forked(ring: Ring, output: Output, as_json: bool, report: int) -> None:
     code = 1
     try:
         signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the proxy says when it is over
+        for number in (signal.SIGINT, signal.SIGHUP):  # the proxy says when it is over
+            signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         keep = sorted({0, 1, 2, ring.woken, report})
         for below, above in zip(keep, [*keep[1:], os.sysconf("SC_OPEN_MAX")], strict=True):

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import os
 import secrets
-import signal
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.proxy.log_process import LogProcess
+from barnabas.endings import endings
 from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
 from barnabas.plural import plural
@@ -65,7 +65,7 @@ class Job:
 
 
 def run_proxy(job: Job) -> int:
-    """Run until SIGINT or SIGTERM; returns the exit code. Raises Trouble if it can't start."""
+    """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start."""
     if job.control is not None:
         check(job.control)
     rules = Rules(job.scenario)
@@ -117,8 +117,8 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None, live: Log
     )
     loop = asyncio.get_running_loop()
     live.attach(loop, proxy)
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    stop, heard = asyncio.Event(), endings()
+    for number in heard:
         loop.add_signal_handler(number, stop.set)
     async with contextlib.AsyncExitStack() as at_end:
         at_end.callback(live.close)
@@ -144,14 +144,14 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None, live: Log
         live.flush()  # what is said at the start stands before the ready line
         output.ready(json_text({"ready": ready}))
         await stop.wait()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in heard:
             loop.add_signal_handler(number, proxy.hurry)
         proxy.stop_listening()  # before it is said
         live.line(
             f"stopping: {plural(len(proxy.relays), 'connection')} to drain (Ctrl-C again stops at once)"
         )
         await proxy.stop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in heard:
             loop.remove_signal_handler(number)
         history.close()
     for key, name, count in live.told.get("errors", ()):

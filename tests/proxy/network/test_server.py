@@ -34,7 +34,7 @@ def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
                 reader, writer = await it.connect()
                 assert await asyncio.wait_for(reader.read(), SOON) == b""
                 writer.close()
-            assert sum("can't be reached" in line for line in it.said) == 2
+            assert sum("can't be reached" in line for line in it.said) == 1, "the next in a while"
             assert it.proxy.totals.unreachable == 2
 
     run(main())

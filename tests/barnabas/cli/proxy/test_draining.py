@@ -70,7 +70,7 @@ def captured(folder: Path) -> list[Exchange]:
     return found
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_held_response_still_arrives_and_new_connections_are_refused(
     bootstrap: str, tmp_path: Path, number: signal.Signals
 ) -> None:
