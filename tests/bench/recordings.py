@@ -110,9 +110,7 @@ class Traffic:
                 yield Chunk(number + 1, direction, self.now, view[at : at + self._piece])
 
 
-def as_proxy(
-    path: Path, size: int, said: Callable[[], list[list[Run]]] = connections
-) -> Recording:
+def as_proxy(path: Path, size: int, said: Callable[[], list[list[Run]]] = connections) -> Recording:
     """Packets of up to 64 KiB, as the proxy writes them; nothing is said of any frame."""
     traffic = Traffic(size, READ, said)
     # a slow disk is waited for

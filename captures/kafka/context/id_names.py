@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context.reading import fields, fields_of
@@ -124,16 +124,15 @@ def _pairs(
                 yield found, struct.get(place.name) if place.name else None
 
 
-def structs(value: Any, path: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def structs(value: dict[str, Any] | None, path: Iterable[str]) -> list[dict[str, Any]]:
     """The structures at a path, through arrays."""
-    if isinstance(value, list):
-        for item in value:
-            yield from structs(item, path)
-    elif isinstance(value, dict):
-        if path:
-            yield from structs(value.get(path[0]), path[1:])
-        else:
-            yield value
+    found = [value] if value else []
+    for name in path:
+        outer, found = found, []
+        for struct in outer:
+            inner = struct.get(name)
+            found += filter(None, inner) if isinstance(inner, list) else [inner] if inner else ()
+    return found
 
 
 @functools.lru_cache(4096)

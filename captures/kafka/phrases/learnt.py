@@ -27,7 +27,7 @@ def learnt(exchange: Exchange, context: Context) -> str:
         new = any(said.get(name) is not None for name in ("assignment", "active_tasks"))
         return "" if new else _member(member, context.topics)
     owners = [context.producers.get(number) for number in ids_without_names(exchange, PRODUCER)]
-    known = dict.fromkeys(owner for owner in owners if owner)
+    known = dict.fromkeys(filter(None, owners))
     return f" of {listed(known, 'transaction')}" if known else ""
 
 
