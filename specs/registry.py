@@ -12,6 +12,7 @@ from typing import Final
 
 from barnabas.nearest import did_you_mean
 from barnabas.specs import keys
+from barnabas.specs.codec import Codec
 from barnabas.specs.message import Api
 
 REGISTRY: Final[tuple[tuple[int, str, str], ...]] = tuple(
@@ -53,6 +54,15 @@ def key_of(which: int | str) -> int:
     if found is not None:
         return found
     raise LookupError(f"no API is called {which!r}{did_you_mean(which, NAMES.values())}")
+
+
+@functools.cache
+def codec_of(key: int, version: int, direction: str) -> Codec:
+    """What reads and writes one version of a message, "request" or "response", of an API by its key.
+
+    Raises LookupError for one that does not exist.
+    """
+    return api(key).message(direction).codec(version)
 
 
 def name_of(key: int) -> str | None:

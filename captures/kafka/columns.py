@@ -50,15 +50,14 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()
 
 
-def _rounded(duration: float) -> float:
-    return number(round(duration, 3))
+def _rounded(duration: float | None) -> float | None:
+    return None if duration is None else number(round(duration, 3))
 
 
-FORMS: Final[tuple[tuple[str, Callable[[Any], Any]], ...]] = (
-    ("ts", iso),
-    ("latency_ms", _rounded),
-    ("broker_ms", _rounded),
-    ("rules", list),
-    ("too_large", list),
-)
+FORMS: Final[dict[str, Callable[[Any], Any]]] = {
+    "ts": iso,
+    "latency_ms": _rounded,
+    "broker_ms": _rounded,
+    "rules": list,
+}
 """What columns are made by in JSON, where they are no bodies."""

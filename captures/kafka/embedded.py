@@ -44,7 +44,8 @@ def revealed(exchange: Exchange, context: Context) -> dict[str, Any]:
         body = exchange.request if direction == "request" else exchange.response
         if body is None:
             continue
-        group = context.groups.get((exchange.request or {}).get("group_id", ""), Group())
+        name = (exchange.request or {}).get("group_id")
+        group = (name and context.groups.get(name)) or Group()
         hidden = reveal(
             exchange.key,
             direction,

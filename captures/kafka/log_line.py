@@ -31,7 +31,7 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.keys import METADATA
 from barnabas.specs.malformed import Malformed
-from barnabas.specs.registry import NAMES, api
+from barnabas.specs.registry import NAMES, api, codec_of
 from barnabas.specs.secrets import SECRETS
 
 Phrase = Callable[[Body, Body, Names], str]
@@ -82,7 +82,7 @@ def _fields(exchange: Exchange, direction: Direction, paths: tuple[str, ...]) ->
     if known is not None:
         return known
     version = body_version(exchange.key, exchange.version, direction, body)
-    return api(exchange.key).message(direction).codec(version).project(*paths)(body)
+    return codec_of(exchange.key, version, direction).project(*paths)(body)
 
 
 _COMMITS: Final = (

@@ -55,9 +55,7 @@ def look(
     try:
         if not (begins or _begins(data)):
             raise Malformed("batches[0]", 0, "no batch begins here")
-        for batch in records.read(data, max_output=MAX_OUTPUT):
-            if not (batch.is_control or topic in TOPICS):
-                continue
+        for batch in records.read(data, max_output=MAX_OUTPUT, control_only=topic not in TOPICS):
             before = len(looked)
             for record in islice(batch, max(limit - before, 0)):
                 size += len(record.key or b"") + len(record.value or b"")

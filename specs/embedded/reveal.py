@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import ipaddress
 import uuid
-from collections import ChainMap
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from barnabas.specs.embedded.members import Part, read_member, read_user_data
 from barnabas.specs.embedded.places import PLACES, Place
@@ -29,6 +28,9 @@ from barnabas.specs.registry import NAMES
 from barnabas.specs.secrets import redact
 
 Found = dict[str, Any]
+
+Scope = tuple[Mapping[str, Any], ...]
+"""The structures around some bytes, innermost first."""
 
 MAX_DEPTH: Final = 8
 """Messages inside messages; only Envelopes can go further, and Kafka refuses those."""
@@ -68,16 +70,15 @@ class Budget:
             )
 
 
-@dataclass(frozen=True)
-class Around:
+class Around(NamedTuple):
     """What is known of the surroundings of some bytes."""
 
     budget: Budget
-    protocol_type: str | None = None
-    protocol_name: str | None = None
-    topic_names: Mapping[uuid.UUID, str] = field(default_factory=dict)
-    request: Mapping[str, Any] = field(default_factory=dict)
-    release: str | None = None
+    protocol_type: str | None
+    protocol_name: str | None
+    topic_names: Mapping[uuid.UUID, str]
+    request: Mapping[str, Any]
+    release: str | None
     depth: int = 0
 
 
@@ -123,7 +124,7 @@ def _message(key: int, direction: Direction) -> str:
 def _embedded(message: str, values: Mapping[str, Any], around: Around) -> dict[str, Found]:
     found = {}
     for place in _PLACES.get(message, ()):
-        for path, data, scope in _spots(values, place.path.split(".")):
+        for path, data, scope in _spots(values, place.path):
             try:
                 shown = _look(place, data, scope, around)
             except Malformed as e:
@@ -135,23 +136,34 @@ def _embedded(message: str, values: Mapping[str, Any], around: Around) -> dict[s
     return found
 
 
-def _spots(
-    value: Any, names: list[str], path: str = "", scope: ChainMap[str, Any] | None = None
-) -> Iterator[tuple[str, bytes, Mapping[str, Any]]]:
+def _spots(values: Mapping[str, Any], path: str) -> list[tuple[str, bytes, Scope]]:
     """Path, bytes and surrounding structures, innermost first, wherever bytes stand at a path."""
-    scope = ChainMap() if scope is None else scope
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _spots(item, names, f"{path}[{index}]", scope)
-    elif not names:
-        if isinstance(value, bytes) and value:  # null, empty or withheld hides nothing
-            yield path, value, scope
-    elif isinstance(value, dict) and names[0] in value:
-        inner = f"{path}.{names[0]}" if path else names[0]
-        yield from _spots(value[names[0]], names[1:], inner, scope.new_child(value))
+    spots: list[tuple[str, Any, Scope]] = [("", values, ())]
+    for name in path.split("."):
+        found: list[tuple[str, Any, Scope]] = []
+        for before, struct, around in spots:
+            value = struct.get(name)
+            if not value:  # null or empty: nothing hides there
+                continue
+            inner = f"{before}.{name}" if before else name
+            scope = (struct, *around)
+            if isinstance(value, list):
+                found += [(f"{inner}[{i}]", item, scope) for i, item in enumerate(value) if item]
+            else:
+                found.append((inner, value, scope))
+        spots = found
+    return [spot for spot in spots if isinstance(spot[1], bytes)]  # else it is withheld
 
 
-def _look(place: Place, data: bytes, scope: Mapping[str, Any], around: Around) -> Found:
+def _said(scope: Scope, name: str) -> Any:
+    """The field of this name in the innermost structure that has one."""
+    for struct in scope:
+        if name in struct:
+            return struct[name]
+    return None
+
+
+def _look(place: Place, data: bytes, scope: Scope, around: Around) -> Found:
     if around.depth >= MAX_DEPTH:
         return _unread(f"more than {MAX_DEPTH} messages inside each other", data)
     if place.kind == "records":
@@ -184,20 +196,18 @@ def _look(place: Place, data: bytes, scope: Mapping[str, Any], around: Around) -
             return {"text": data.decode("utf-8", "replace")}
 
 
-def _within(place: Place, scope: Mapping[str, Any], around: Around) -> Around:
+def _within(place: Place, scope: Scope, around: Around) -> Around:
     """What is known inside the bytes at a place."""
-    return replace(
-        around,
-        protocol_type=scope.get("protocol_type") or around.protocol_type,
-        protocol_name=scope.get(place.named_by) or around.protocol_name,
+    return around._replace(
+        protocol_type=_said(scope, "protocol_type") or around.protocol_type,
+        protocol_name=_said(scope, place.named_by) or around.protocol_name,
         depth=around.depth + 1,
     )
 
 
-def _records(place: Place, data: bytes, scope: Mapping[str, Any], around: Around) -> Found:
-    topic = scope.get(place.named_by)
-    if not topic and "topic_id" in scope:
-        found_id = scope["topic_id"]
+def _records(place: Place, data: bytes, scope: Scope, around: Around) -> Found:
+    topic = _said(scope, place.named_by)
+    if not topic and (found_id := _said(scope, "topic_id")) is not None:
         named = CLUSTER_METADATA if found_id == METADATA_TOPIC_ID else None
         topic = around.topic_names.get(found_id, named)
     found = look(
@@ -205,7 +215,7 @@ def _records(place: Place, data: bytes, scope: Mapping[str, Any], around: Around
         topic,
         limit=around.budget.records,
         release=around.release,
-        begins=not scope.get("position"),  # FetchSnapshot cuts where it likes
+        begins=not _said(scope, "position"),  # FetchSnapshot cuts where it likes
     )
     around.budget.records -= len(found.looked)
     shown: Found = {}
@@ -247,8 +257,7 @@ def _response(data: bytes, around: Around) -> Found:
     )
     return _frame(
         answer,
-        replace(
-            around,
+        around._replace(
             protocol_type=asked.body.get("protocol_type"),
             protocol_name=asked.body.get("protocol_name"),
             request=asked.body,

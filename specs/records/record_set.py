@@ -16,6 +16,7 @@ from barnabas.specs.records.compression import MAX_OUTPUT, codec_name
 
 _SIZE_ENDS: Final = 12  # sizes and the magic are in one place in every magic
 _MAGIC_ENDS: Final = 17
+_ATTRIBUTES: Final = 22  # their lower byte, from magic 2 on
 _OVERHEAD: Final = (*message_set.OVERHEAD, batch.OVERHEAD)
 _SMALLEST: Final = _OVERHEAD[0] - _SIZE_ENDS
 _LARGEST: Final = 2**31 - 1 - _SIZE_ENDS  # a whole batch must fit in an int32 in Kafka
@@ -35,8 +36,11 @@ class Summary:
     """What stands behind the last whole batch: part of a batch, or something else altogether."""
 
 
-def read(data: bytes | memoryview, *, max_output: int = MAX_OUTPUT) -> Iterator[Batch]:
-    """The batches of a record set, in order, each decompressing to at most `max_output` bytes.
+def read(
+    data: bytes | memoryview, *, max_output: int = MAX_OUTPUT, control_only: bool = False
+) -> Iterator[Batch]:
+    """The batches of a record set, in order, each decompressing to at most `max_output` bytes; all, or
+    those of control records.
 
     Part of a batch at the end is left out (`summary` counts its bytes). Raises Malformed when it
     comes to a header that cannot be read; wrong checksums are for the caller to see.
@@ -46,7 +50,9 @@ def read(data: bytes | memoryview, *, max_output: int = MAX_OUTPUT) -> Iterator[
     [(7, b'v')]
     """
     view = memoryview(data)
-    for index, (position, size, _) in enumerate(places(view)):
+    for index, (position, size, magic) in enumerate(places(view)):
+        if control_only and not (magic > 1 and view[position + _ATTRIBUTES] & batch.CONTROL):
+            continue
         yield read_batch(
             view[position : position + size],
             index=index,

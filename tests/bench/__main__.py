@@ -26,6 +26,7 @@ from tests.bench import (
     replaying,
     rule_cost,
     sharding,
+    writing,
 )
 
 EXAMPLES = """\
@@ -38,6 +39,7 @@ examples:
   python -m tests.bench --only rules               exactness of delays, cost of rules: a minute
   python -m tests.bench --only replay              a capture into a sink
   python -m tests.bench --only reading             captures of 1 GiB, beside tshark: 4 to 5 minutes
+  python -m tests.bench --only rows                rows and lines, and decode: a minute
   python -m tests.bench --only pipeline            captures to tables on Spark, beside tshark
   python -m tests.bench --only pipeline --sizes 64 512 2048
   python -m tests.bench --only fuzz                cases of the fuzzer, beside boofuzz
@@ -56,7 +58,17 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer and shorter rounds")
     parser.add_argument(
         "--only",
-        choices=("proxy", "codec", "real", "rules", "replay", "reading", "pipeline", "fuzz"),
+        choices=(
+            "proxy",
+            "codec",
+            "real",
+            "rules",
+            "replay",
+            "reading",
+            "rows",
+            "pipeline",
+            "fuzz",
+        ),
         help="measure one of them",
     )
     parser.add_argument(
@@ -140,6 +152,11 @@ def main() -> None:
             read, remark = reading.measure((rounds + 1) // 2, mib << 20, status.update)
         console.print(*reading.tables(read, remark), sep="\n")
         found["reading"] = reading.as_json(read)
+    if asked.only in (None, "rows") and not asked.long:
+        with console.status("rows") as status:
+            written = writing.measure(rounds, status.update)
+        console.print(writing.table(written))
+        found["rows"] = writing.as_json(written)
     if asked.only in (None, "pipeline") and not asked.long:
         sizes = asked.sizes or (pipelining.QUICK if asked.quick else pipelining.SIZES)
         kinds = (asked.kind,) if asked.kind else pipelining.KINDS

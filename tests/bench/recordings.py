@@ -19,7 +19,7 @@ from barnabas.captures.writing.sink import Sink
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import Direction
 from tests.bench.load import MIB
-from tests.bench.talk import BEGUN, SERVER, connections
+from tests.bench.talk import BEGUN, SERVER, Run, connections
 
 READ: Final = 2 * SEGMENT
 """Bytes that the proxy reads at once: two packets of 64 KiB."""
@@ -66,10 +66,12 @@ def client(connection: int) -> tuple[str, int]:
 class Traffic:
     """What is said until it is at least so many bytes, in pieces that come at once."""
 
-    def __init__(self, size: int, piece: int) -> None:
+    def __init__(
+        self, size: int, piece: int, said: Callable[[], list[list[Run]]] = connections
+    ) -> None:
         self._size = size
         self._piece = piece
-        self._said = connections()
+        self._said = said()
         self._next = [{"request": 0, "response": 0} for _ in self._said]
         self.now = BEGUN
         self.payload = 0
@@ -108,9 +110,9 @@ class Traffic:
                 yield Chunk(number + 1, direction, self.now, view[at : at + self._piece])
 
 
-def as_proxy(path: Path, size: int) -> Recording:
+def as_proxy(path: Path, size: int, said: Callable[[], list[list[Run]]] = connections) -> Recording:
     """Packets of up to 64 KiB, as the proxy writes them; nothing is said of any frame."""
-    traffic = Traffic(size, READ)
+    traffic = Traffic(size, READ, said)
     # a slow disk is waited for
     patient = functools.partial(Sink, clock=lambda: 0)
     with CaptureWriter(path, limit=None, meta={}, sink=patient) as writer:

@@ -26,6 +26,9 @@ SERVER: Final = ("10.0.0.2", 9092)
 VALUE: Final = 1000
 """Bytes of a record."""
 
+RECORD: Final = VALUE + 12
+"""Of a record with what stands before it in a batch."""
+
 
 class Run(NamedTuple):
     """Frames of one direction, back to back; each gets the next correlation id when it is sent."""
@@ -49,7 +52,7 @@ def batch(size: int) -> bytes:
     return records.build(
         [
             Record(number, BEGUN // 10**6 + number, None, noise.randbytes(VALUE))
-            for number in range(size // (VALUE + 12))
+            for number in range(size // RECORD)
         ]
     )
 
@@ -90,12 +93,12 @@ def fetch(size: int) -> list[Run]:
     return exchange("Fetch", 11, asked, answered)
 
 
-def member() -> list[Run]:
+def member(topics: int = 10, partitions: int = 10) -> list[Run]:
     """What a consumer says to its coordinator, and a client to any broker."""
     who = {"group_id": "billing", "member_id": "consumer-1-0d2f5b1e-8f6b-4d57-8b0c-5d3f0a9f6f10"}
-    partitions = [{"partition_index": number} for number in range(10)]
+    indexes = [{"partition_index": number} for number in range(partitions)]
     committed, done, led = (
-        {"name": "orders", "partitions": [one | more for one in partitions]}
+        {"name": "orders", "partitions": [one | more for one in indexes]}
         for more in ({"committed_offset": 1_234_567}, {}, {"leader_id": 1})
     )
     brokers = [{"node_id": 1, "host": SERVER[0], "port": SERVER[1]}]
@@ -111,7 +114,7 @@ def member() -> list[Run]:
             "Metadata",
             9,
             {"topics": None},
-            {"brokers": brokers, "topics": [led] * 10},
+            {"brokers": brokers, "topics": [led] * topics},
         ),
     ]
 
@@ -121,3 +124,21 @@ def connections() -> list[list[Run]]:
     small = [produce(16 * KIB, 5) * 4 for _ in range(4)]
     fetched = [*fetch(MIB), *fetch(64 * KIB), *fetch(0)]
     return [*small, produce(MIB), fetched, member(), member()]
+
+
+def small() -> list[list[Run]]:
+    """The same where little is said at a time, each frame in a packet of its own: a record, a Fetch of one
+    and one in vain, and what keeps a member of a group, of a topic with two partitions, where it is."""
+    return [_little() for _ in range(2)]
+
+
+def _little() -> list[Run]:
+    software = {"client_software_name": "bench", "client_software_version": "1.0"}
+    offered = {"api_keys": [{"api_key": key, "max_version": 12} for key in range(40)]}
+    return [
+        *produce(RECORD),
+        *fetch(RECORD),
+        *fetch(0),
+        *member(1, 2),
+        *exchange("ApiVersions", 3, software, offered),
+    ]

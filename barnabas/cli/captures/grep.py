@@ -14,7 +14,7 @@ from barnabas.cli.captures.input import apart, bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.options import Bodies, blob_of
 from barnabas.cli.console.output import Output
-from barnabas.cli.console.show import Segment, line, shown
+from barnabas.cli.console.show import line, shown
 from barnabas.cli.console.terminal import lines
 from barnabas.plural import plural
 from barnabas.trouble import FINDINGS, FINE, Trouble
@@ -81,7 +81,7 @@ def _one(
         head = lines(f"{path}: ") if several else ""
         width = output.out.width - len(head) if output.out.is_terminal else None
         said = line(shown(exchange, output.context), width, output.columns)
-        output.segments([Segment("", head), *said])
+        output.segments([("", head), *said])
         for place in places[:PLACES]:
             output.out.print(_shown(place, pattern))
         if len(places) > PLACES:

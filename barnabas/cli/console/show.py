@@ -9,8 +9,10 @@ clock of a log never goes back, however long a Fetch has waited; the latency tel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -64,14 +66,16 @@ class Columns:
         least = self._cells.get(kind)
         if least is None:
             return text
-        most = _most(kind, width)
-        text = _middle(text, most)
-        size = cells(text)
+        most, size = _most(kind, width), cells(text)
+        if size > most:
+            text = _middle(text, most)
+            size = cells(text)
         if size > least:
-            self._cells[kind] = min(size, most)
+            self._cells[kind] = size
         return text + " " * (min(least, most) - size)
 
 
+@lru_cache(64)
 def _most(kind: str, width: int) -> int:
     match kind:
         case "client":
@@ -134,11 +138,8 @@ def shown_row(row: Mapping[str, Any]) -> Shown:
     )
 
 
-class Segment(NamedTuple):
-    """A part of a line and what kind it is, a key of STYLES."""
-
-    kind: str
-    text: str
+Segment = tuple[str, str]
+"""A part of a line: what kind it is, a key of STYLES, and its text."""
 
 
 def segments(found: Shown, *, zone: tzinfo | None = None) -> list[Segment]:
@@ -147,10 +148,9 @@ def segments(found: Shown, *, zone: tzinfo | None = None) -> list[Segment]:
     zone: of the time of day, by default the machine's.
     """
     now = found.end // 1_000_000
-    when = datetime.fromtimestamp(now / 1000, zone)
     latency = found.latency_ms
     parts = (
-        ("time", f"{when.hour:02}:{when.minute:02}:{when.second:02}.{now % 1000:03}"),
+        ("time", f"{_clock(now // 1000, zone)}.{now % 1000:03}"),
         ("client", found.client),
         ("broker", "-" if found.broker is None else f"b{found.broker}"),
         ("api", f"{found.api} v{found.version}"),
@@ -160,7 +160,12 @@ def segments(found: Shown, *, zone: tzinfo | None = None) -> list[Segment]:
         ("slow" if _slow(found) else "latency", "" if latency is None else ms(latency)),
         ("rules", f"⟵ {', '.join(found.rules)}" if found.rules else ""),
     )
-    return [Segment(kind, printable(text)) for kind, text in parts if text]
+    return [(kind, text if text.isprintable() else printable(text)) for kind, text in parts if text]
+
+
+@lru_cache(64)
+def _clock(second: int, zone: tzinfo | None) -> str:
+    return f"{datetime.fromtimestamp(second, zone):%H:%M:%S}"
 
 
 def _slow(found: Shown) -> bool:
@@ -190,17 +195,15 @@ def line(
     """
     parts = segments(found, zone=zone)
     if width is None:
-        padded = [
-            Segment(kind, text + " " * (PADDED.get(kind, 0) - cells(text))) for kind, text in parts
-        ]
+        padded = [(kind, text + " " * (PADDED.get(kind, 0) - cells(text))) for kind, text in parts]
         return _spaced(padded)
     columns = columns or Columns()
     parts = [
-        Segment(part.kind, columns.put(part.kind, part.text, width))
-        if part.kind in PADDED
-        else part
-        for part in parts
+        (kind, columns.put(kind, text, width) if kind in PADDED else text) for kind, text in parts
     ]
+    text = " ".join([text for _, text in parts])
+    if len(text) <= width and _narrow(text):  # most lines
+        return _spaced(parts)
     parts = _spaced(_fitting(parts, width))
     text = plain(parts)
     return parts if cells(text) <= width else _cut(parts, set_cell_size(text, width - 1) + "…")
@@ -208,26 +211,36 @@ def line(
 
 def plain(parts: Sequence[Segment]) -> str:
     """What segments say."""
-    return "".join([part.text for part in parts])
+    return "".join([text for _, text in parts])
 
 
 def cells(text: str) -> int:
     """How many cells of a terminal a text takes."""
-    return len(text) if text.isascii() else cell_len(text)
+    return len(text) if text.isascii() or _narrow(text) else cell_len(text)
+
+
+def _narrow(text: str) -> bool:
+    """Whether it has only characters of ASCII, and signs of ours that take one cell, too."""
+    return text.isascii() or _SIGNS.sub("", text).isascii()
+
+
+_SIGNS: Final = re.compile("[→⟵…]")
 
 
 def _spaced(parts: list[Segment]) -> list[Segment]:
-    return [each for part in parts for each in (_SPACE, part)][1:]
+    spaced = [_SPACE] * (2 * len(parts) - 1)
+    spaced[::2] = parts
+    return spaced
 
 
-_SPACE: Final = Segment("", " ")
+_SPACE: Final = ("", " ")
 
 
 def _cut(parts: list[Segment], text: str) -> list[Segment]:
     """What is left of the parts where the text is all that they may say."""
     found, at = [], 0
     for kind, part in parts:
-        found.append(Segment(kind, text[at : at + len(part)]))
+        found.append((kind, text[at : at + len(part)]))
         at += len(part)
     return found
 
@@ -238,13 +251,13 @@ def _fitting(parts: list[Segment], width: int) -> list[Segment]:
     if over <= 0:
         return parts
     for kind, least in GIVING_WAY:
-        for place, part in enumerate(parts):
-            if over > 0 and part.kind == kind:
-                size = cells(part.text)
-                text = _fit(part.text, max(size - over, min(size, least)))
+        for place, (other, before) in enumerate(parts):
+            if over > 0 and other == kind:
+                size = cells(before)
+                text = _fit(before, max(size - over, min(size, least)))
                 over -= size - cells(text)
-                parts[place] = Segment(kind, text)
-    return [part for part in parts if part.text]
+                parts[place] = (kind, text)
+    return [(kind, text) for kind, text in parts if text]
 
 
 def _fit(text: str, width: int) -> str:

@@ -23,7 +23,7 @@ def facts(exchange: Exchange, context: Context) -> dict[str, Any]:
     assigned. transactions: transactional ids of the producer ids that stand alone.
     """
     found: dict[str, Any] = {}
-    if topics := dict.fromkeys(ids_without_names(exchange, TOPIC)):
+    if topics := ids_without_names(exchange, TOPIC):
         found["topics"] = {uuid_text(topic): context.topics.get(topic) for topic in topics}
     session = context.sessions.of(exchange)
     if session is not None:
@@ -44,7 +44,7 @@ def facts(exchange: Exchange, context: Context) -> dict[str, Any]:
             if member.assigned is None
             else _named(member.assigned.items(), context.topics),
         }
-    if producers := dict.fromkeys(ids_without_names(exchange, PRODUCER)):
+    if producers := ids_without_names(exchange, PRODUCER):
         found["transactions"] = {str(number): context.producers.get(number) for number in producers}
     return found
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context.reading import fields, fields_of
@@ -59,8 +59,8 @@ class Place(NamedTuple):
 def ids_with_names(exchange: Exchange, kind: Kind) -> Iterator[tuple[Any, str]]:
     """(id, name) wherever an exchange has both."""
     for direction in _directions(exchange.key, exchange.version, kind, True):
-        body = exchange.body(direction)
-        yield from ids_with_names_in(exchange.key, exchange.version, direction, body, kind)
+        wanted, paths = _wanted(exchange.key, exchange.version, direction, kind, True)
+        yield from _named(fields(exchange, direction, *paths), wanted, kind)
 
 
 def ids_with_names_in(
@@ -69,18 +69,17 @@ def ids_with_names_in(
     """(id, name) wherever a message has both."""
     wanted, paths = _wanted(key, version, direction, kind, True)
     values = fields_of(key, version, direction, body, *paths) if wanted else None
-    for found, name in _pairs(values, wanted, kind):
-        if name:
-            yield found, name
+    return _named(values, wanted, kind)
 
 
-def ids_without_names(exchange: Exchange, kind: Kind) -> Iterator[Any]:
-    """The ids that stand in an exchange without a name; of a body that is decoded, from there."""
+def ids_without_names(exchange: Exchange, kind: Kind) -> list[Any]:
+    """The ids that stand in an exchange without a name."""
+    ids: list[Any] = []
     for direction in _directions(exchange.key, exchange.version, kind, False):
         wanted, paths = _wanted(exchange.key, exchange.version, direction, kind, False)
-        values = exchange.known(direction) or fields(exchange, direction, *paths)
-        for found, _ in _pairs(values, wanted, kind):
-            yield found
+        values = fields(exchange, direction, *paths)
+        ids += [found for found, _ in _pairs(values, wanted, kind)]
+    return ids
 
 
 @functools.lru_cache(4096)
@@ -108,6 +107,12 @@ def _wanted(
     return wanted, paths
 
 
+def _named(
+    values: dict[str, Any] | None, wanted: tuple[Place, ...], kind: Kind
+) -> Iterator[tuple[Any, str]]:
+    return ((found, name) for found, name in _pairs(values, wanted, kind) if name)
+
+
 def _pairs(
     values: dict[str, Any] | None, wanted: tuple[Place, ...], kind: Kind
 ) -> Iterator[tuple[Any, str | None]]:
@@ -119,16 +124,15 @@ def _pairs(
                 yield found, struct.get(place.name) if place.name else None
 
 
-def structs(value: Any, path: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def structs(value: dict[str, Any] | None, path: Iterable[str]) -> list[dict[str, Any]]:
     """The structures at a path, through arrays."""
-    if isinstance(value, list):
-        for item in value:
-            yield from structs(item, path)
-    elif isinstance(value, dict):
-        if path:
-            yield from structs(value.get(path[0]), path[1:])
-        else:
-            yield value
+    found = [value] if value else []
+    for name in path:
+        outer, found = found, []
+        for struct in outer:
+            inner = struct.get(name)
+            found += filter(None, inner) if isinstance(inner, list) else [inner] if inner else ()
+    return found
 
 
 @functools.lru_cache(4096)

@@ -8,7 +8,7 @@ from typing import Any
 from barnabas.captures.kafka.exchange import Exchange, body_version
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.malformed import Malformed
-from barnabas.specs.registry import api
+from barnabas.specs.registry import codec_of
 
 
 def bodies(exchange: Exchange) -> Iterator[tuple[Direction, bytes]]:
@@ -20,10 +20,11 @@ def bodies(exchange: Exchange) -> Iterator[tuple[Direction, bytes]]:
 
 
 def fields(exchange: Exchange, direction: Direction, *paths: str) -> dict[str, Any] | None:
-    """These fields of a body, as far as the version has them; None if it can't be read or is absent."""
+    """At least these fields of a body, as far as the version has them; None if it can't be read or is
+    absent. One that is decoded already needs no decoding of its own."""
     known = exchange.known(direction)
-    if known is not None and not any("." in path for path in paths):
-        return {name: value for name, value in known.items() if name in paths}
+    if known is not None:
+        return known
     return fields_of(exchange.key, exchange.version, direction, exchange.body(direction), *paths)
 
 
@@ -35,6 +36,6 @@ def fields_of(
         return None
     try:
         version = body_version(key, version, direction, body)
-        return api(key).message(direction).codec(version).project(*paths)(body)
+        return codec_of(key, version, direction).project(*paths)(body)
     except (LookupError, Malformed):
         return None

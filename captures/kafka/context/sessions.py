@@ -131,12 +131,12 @@ class Sessions(Memory[Key, Session]):
 
     def _step(self, request: dict[str, Any], epoch: int, before: Key, after: Key) -> None:
         """Epoch 0 begins a session (instead of the old one, if there was one), -1 ends it."""
-        known = self.get(before) or Session(before.id, complete=False)
         if epoch <= 0:
             self.pop(before, None)
-            known = Session(after.id)
         if epoch == FINAL or after.id == 0:  # 0: the broker's cache is full, it made none
             return
+        known = Session(after.id) if epoch <= 0 else self.get(before)
+        known = known or Session(before.id, complete=False)
         known.change(_added(request), _gone(request))
         self[after if epoch <= 0 else before] = known
 

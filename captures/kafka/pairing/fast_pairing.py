@@ -32,6 +32,8 @@ _LEAST: Final = 9
 _SHARE: Final = 2
 """A frame that is at least such a part of the chunk that it ends in is not cut out of it until somebody
 asks: so what is kept alive for its sake is at most that many times as much, and what came before."""
+_SMALL: Final = 4096
+"""A smaller one is cut out at once: to note where it stands takes longer."""
 
 
 class _Kind(NamedTuple):
@@ -90,7 +92,7 @@ class FastPairing:
         find, enter = self._kinds.get, self._pairing.waiting.append
         ordinal, place = framing.ordinal, framing.found
         # positions count from the first byte of `data`: a frame that has begun is before it
-        end, large = len(data), len(data) // _SHARE
+        end, large = len(data), max(len(data) // _SHARE, _SMALL)
         head, before = (begun, len(begun)) if begun else (data, 0)
         at, last = -before, len(head) - before - _SAME
         while at <= last:
@@ -104,15 +106,15 @@ class FastPairing:
             if at + reach > behind or head[first + _SAME : first + reach] != same:
                 break
             pending = Pending(correlation_id, key, version, client_id, size, ts, ts)
-            if before:
-                uncut = Uncut(begun, data, body, behind)
+            if size < large and not before:
+                pending.body = data[at + body : behind]
+            else:
+                uncut = Uncut(begun if before else b"", data, first + body, behind)
+                if size < large:
+                    pending.body = uncut.cut()
+                else:
+                    pending.uncut = uncut
                 head, before, last = data, 0, end - _SAME
-            else:
-                uncut = Uncut(b"", data, at + body, behind)
-            if size < large:
-                pending.body = uncut.cut()
-            else:
-                pending.uncut = uncut
             pending.packet = packet
             pending.ordinal = ordinal
             pending.request_place = place
@@ -135,7 +137,7 @@ class FastPairing:
         pairing, waiting, find = self._pairing, self._pairing.waiting, self._kinds.get
         number, client, broker, server = self._connection
         place = framing.found
-        end, large = len(data), len(data) // _SHARE
+        end, large = len(data), max(len(data) // _SHARE, _SMALL)
         head, before = (begun, len(begun)) if begun else (data, 0)
         at, last = -before, len(head) - before - _LEAST
         while waiting and at <= last:
@@ -152,15 +154,17 @@ class FastPairing:
                 start += 1
             if pending.correlation_id != correlation_id or start - before > behind:
                 break
-            if before:
-                uncut = Uncut(begun, data, start, behind)
-                head, before, last = data, 0, end - _LEAST
+            body, kept = None, None
+            if size < large and not before:
+                body = data[start:behind]
             else:
-                uncut = Uncut(b"", data, start, behind)
+                kept = Uncut(begun if before else b"", data, start, behind)
+                if size < large:
+                    body, kept = kept.cut(), None
+                head, before, last = data, 0, end - _LEAST
             waiting.popleft()
             pending.begun, pairing.latest = pairing.latest, ts
             pending.response_place = place
-            body, kept = (uncut.cut(), None) if size < large else (None, uncut)
             found.append(
                 build_exchange(
                     pending, number, client, broker, server, ts, ts, size, body, packet, kept

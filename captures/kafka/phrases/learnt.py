@@ -24,10 +24,10 @@ def learnt(exchange: Exchange, context: Context) -> str:
     member = context.members.of(exchange)
     if member is not None:
         said = fields(exchange, "response", "assignment", "active_tasks") or {}
-        new = any(value is not None for value in said.values())
+        new = any(said.get(name) is not None for name in ("assignment", "active_tasks"))
         return "" if new else _member(member, context.topics)
     owners = [context.producers.get(number) for number in ids_without_names(exchange, PRODUCER)]
-    known = dict.fromkeys(owner for owner in owners if owner)
+    known = dict.fromkeys(filter(None, owners))
     return f" of {listed(known, 'transaction')}" if known else ""
 
 

@@ -207,7 +207,7 @@ def test_a_row_of_the_control_port_gives_the_line_of_the_log() -> None:
 )
 def test_slow_is_marked(key: int, latency: float, kind: str) -> None:
     exchange = heartbeat(key=key, latency_ms=latency, request_body=None, response_body=None)
-    assert kind in {segment.kind for segment in show.segments(show.shown(exchange))}
+    assert kind in {kind for kind, _ in show.segments(show.shown(exchange))}
 
 
 def test_strangers_do_not_move_the_cursor() -> None:
@@ -216,7 +216,7 @@ def test_strangers_do_not_move_the_cursor() -> None:
 
 def test_every_kind_of_segment_has_a_style() -> None:
     found = show.segments(show.shown(heartbeat(note="x")))
-    assert {segment.kind for segment in found} <= set(painting.STYLES)
+    assert {kind for kind, _ in found} <= set(painting.STYLES)
 
 
 TEXTS = st.text(
@@ -246,13 +246,10 @@ def by_rich(console: Console, found: show.Shown, width: int | None) -> None:
     parts = show.segments(found, zone=UTC)
     if width is None:
         pad = show.PADDED
-        parts = [
-            show.Segment(kind, text + " " * (pad.get(kind, 0) - cell_len(text)))
-            for kind, text in parts
-        ]
+        parts = [(kind, text + " " * (pad.get(kind, 0) - cell_len(text))) for kind, text in parts]
     else:
         columns = show.Columns()
-        put = [show.Segment(kind, columns.put(kind, text, width)) for kind, text in parts]
+        put = [(kind, columns.put(kind, text, width)) for kind, text in parts]
         parts = show._fitting(put, width)
     spans, at = [], 0
     for kind, text in parts:
