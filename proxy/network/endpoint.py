@@ -89,10 +89,10 @@ class Endpoint(asyncio.BufferedProtocol):
             relay.introduce(now)
         actions = relay.connection.receive(self.direction, data, now)
         if actions is PASS:
-            if relay.flow is not None:
-                relay.flow.arrived(self.direction, data, now)
             peer = self.peer
             peer.transport.write(data)
+            if relay.flow is not None:  # behind it: it leaves at once, and nobody waits for this
+                relay.flow.arrived(self.direction, data, now)
             if peer.clogged:
                 peer.kept = self.buffers.keep()
                 self.transport.pause_reading()

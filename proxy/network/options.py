@@ -12,7 +12,7 @@ from barnabas.proxy.edits.edits import explain
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.proxy.faults import FAULTS, Fault
-from barnabas.proxy.network.read_buffers import BUFFER
+from barnabas.proxy.network.read_buffers import BUFFER, TLS_BUFFER
 from barnabas.proxy.network.tls import Tls
 from barnabas.specs.codec.budget import BUDGET
 
@@ -48,6 +48,11 @@ class Options:
     faults: tuple[Fault, ...] = FAULTS
     """The faults that scenarios may name."""
 
+    @property
+    def read_size(self) -> int:
+        """Bytes that are read at once."""
+        return TLS_BUFFER if self.tls.client or self.tls.broker else BUFFER
+
     def explain(self) -> list[str]:
         """A line for each thing that is done without a rule, and for what bounds the memory."""
         frame, queued = self.limits.frame, self.limits.queued
@@ -62,5 +67,5 @@ class Options:
             f"direction (one frame of {frame >> 20} MiB, up to {COPIES} times while it is read and "
             f"changed; {queued >> 20} MiB that wait, and their bodies); what is decoded of a message, "
             f"and its JSON form, take at most {2 * BUDGET >> 20} MiB: larger ones are not, and "
-            f"counted; reading {BUFFER >> 10} KiB at a time from a buffer that all connections share",
+            f"counted; reading {self.read_size >> 10} KiB at a time from a buffer that all connections share",
         ]

@@ -11,18 +11,23 @@ BUFFER: Final = 2 * SEGMENT
 """Bytes read at once: few enough that they stay in a core's cache on their way through the kernel,
 here and back; and just two packets of a capture."""
 
+TLS_BUFFER: Final = 1 << 18
+"""The same with TLS, where the loop reads so much and decrypts it record by record (16 KiB): the records
+leave as full as they came, and none is cut in two."""
+
 
 class ReadBuffers:
     """The read buffer that all connections share, and spare ones for when it is still in use."""
 
-    def __init__(self) -> None:
-        self.current = memoryview(bytearray(BUFFER))
+    def __init__(self, size: int = BUFFER) -> None:
+        self._size = size
+        self.current = memoryview(bytearray(size))
         self._spare: list[memoryview] = []
 
     def keep(self) -> memoryview:
         """The present buffer is still referred to: give it away and go on with another."""
         kept = self.current
-        self.current = self._spare.pop() if self._spare else memoryview(bytearray(BUFFER))
+        self.current = self._spare.pop() if self._spare else memoryview(bytearray(self._size))
         return kept
 
     def release(self, buffer: memoryview) -> None:

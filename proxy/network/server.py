@@ -84,7 +84,7 @@ class Proxy:
             note=self.note,
             say=say,
         )
-        self._buffers = ReadBuffers()
+        self._buffers = ReadBuffers(options.read_size)
         self.relays: dict[int, Relay] = {}
         """The connections that are open, by number."""
         self._tasks: set[asyncio.Task[None]] = set()

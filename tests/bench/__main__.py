@@ -26,6 +26,7 @@ from tests.bench import (
     replaying,
     rule_cost,
     sharding,
+    tls,
     writing,
 )
 
@@ -35,6 +36,7 @@ examples:
   python -m tests.bench --quick                    fewer and shorter rounds
   python -m tests.bench --only codec
   python -m tests.bench --only proxy --json figures.json
+  python -m tests.bench --only tls                 TLS and SASL_SSL, beside HAProxy and stunnel
   python -m tests.bench --only real                the Java producer and a real broker
   python -m tests.bench --only rules               exactness of delays, cost of rules: a minute
   python -m tests.bench --only replay              a capture into a sink
@@ -60,6 +62,7 @@ def main() -> None:
         "--only",
         choices=(
             "proxy",
+            "tls",
             "codec",
             "real",
             "rules",
@@ -135,6 +138,11 @@ def main() -> None:
             rows, remark = proxies.measure(rounds, seconds, status.update, asked.beside)
         console.print(*proxies.tables(rows, remark), sep="\n")
         found["proxy"] = proxies.as_json(rows)
+    if asked.only in (None, "tls") and not asked.long:
+        with console.status("TLS") as status:
+            ended, remark = tls.measure(rounds, seconds, status.update, asked.beside)
+        console.print(*tls.tables(ended, remark), sep="\n")
+        found["tls"] = tls.as_json(ended)
     if asked.only in (None, "rules") and not asked.long:
         with console.status("rules") as status:
             costs = rule_cost.measure(4 * rounds, status.update)

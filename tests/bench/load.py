@@ -142,11 +142,23 @@ class Result:
     """Of each round trip, in seconds; empty for loads with several requests in flight."""
 
 
-def run(port: int, name: str, seconds: float, most: int) -> Result:
+def connected(port: int) -> socket.socket:
+    """A connection to this port here. Raises OSError."""
+    sock = socket.create_connection(("127.0.0.1", port), TIMEOUT)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
+def run(
+    port: int,
+    name: str,
+    seconds: float,
+    most: int,
+    connect: Callable[[int], socket.socket] = connected,
+) -> Result:
     """One connection under a load, until the time is over or the bytes are sent."""
     load = loads()[name]
-    with socket.create_connection(("127.0.0.1", port), TIMEOUT) as sock:
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    with connect(port) as sock:
         sock.settimeout(
             None
         )  # no poll() before each call; who started this process waits no longer

@@ -6,7 +6,9 @@ import contextlib
 import resource
 import selectors
 import socket
+import ssl
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Final
@@ -57,7 +59,12 @@ class _Way:
     received: int = 0
 
 
-def run(port: int, count: int, seconds: float) -> Result:
+def run(
+    port: int,
+    count: int,
+    seconds: float,
+    connect: Callable[[int], socket.socket] = load.connected,
+) -> Result:
     """So many connections, a request under way on each, for a while."""
     frames = loads()[LOAD]
     latencies: list[float] = []
@@ -65,7 +72,7 @@ def run(port: int, count: int, seconds: float) -> Result:
     buffer = memoryview(bytearray(len(frames.responses)))
     with contextlib.ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
-        ways = [_Way(sock) for sock in _opened(port, count, stack)]
+        ways = [_Way(sock) for sock in _opened(port, count, stack, connect)]
         for way in ways:
             way.sock.setblocking(False)
             selector.register(way.sock, selectors.EVENT_READ, way)
@@ -79,7 +86,10 @@ def run(port: int, count: int, seconds: float) -> Result:
                 raise TimeoutError(f"none of {count} connections is answered")
             for key, _ in ready:
                 way = key.data
-                taken = way.sock.recv_into(buffer)
+                try:
+                    taken = way.sock.recv_into(buffer)
+                except ssl.SSLWantReadError:  # it was no data, or not all of a record
+                    continue
                 if not taken:
                     raise ConnectionError("the connection was closed")
                 way.received += taken
@@ -109,14 +119,18 @@ def hold(pipe: Connection) -> None:
         pipe.send(None)
 
 
-def _opened(port: int, count: int, stack: contextlib.ExitStack) -> list[socket.socket]:
+def _opened(
+    port: int,
+    count: int,
+    stack: contextlib.ExitStack,
+    connect: Callable[[int], socket.socket] = load.connected,
+) -> list[socket.socket]:
     """Connections on each of which one request has been answered."""
     frames = loads()[LOAD]
     buffer = memoryview(bytearray(len(frames.responses)))
     socks = []
     for _ in range(count):
-        sock = stack.enter_context(socket.create_connection(("127.0.0.1", port), TIMEOUT))
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock = stack.enter_context(connect(port))
         sock.sendall(frames.requests)
         receive(sock, buffer)
         if buffer != frames.responses:

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from tests.bench import load, machine, many, server
 from tests.bench.table import beside, microseconds, percentile, plain_table
-from tests.bench.targets import Kind, Target, available, capture_folder
+from tests.bench.targets import Kind, Target, available, capture_folder, kinds
 
 MOST: Final = 1 << 30
 """Bytes of one connection at most: a capture of them must find room."""
@@ -112,7 +112,7 @@ def measure(
     rounds: int, seconds: float, progress: Callable[[str], None], beside: Path | None = None
 ) -> tuple[list[Row], str]:
     """All kinds under all loads, and a remark on what is missing and where captures went."""
-    kinds, remarks = available(beside)
+    found, remarks = available(kinds(beside))
     folder = capture_folder(3 * MOST)
     progress(f"writing to {folder}, so that its memory is no new one")
     cold, warm = machine.write_rates(folder, 2 * MOST)
@@ -123,7 +123,7 @@ def measure(
     refused = many.raise_limit()
     remarks += [refused] if refused else []
     names = [name for name in LOADS if not (refused and name in many.CONNECTIONS)]
-    rows = [Row(kind) for kind in kinds]
+    rows = [Row(kind) for kind in found]
     with contextlib.ExitStack() as stack:
         files = Path(tempfile.mkdtemp(prefix="barnabas-bench-", dir=folder))
         stack.callback(shutil.rmtree, files, ignore_errors=True)
@@ -131,7 +131,7 @@ def measure(
         stack.callback(serving.stop)
         stack.callback(client.stop)
         port = serving.receive()
-        targets = [stack.enter_context(Target(kind, port, files)) for kind in kinds]
+        targets = [stack.enter_context(Target(kind, port, files)) for kind in found]
         if not refused:
             holder = Helper(many.hold)
             stack.callback(holder.stop)

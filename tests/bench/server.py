@@ -6,14 +6,19 @@ import contextlib
 import queue
 import selectors
 import socket
+import ssl
 import threading
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Final, NamedTuple
 
 from tests.bench import many
-from tests.bench.load import Load, loads
+from tests.bench.load import Load, loads, receive
+from tests.bench.opening import openings
 
 CHUNK: Final = 1 << 20
+START: Final = 8
+"""Bytes of a request that tell what it is, see `Load.kind`."""
 
 
 class Newcomers(NamedTuple):
@@ -24,7 +29,11 @@ class Newcomers(NamedTuple):
     heard: socket.socket
 
 
-def serve(pipe: Connection) -> None:
+Ready = Callable[[socket.socket], socket.socket]
+"""Makes a connection that was accepted ready to be read from: by a TLS handshake, for example."""
+
+
+def serve(pipe: Connection, ready: Ready = lambda sock: sock) -> None:
     """The server's process: tells its port, then answers until it is ended."""
     kinds = {load.kind: load for load in loads().values()}
     newcomers = Newcomers(queue.SimpleQueue(), *socket.socketpair())
@@ -34,18 +43,21 @@ def serve(pipe: Connection) -> None:
         pipe.send(listener.getsockname()[1])
         while True:
             sock, _ = listener.accept()
-            threading.Thread(target=_answer, args=(sock, kinds, newcomers), daemon=True).start()
+            mine = (sock, ready, kinds, newcomers)
+            threading.Thread(target=_answer, args=mine, daemon=True).start()
 
 
-def _answer(sock: socket.socket, kinds: dict[bytes, Load], newcomers: Newcomers) -> None:
+def _answer(
+    accepted: socket.socket, ready: Ready, kinds: dict[bytes, Load], newcomers: Newcomers
+) -> None:
     with contextlib.ExitStack() as stack:
-        stack.callback(sock.close)
-        stack.enter_context(contextlib.suppress(ConnectionError))
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        load = kinds.get(sock.recv(8, socket.MSG_PEEK | socket.MSG_WAITALL))
-        if load is None:
-            return  # a look whether anybody listens
+        stack.enter_context(contextlib.suppress(OSError))  # perhaps a look whether anybody listens
+        stack.callback(accepted.close)
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock = stack.enter_context(ready(accepted))
+        load = _load_of(sock, kinds)
         if load is loads()[many.LOAD]:
+            _finish(sock, load)
             stack.pop_all()
             newcomers.waiting.put(sock)
             newcomers.bell.send(b"!")
@@ -53,7 +65,7 @@ def _answer(sock: socket.socket, kinds: dict[bytes, Load], newcomers: Newcomers)
         buffer = bytearray(CHUNK)
         answers = memoryview(load.responses)
         size, answer = load.request_size, load.response_size
-        received = answered = 0
+        received, answered = START, 0
         while taken := sock.recv_into(buffer):
             received += taken
             while answered < received // size:
@@ -61,6 +73,24 @@ def _answer(sock: socket.socket, kinds: dict[bytes, Load], newcomers: Newcomers)
                 some = min(received // size - answered, load.count - at)
                 sock.sendall(answers[at * answer : (at + some) * answer])
                 answered += some
+
+
+def _load_of(sock: socket.socket, kinds: dict[bytes, Load]) -> Load:
+    """By how its first request starts, once what is said before the load is answered."""
+    before = {load.kind: load for load in openings().values()}
+    start = memoryview(bytearray(START))
+    while True:
+        receive(sock, start)
+        opening = before.get(bytes(start))
+        if opening is None:
+            return kinds[bytes(start)]
+        _finish(sock, opening)
+
+
+def _finish(sock: socket.socket, load: Load) -> None:
+    """Take the rest of a request, and answer it."""
+    receive(sock, memoryview(bytearray(load.request_size - START)))
+    sock.sendall(load.responses)
 
 
 def _answer_many(newcomers: Newcomers, load: Load) -> None:
@@ -81,7 +111,10 @@ def _answer_many(newcomers: Newcomers, load: Load) -> None:
                     continue
                 taken = 0
                 with contextlib.suppress(ConnectionError):
-                    taken = sock.recv_into(buffer)
+                    try:
+                        taken = sock.recv_into(buffer)
+                    except ssl.SSLWantReadError:  # not all of a record
+                        continue
                     whole, received[sock] = divmod(received[sock] + taken, load.request_size)
                     if whole:
                         sock.send(load.responses)

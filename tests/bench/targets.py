@@ -37,8 +37,10 @@ class Kind:
 
     name: str
     command: tuple[str, ...] = ()
-    """With {listen}, {server}, {control} (ports), {capture}, {scenario} and {toxiproxy} (files) to be
-    filled in; empty for none."""
+    """With {listen}, {server}, {control} (ports), {folder}, {capture}, {scenario}, {toxiproxy} and
+    {config} (files) to be filled in; empty for none."""
+    config: str = ""
+    """What stands in {config}, with the same to be filled in."""
 
     @property
     def missing(self) -> str | None:
@@ -121,9 +123,10 @@ class Target:
         # a port of our choice, not the ready line: stdout is then free to go to /dev/null
         self.port = free_ports(1)[0]
         self.control = free_ports(1)[0]
-        """Where toxiproxy is told what to do."""
+        """Where toxiproxy is told what to do, and where halves meet."""
         toxiproxy = folder / "toxiproxy.json"
         toxiproxy.write_text(toxiproxy_config(self.port, server))
+        config = self.capture.with_suffix(".conf")
         places = {
             "listen": self.port,
             "server": server,
@@ -131,7 +134,10 @@ class Target:
             "toxiproxy": toxiproxy,
             "capture": self.capture,
             "scenario": scenario,
+            "folder": folder,
+            "config": config,
         }
+        config.write_text(kind.config.format(**places))
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed in stop()
         self._process = subprocess.Popen(
             [part.format(**places) for part in kind.command],
@@ -210,8 +216,7 @@ def capture_folder(needed: int) -> Path:
     return Path(tempfile.gettempdir())
 
 
-def available(beside: Path | None = None) -> tuple[Sequence[Kind], list[str]]:
-    """The kinds that this machine has, and why it lacks the others."""
-    found = kinds(beside)
+def available(found: Sequence[Kind]) -> tuple[Sequence[Kind], list[str]]:
+    """Those of the kinds that this machine has, and why it lacks the others."""
     missing = [kind.missing for kind in found if kind.missing]
     return [kind for kind in found if not kind.missing], missing

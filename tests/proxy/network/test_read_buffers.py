@@ -13,7 +13,8 @@ import trustme
 
 from barnabas.loop import run
 from barnabas.proxy.network.certificate_authority import minted
-from barnabas.proxy.network.read_buffers import OneFrame, ReadBuffers
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.read_buffers import BUFFER, TLS_BUFFER, OneFrame, ReadBuffers
 from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.tls import Tls
 from barnabas.specs.frames import Direction
@@ -253,3 +254,21 @@ def test_what_a_rule_delays_leaves_though_its_connection_is_paused_meanwhile() -
             relay.close()
 
     run(main())
+
+
+@pytest.mark.parametrize(
+    ("tls", "size"),
+    [
+        (Tls(), BUFFER),
+        (Tls(broker=ssl.create_default_context()), TLS_BUFFER),
+        (Tls(client=lambda _: ssl.create_default_context(CLIENT_AUTH)), TLS_BUFFER),
+    ],
+)
+def test_with_tls_whole_records_are_read(tls: Tls, size: int) -> None:
+    options = Options([("broker", 9092)], tls=tls)
+    assert options.read_size == size
+    assert f"reading {size >> 10} KiB at a time" in options.explain()[-1]
+    buffers = ReadBuffers(options.read_size)
+    kept = buffers.keep()
+    assert len(kept) == len(buffers.current) == size
+    assert TLS_BUFFER % 16384 == 0
