@@ -104,7 +104,8 @@ class _Flow:
         self._first: list[Buffer] = []
         """Packets that name the flow, until the file takes them: without them the rest has no name."""
         self._begun = False
-        """Whether the file has the handshake."""
+        """Whether the handshake is in the file, or was lost with what came first: it names no more where
+        the flow goes on."""
         self._closed = False
         self._missing: dict[Direction, int] = {}
 
@@ -169,9 +170,10 @@ class _Flow:
         """Write packets, and before them those that name the flow, if they are not in the file yet."""
         if not self._first:
             self.sink.put(buffers, packets, payload)
-        elif self.sink.put([*self._first, *buffers], packets + len(self._first) // 3, payload):
+            return
+        if self.sink.put([*self._first, *buffers], packets + len(self._first) // 3, payload):
             self._first = []
-            self._begun = True
+        self._begun = True
 
 
 def _packets(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, Final, Self
 
@@ -16,6 +19,8 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
+
+from tests.proxy.playbook import request
 
 Record = tuple[int, int]
 """Its partition and its number in that, from 0."""
@@ -136,6 +141,31 @@ class Group:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join()
+
+
+@contextmanager
+def asking(address: tuple[str, int], **body: Any) -> Iterator[list[int]]:
+    """A client that asks for ApiVersions without a pause, in a thread; the numbers that were answered."""
+    over = threading.Event()
+    answered: list[int] = []
+
+    def ask() -> None:
+        with (
+            socket.create_connection(address, REQUEST_TIMEOUT) as client,
+            client.makefile("rb") as found,
+        ):
+            while not over.is_set():
+                client.sendall(request("ApiVersions", len(answered), version=3, **body))
+                answered.append(int.from_bytes(found.read(int.from_bytes(found.read(4)))[:4]))
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    try:
+        yield answered
+    finally:
+        over.set()
+        asker.join()
+    assert answered == [*range(len(answered))]
 
 
 def read_log(bootstrap: str, topic: str, partitions: int, seconds: float = 30.0) -> list[Record]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,15 +29,28 @@ def until(condition: Callable[[], Any], what: str, seconds: float = SOON) -> Non
         time.sleep(0.02)
 
 
+def passed(said: str) -> int:
+    """How many exchanges there are in the tables that it prints at its end."""
+    _, _, table = said.partition("\nAPI ")
+    rows = itertools.takewhile(str.strip, table.splitlines()[1:])
+    return sum(int(cells[1]) for row in rows if (cells := row.split())[1].isdigit())
+
+
 class ProxyProcess:
     """`barnabas proxy` on a port of the system's choice, from `with` to its end."""
 
-    def __init__(self, bootstrap: str, *options: str) -> None:
+    def __init__(
+        self, bootstrap: str, *options: str, program: Sequence[str] = ("-m", "barnabas")
+    ) -> None:
         self._command = [
-            *(sys.executable, "-m", "barnabas", "proxy", "--bootstrap-server", bootstrap),
+            *(sys.executable, *program, "proxy", "--bootstrap-server", bootstrap),
             *("--listen", "127.0.0.1:0", "--log", "off", *options),
         ]
         self.address = ("", 0)
+        self.ready: dict[str, Any] = {}
+        """What its ready line says."""
+        self.lines: list[str] = []
+        """What it has printed since then."""
         self._said = tempfile.TemporaryFile("a+")  # noqa: SIM115 - closed at the end
 
     @property
@@ -68,6 +83,11 @@ class ProxyProcess:
         return self._memory("VmRSS")
 
     @property
+    def own(self) -> int:
+        """Bytes of memory that it has now and shares with nobody: its log's ring is not among them."""
+        return self._memory("RssAnon")
+
+    @property
     def said(self) -> str:
         """What it printed for a person so far."""
         self._said.seek(0)
@@ -84,8 +104,14 @@ class ProxyProcess:
         self._process.send_signal(signal.SIGTERM)
 
     def wait(self, seconds: float = SOON) -> int:
-        """Its exit code, when it has ended."""
-        return self._process.wait(seconds)
+        """Its exit code, when it has ended, and all that it printed is here."""
+        code = self._process.wait(seconds)
+        self._reader.join(seconds)
+        return code
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        self.lines.extend(self._process.stdout)
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(
@@ -100,8 +126,11 @@ class ProxyProcess:
         if not line:
             self._process.wait()
             raise RuntimeError(f"the proxy did not start: {self.said}")
-        host, port = json.loads(line)["ready"]["listen"].rsplit(":", 1)
+        self.ready = json.loads(line)["ready"]
+        host, port = self.ready["listen"].rsplit(":", 1)
         self.address = host, int(port)
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
@@ -112,7 +141,9 @@ class ProxyProcess:
                 assert kind is not None or code == 0, self.said
         finally:
             self._process.kill()
-            self._process.communicate()
+            self.wait()
+            assert self._process.stdout is not None
+            self._process.stdout.close()
             said = self.said
             self._said.close()
         assert "Traceback" not in said, said

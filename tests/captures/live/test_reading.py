@@ -79,6 +79,35 @@ def test_after_a_loss_it_goes_on_with_the_next_frame() -> None:
     assert lost == set(range(min(lost), number - 1)), "one gap, and behind it nothing is missing"
 
 
+def test_a_frame_that_leaves_changed_is_shown_at_once_though_the_first_such_were_lost() -> None:
+    stream, frames = Stream(4096), {"request": 0, "response": 0}
+    stream.flow.upstream(("127.0.0.1", 1), ("127.0.0.1", 2))
+    number = 0
+    while not stream.writer.sink.stats.lost_packets:
+        number += 1
+        stream.ask(number, frames)
+    stream.flow.left("response", response(number, 3, 1), NOW, {"frame": frames["response"]})
+    into = bytearray(4096)
+    head = bytes(into[: stream.ring.take(into)])
+    stream.ask(number + 1, frames)  # lost, and another segment begins
+    changed = number + 2
+    comment = {"frame": frames["response"], "edits": ["addresses"]}
+    known = {each: [count, 0] for each, count in frames.items()}
+    stream.flow.go_on(NOW, {"frames": known, "waiting": []})
+    answer = response(changed, 3, 1)
+    stream.flow.arrived("request", request(changed, 3, 1, topics=None), NOW)
+    stream.flow.arrived("response", answer, NOW, [(len(answer), {**comment, "left": "changed"})])
+    stream.flow.left("response", answer, NOW, comment)
+    stream.writer.note(NOW, {"barnabas": "say", "text": "over"})
+    stream.ring.close()
+    tail = bytes(into[: stream.ring.take(into)])
+    shown: list[int | str] = []
+    reader = LiveReader(io.BytesIO(head + tail), lambda note: shown.append(note["text"]))
+    for exchange in reader:
+        shown.append(exchange.correlation_id)
+    assert shown[-2:] == [changed, "over"]
+
+
 def test_who_waits_for_more_is_told_first() -> None:
     stream, idle = Stream(), list[int]()
     stream.ask(1, {"request": 0, "response": 0})

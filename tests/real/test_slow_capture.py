@@ -1,0 +1,122 @@
+"""A disk, or a reader of a pipe, that takes its time with a capture: it costs the traffic nothing, and what
+is not in the capture is counted."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from barnabas.captures.capture import open_capture
+from barnabas.peers.embedded import EmbeddedCluster
+from tests.real.load import Sender, asking, read_log
+from tests.real.process import SOON, ProxyProcess, passed, until
+
+pytestmark = pytest.mark.slow("64 MiB must pass before any of it is lost")
+
+LARGE: Final = "n" * 30_000
+"""A client's software name."""
+
+ENOUGH: Final = 3000
+"""Exchanges with it: more than wait for the disk (barnabas.captures.writing.sink.QUEUE)."""
+
+PARTITIONS: Final = 3
+
+SLOW: Final = """
+import os, stat, time
+fast = os.writev
+def slow(file, buffers):
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        time.sleep(0.2)
+    return fast(file, buffers)
+os.writev = slow
+from barnabas.cli.app import main
+main()
+"""
+"""Regular files are on a slow disk: a write takes 0.2 s."""
+
+MAIN: Final = ("-m", "barnabas")
+
+PACKET: Final = 6
+"""The type of an Enhanced Packet Block."""
+
+
+class SlowReader(threading.Thread):
+    """Reads a pipe into a file, 64 KiB each 0.2 s, until it is told that it may hurry, to its end."""
+
+    def __init__(self, pipe: Path, file: Path) -> None:
+        super().__init__()
+        self._pipe = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        os.set_blocking(self._pipe, True)
+        self._file = file
+        self.hurry = threading.Event()
+
+    def run(self) -> None:
+        with os.fdopen(self._pipe, "rb", buffering=0) as pipe, self._file.open("wb") as file:
+            while True:
+                self.hurry.wait(0.2)
+                data = pipe.read(64 << 10)
+                if not data:
+                    return
+                file.write(data)
+
+
+def packets(file: Path) -> int:
+    """How many a pcapng file has."""
+    data, at, count = file.read_bytes(), 0, 0
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        count += kind == PACKET
+        at += size
+    assert at == len(data), "the last one is whole"
+    return count
+
+
+@pytest.mark.parametrize("slow", ["disk", "pipe"])
+def test_what_is_too_slow_for_the_traffic_is_counted(slow: str, tmp_path: Path) -> None:
+    file = given = tmp_path / "run.pcapng"
+    reader = None
+    if slow == "pipe":
+        given = tmp_path / "pipe"
+        os.mkfifo(given)
+        reader = SlowReader(given, file)
+    with (
+        EmbeddedCluster(1, topics={"t": PARTITIONS}) as cluster,
+        ProxyProcess(
+            cluster.bootstrap,
+            *("--capture", str(given)),
+            program=("-c", SLOW) if slow == "disk" else MAIN,
+        ) as proxy,
+    ):
+        if reader is not None:
+            reader.start()
+        with ExitStack() as load:
+            sender = load.enter_context(Sender(proxy.bootstrap, "t", PARTITIONS))
+            answered = load.enter_context(asking(proxy.address, client_software_name=LARGE))
+            # written as they are on a slow disk, they would take twenty minutes
+            until(lambda: len(answered) >= ENOUGH, "all are answered", 60)
+            until(lambda: len(sender.acknowledged) >= 100, "records pass", 60)
+        assert not sender.failed
+        assert set(read_log(cluster.bootstrap, "t", PARTITIONS)) == set(sender.acknowledged)
+        if reader is not None:
+            reader.hurry.set()
+        proxy.terminate()
+        assert proxy.wait() == 0
+        said = proxy.said
+    if reader is not None:
+        reader.join(SOON)
+    (written,) = re.findall(r"capture: .*, (\d+) packets?, ", said)
+    (lost,) = re.findall(r"; lost (\d+) packets? with", said)
+    assert int(lost) > 0
+    assert int(written) + int(lost) >= 2 * passed(said)
+    capture = open_capture(file)
+    exchanges = sum(1 for _ in capture.exchanges())
+    assert not capture.reader.truncated
+    assert 0 < exchanges < passed(said)
+    assert packets(file) == int(written)
