@@ -22,6 +22,7 @@ from tests.bench.readers import WAYS
 from tests.bench.reading import TSHARK, read_once
 from tests.bench.reading import WAYS as COMMANDS
 from tests.bench.recordings import KINDS, MSS, Recording, as_proxy, as_tcpdump
+from tests.bench.talk import small
 
 SIZE = 1
 """What the connections say once: a few MiB."""
@@ -33,6 +34,14 @@ def recording(
 ) -> Recording:
     name, make = KINDS[request.param]
     return make(tmp_path_factory.mktemp("recording") / name, SIZE)
+
+
+def test_what_is_small_is_read_and_can_be_decoded(tmp_path: Path) -> None:
+    recording = as_proxy(tmp_path / "small.pcapng", SIZE, small)
+    found = exchanges(recording)
+    assert len(found) == recording.exchanges
+    assert max(one.request_size for one in found) < 2000
+    assert not {one.undecodable or one.error or one.note for one in found} - {""}
 
 
 def exchanges(recording: Recording) -> list[Exchange]:

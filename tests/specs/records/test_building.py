@@ -26,6 +26,7 @@ def test_a_transaction_and_its_marker() -> None:
     body, end = records.read(data)
     assert (body.is_transactional, body.is_control) == (True, False)
     assert (end.is_transactional, end.is_control) == (True, True)
+    assert list(records.read(data, control_only=True)) == [end]
     (read,) = end.records()
     assert records.control_type(read) == "COMMIT"
     assert records.coordinator_epoch(read) == 9

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from random import Random
 from typing import Any, Final
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange, Uncut
+from barnabas.captures.kafka.pairing import fast_pairing
 from barnabas.captures.kafka.pairing.conversation import Conversation
 from barnabas.captures.tcp.bytes_needed import BytesNeeded, Needs
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
@@ -105,10 +107,15 @@ def every(exchange: Exchange) -> tuple[Any, ...]:
     return tuple(getattr(exchange, one.name) for one in fields if not one.name.startswith("_"))
 
 
-@given(seed=st.integers(0, 2**32), rare=st.sampled_from((0.0, 0.05, 0.4)))
-def test_the_same_exchanges_as_with_care(seed: int, rare: float) -> None:
+@given(
+    seed=st.integers(0, 2**32),
+    rare=st.sampled_from((0.0, 0.05, 0.4)),
+    small=st.sampled_from((0, fast_pairing._SMALL)),
+)
+def test_the_same_exchanges_as_with_care(seed: int, rare: float, small: int) -> None:
     events = conversation(Random(seed), rare)
-    assert found(events, careful=False) == found(events, careful=True)
+    with mock.patch.object(fast_pairing, "_SMALL", small):
+        assert found(events, careful=False) == found(events, careful=True)
 
 
 def test_what_is_usual_needs_no_care(monkeypatch: pytest.MonkeyPatch) -> None:
