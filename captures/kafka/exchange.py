@@ -258,7 +258,7 @@ class Exchange:
         return None
 
 
-def decoded(exchange: Exchange) -> Exchange:
+def with_bodies(exchange: Exchange) -> Exchange:
     """The same exchange, once its bodies are decoded: for who needs them whole in the end. Otherwise those
     that come before would each read some fields of them."""
     _ = exchange.request, exchange.response

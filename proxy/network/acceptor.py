@@ -10,6 +10,7 @@ from typing import Final
 from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.edits.topology import Address, Node, NoPort
 from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.seldom import Seldom
 from barnabas.proxy.network.sockets import address_of, listen
 
 AGAIN: Final = 0.5
@@ -35,9 +36,7 @@ class Acceptor:
         self._say = say
         self._listeners: list[socket.socket] = []
         self._used: set[int] = set()
-        self._unsaid = 0
-        """How often no connection could be accepted, and nothing was said of it."""
-        self._quiet_until = 0.0
+        self._not_accepted = Seldom(say, QUIET)
 
     def serve(self, listener: socket.socket, node: Node) -> None:
         """Accept whoever comes by this listener."""
@@ -84,24 +83,22 @@ class Acceptor:
                 return
             except OSError as problem:
                 # no descriptors left, mostly: trying again at once would only spin
-                self._not_accepted(node, problem)
+                self._say_not_accepted(node, problem)
                 self._loop.remove_reader(listener)
                 self._loop.call_later(AGAIN, self._accept_again, listener, node)
                 return
             client.setblocking(False)
             self._accepted(client, address_of(peer), node)
 
-    def _not_accepted(self, node: Node, problem: OSError) -> None:
-        """Say it now and then only: it may go on for hours, several times a second."""
-        self._unsaid += 1
-        if self._loop.time() >= self._quiet_until:
-            self._quiet_until = self._loop.time() + QUIET
-            more = f" ({self._unsaid} times since it was last said)" if self._unsaid > 1 else ""
+    def _say_not_accepted(self, node: Node, problem: OSError) -> None:
+        """Now and then only: it may go on for hours, several times a second."""
+        unsaid = self._not_accepted.due("all listeners", self._loop.time())
+        if unsaid is not None:
+            more = f" ({unsaid + 1} times since it was last said)" if unsaid else ""
             self._say(
                 f"{endpoint_text(node.listen)}: can't accept connections: {problem.strerror}; "
                 f"they wait{more}"
             )
-            self._unsaid = 0
 
     def _accept_again(self, listener: socket.socket, node: Node) -> None:
         if listener in self._listeners:

@@ -21,9 +21,14 @@ class Seldom:
 
     def say(self, about: str, text: str, now: float) -> None:
         """now: in seconds, of any clock that goes on."""
+        unsaid = self.due(about, now)
+        if unsaid is not None:
+            self._say(f"{text}; {unsaid} more since the last such line" if unsaid else text)
+
+    def due(self, about: str, now: float) -> int | None:
+        """How many lines were left out since the last one, if one is due; None: it is left out, too."""
         if now < self._next.get(about, now):
             self._unsaid[about] += 1
-            return
+            return None
         self._next[about] = now + self._every
-        unsaid = self._unsaid.pop(about, 0)
-        self._say(f"{text}; {unsaid} more since the last such line" if unsaid else text)
+        return self._unsaid.pop(about, 0)

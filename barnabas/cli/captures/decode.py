@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.captures.kafka.exchange import decoded
+from barnabas.captures.kafka.exchange import with_bodies
 from barnabas.captures.kafka.frames import SeenFrame, frames
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import bar, opened, read, spoken
@@ -63,7 +63,7 @@ def decode(
         found = capture.exchanges(progress, inferred=True, spoken=dialect)
         show = output.json if as_json else output.exchange
         with output.batches():
-            for exchange in read(capture, capture.learn(map(decoded, found)), output, upto):
+            for exchange in read(capture, capture.learn(map(with_bodies, found)), output, upto):
                 show(exchange)
     for remark in (*remarks(capture, dialect), *left_over(capture.conversations)):
         output.note(remark)

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.facts import facts
 from barnabas.captures.kafka.embedded import inside
-from barnabas.captures.kafka.exchange import Exchange, decoded
+from barnabas.captures.kafka.exchange import Exchange, with_bodies
 from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.kafka.wording import printable
 from barnabas.captures.writing.writer import CaptureWriter
@@ -78,7 +78,7 @@ class Output:
         """Shows an exchange that the context does not know yet, as they come while traffic passes."""
 
         def learn_and_show(exchange: Exchange) -> None:
-            self.context.learn(decoded(exchange))
+            self.context.learn(with_bodies(exchange))
             show(exchange)
 
         return learn_and_show

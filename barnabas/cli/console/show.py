@@ -216,7 +216,7 @@ def plain(parts: Sequence[Segment]) -> str:
 
 def cells(text: str) -> int:
     """How many cells of a terminal a text takes."""
-    return len(text) if text.isascii() or _narrow(text) else cell_len(text)
+    return len(text) if _narrow(text) else cell_len(text)
 
 
 def _narrow(text: str) -> bool:

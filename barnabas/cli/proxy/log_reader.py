@@ -38,7 +38,9 @@ class LogReader:
     ) -> None:
         self._ring = ring
         self._output = output
-        self._printer = Printer(output, output.json if as_json else output.exchange)
+        self._printer = Printer(
+            output, output.learning(output.json if as_json else output.exchange)
+        )
         self._tell = tell
         self._restarts = 0
         self._say_next = 0.0
@@ -53,7 +55,6 @@ class LogReader:
             if reader.restarts > self._restarts:
                 self._restarts = reader.restarts
                 self._say_behind()
-            self._output.context.learn(exchange)
             if (error := exchange.error) is not None:
                 self._errors[exchange.key, error] += 1
             self._printer.exchange(exchange)

@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.context.facts import facts
-from barnabas.captures.kafka.exchange import decoded
+from barnabas.captures.kafka.exchange import with_bodies
 from barnabas.captures.kafka.phrases.learnt import learnt
 from tests.places import SAMPLES
 
@@ -20,7 +20,7 @@ def said(name: str, *, whole: bool) -> list[tuple[dict[str, Any], str]]:
     context = capture.context
     return [
         (facts(one, context), learnt(one, context))
-        for one in capture.learn(map(decoded, exchanges) if whole else exchanges)
+        for one in capture.learn(map(with_bodies, exchanges) if whole else exchanges)
     ]
 
 
