@@ -57,9 +57,9 @@ class ActionBuffer:
         self._piece = None
         self.append(Abort(reason, reset))
 
-    def give_up(self, reason: str) -> None:
-        """Close both sides now, and tell the person why."""
-        self.say(f"{reason}; connection closed")
+    def give_up(self, reason: str, advice: str = "") -> None:
+        """Close both sides now, and tell the person why, and what to do."""
+        self.say(f"{reason}; connection closed{advice}")
         self.abort(reason)
 
     def flag(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:

@@ -193,14 +193,12 @@ class Framing:
         other = foreign(first)
         if other:
             what = f"{peer} speaks {other}, not Kafka in plain text"
-            if "TLS" in other:
-                side = "client" if direction == "request" else "broker"
-                what += f": give --{side}-tls"
         elif size < 0:
             what = f"{peer} sent a frame of negative size {size}"
         else:
             what = f"{peer} sent a frame of {size} bytes; the limit is {state.limits.frame}"
-        self.actions.give_up(what)
+        side = "client" if direction == "request" else "broker"
+        self.actions.give_up(what, f": give --{side}-tls" if "TLS" in (other or "") else "")
 
 
 def foreign(first: bytes) -> str | None:
