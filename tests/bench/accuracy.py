@@ -193,10 +193,9 @@ def _tell(control: int, path: str, what: dict[str, Any]) -> dict[str, Any]:
 def tables(found: Accuracy, remark: str) -> list[Table]:
     """Errors of delays, and of the throttle."""
     title = f"rules: error of a delay of {DELAY_MS} ms, µs"
-    shown = plain_table(title, f"beyond the median round trip without it. {remark}".strip())
-    shown.add_column("", no_wrap=True)
-    for name in ("message", "other traffic", "n", "p50", "p99", "early"):
-        shown.add_column(name, justify="right")
+    caption = f"beyond the median round trip without it. {remark}".strip()
+    columns = ("", "message", "other traffic", "n", "p50", "p99", "early")
+    shown = plain_table(title, caption, columns)
     for one in found.delays:
         others = f"{one.others / 1e6:,.0f} MB/s" if one.others else "none"
         figures = (_signed(percentile(one.errors, percent)) for percent in (50, 99))

@@ -107,10 +107,7 @@ def _slow(first: Sequence[Any]) -> set[int]:
 
 def table(rows: Sequence[Executed], remark: str) -> Table:
     """The rates, and whether the goal is met."""
-    shown = plain_table("fuzz: cases executed", remark)
-    shown.add_column("target, cases")
-    for name in ("cases/s", "goal"):
-        shown.add_column(name, justify="right")
+    shown = plain_table("fuzz: cases executed", remark, ("target, cases", "cases/s", "goal"))
     for row in rows:
         goal = f"{GOAL:,.0f}" if (row.target, row.kind) == ("embedded cluster", "surviving") else ""
         shown.add_row(f"{row.target}, {row.kind}", f"{row.rate:,.0f}", goal)

@@ -72,9 +72,9 @@ def table(made: list[Made], remark: str) -> Table:
     caption = (
         f"median of {max(len(one.rates) for one in made)} rounds; boofuzz {version('boofuzz')}"
     )
-    shown = plain_table("cases made in a second of one core", f"{caption}. {remark}".strip())
-    for name in ("", "cases/s", "bytes/case", "goal", "times boofuzz"):
-        shown.add_column(name, justify="right" if name else "left")
+    columns = ("", "cases/s", "bytes/case", "goal", "times boofuzz")
+    caption = f"{caption}. {remark}".strip()
+    shown = plain_table("cases made in a second of one core", caption, columns)
     base = next(one.rate for one in made if one.name == _BASE)
     for one in made:
         times = ratio(one.rate, base)

@@ -199,11 +199,9 @@ def tables(rows: list[Row], remark: str) -> list[Table]:
 
 def _table(rows: list[Row], kind: str, mib: int, remark: str) -> Table:
     caption = f"in brackets times tshark; starting (a capture without traffic) is not in it. {remark}".strip()
-    shown = plain_table(f"a capture to tables: {kind}, {mib:,} MiB", caption)
-    shown.add_column("", no_wrap=True)
     peaks = {"peak MiB": "driver_mib", "JVM": "jvm_mib", "worker": "worker_mib"}
-    for name in ("MB/s", "CPU s/GB", "seconds", "start, s", "CPU s", *peaks):
-        shown.add_column(name, justify="right")
+    columns = ("", "MB/s", "CPU s/GB", "seconds", "start, s", "CPU s", *peaks)
+    shown = plain_table(f"a capture to tables: {kind}, {mib:,} MiB", caption, columns)
     base = next((row.figures() for row in rows if row.way.name == TSHARK), {})
     for row in rows:
         found = row.figures()

@@ -173,20 +173,13 @@ def _measure_idle(target: Target, holder: Helper) -> float | None:
 
 def tables(rows: list[Row], remark: str) -> list[Table]:
     """The results; in brackets the ratio to the direct connection of the same run."""
-    bulk = plain_table("proxy: one connection over loopback, MB/s (ratio to direct)", remark)
-    trips = plain_table("proxy: round trips of 200 bytes, one under way on each connection")
-    cost = plain_table("proxy: what it takes")
-    for shown, names in (
-        (bulk, BULK),
-        (trips, ("p50 µs", "p99 µs", *(f"{name}, 1/s" for name in many.CONNECTIONS))),
-        (
-            cost,
-            ("s/GB, 1 MiB", "s/GB, 16 KiB", "CPU µs a trip", "MiB in the end", "KiB an idle one"),
-        ),
-    ):
-        shown.add_column("", no_wrap=True)
-        for name in names:
-            shown.add_column(name, justify="right")
+    title = "proxy: one connection over loopback, MB/s (ratio to direct)"
+    bulk = plain_table(title, remark, ("", *BULK))
+    title = "proxy: round trips of 200 bytes, one under way on each connection"
+    at_once = (f"{name}, 1/s" for name in many.CONNECTIONS)
+    trips = plain_table(title, columns=("", "p50 µs", "p99 µs", *at_once))
+    costs = ("s/GB, 1 MiB", "s/GB, 16 KiB", "CPU µs a trip", "MiB in the end", "KiB an idle one")
+    cost = plain_table("proxy: what it takes", columns=("", *costs))
     figures = [{name: cell.figures() for name, cell in row.cells.items()} for row in rows]
     direct = figures[0]
     for row, mine in zip(rows, figures, strict=True):

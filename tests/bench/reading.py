@@ -185,10 +185,8 @@ def tables(rows: list[Row], remark: str) -> list[Table]:
 
 def _table(kind: str, rows: list[Row], remark: str) -> Table:
     caption = f"in brackets times tshark; without the start of the process. {remark}".strip()
-    shown = plain_table(f"reading a capture: {kind}", caption)
-    shown.add_column("", no_wrap=True)
-    for name in ("file, MiB", "MB/s", "CPU s/GB", "peak MiB", "with 1/4 of it"):
-        shown.add_column(name, justify="right")
+    columns = ("", "file, MiB", "MB/s", "CPU s/GB", "peak MiB", "with 1/4 of it")
+    shown = plain_table(f"reading a capture: {kind}", caption, columns)
     bases = [row.figures() for row in rows if row.way.name == TSHARK]
     for row in rows:
         found = row.figures()

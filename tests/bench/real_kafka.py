@@ -258,10 +258,8 @@ def _fixed_rate(way: Way, client: JavaClient, seconds: float) -> None:
 
 def table(ways: list[Way], remark: str) -> Table:
     """The medians; in brackets the ratio to direct."""
-    shown = plain_table("real Kafka: the Java producer (ratio to direct)", remark)
-    shown.add_column("", no_wrap=True)
-    for name in ("records/s", f"p50 µs at {RATE:,}/s", "p99 µs", "CPU s a million"):
-        shown.add_column(name, justify="right")
+    columns = ("", "records/s", f"p50 µs at {RATE:,}/s", "p99 µs", "CPU s a million")
+    shown = plain_table("real Kafka: the Java producer (ratio to direct)", remark, columns)
     direct = ways[0].figures()
     for way in ways:
         mine = way.figures()

@@ -101,10 +101,8 @@ def _run(target: str, shards: int) -> list[tuple[int, float, float]]:
 
 def table(rows: list[Scaled], remark: str) -> Table:
     """The rates, and how many times one shard's."""
-    shown = plain_table("fuzz: shards, cases made, run and judged", remark)
-    shown.add_column("target, shards")
-    for name in ("cases/s", "times one shard", "cases/s of a core"):
-        shown.add_column(name, justify="right")
+    columns = ("target, shards", "cases/s", "times one shard", "cases/s of a core")
+    shown = plain_table("fuzz: shards, cases made, run and judged", remark, columns)
     for row in rows:
         base = next(one.rate for one in rows if one.target == row.target)
         shown.add_row(

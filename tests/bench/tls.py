@@ -104,17 +104,12 @@ def measure(
 
 def tables(rows: list[Row], remark: str) -> list[Table]:
     """The results; in brackets the ratio to the direct connection of the same run."""
-    bulk = plain_table("TLS ended on both sides: MB/s (ratio to direct)", remark)
-    small = plain_table("TLS ended on both sides: round trips of 200 bytes, connections opened")
-    cost = plain_table("TLS ended on both sides: CPU of the proxy")
-    for shown, names in (
-        (bulk, BULK),
-        (small, (f"{name}, 1/s" for name in UNITS)),
-        (cost, ("s/GB, 1 MiB", "s/GB, 16 KiB", "µs a round trip", "ms a new connection")),
-    ):
-        shown.add_column("", no_wrap=True)
-        for name in names:
-            shown.add_column(name, justify="right")
+    rates = ("", *(f"{name}, 1/s" for name in UNITS))
+    costs = ("", "s/GB, 1 MiB", "s/GB, 16 KiB", "µs a round trip", "ms a new connection")
+    what = "TLS ended on both sides"
+    bulk = plain_table(f"{what}: MB/s (ratio to direct)", remark, ("", *BULK))
+    small = plain_table(f"{what}: round trips of 200 bytes, connections opened", columns=rates)
+    cost = plain_table(f"{what}: CPU of the proxy", columns=costs)
     for row in rows:
         bulk.add_row(row.kind.name, *(_rate(rows, row, name, 1e6) for name in BULK))
         small.add_row(

@@ -84,9 +84,8 @@ def _samples(write: Callable[[Output, Exchange], object]) -> float:
 
 def table(found: dict[str, list[float]]) -> Table:
     """A line for each way."""
-    shown = plain_table("an exchange that is written", "time of the processor, µs")
-    for name in ("", "median", "least"):
-        shown.add_column(name, justify="right" if name else "left")
+    caption = "time of the processor, µs"
+    shown = plain_table("an exchange that is written", caption, ("", "median", "least"))
     for name, costs in found.items():
         shown.add_row(name, microseconds(median(costs)), microseconds(min(costs)))
     return shown

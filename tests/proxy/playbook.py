@@ -6,6 +6,8 @@ import struct
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
+
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.proxy.connection.actions import (
@@ -88,6 +90,10 @@ def trailing(data: bytes) -> Iterator[bytes]:
         start = at + 5
     if start < len(data):
         yield data[start:]
+
+
+slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
+"""For a test that is given `chunks`: it runs with each."""
 
 
 class Stage:

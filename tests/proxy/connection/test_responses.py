@@ -23,11 +23,10 @@ from tests.proxy.playbook import (
     raw,
     request,
     response,
+    slicings,
     trailing,
     whole,
 )
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
 
 FORMS = [("Produce", 10), ("Fetch", 16), ("Fetch", 18), ("ShareFetch", 1), ("ShareAcknowledge", 1)]
 forms = pytest.mark.parametrize(("name", "version"), FORMS)

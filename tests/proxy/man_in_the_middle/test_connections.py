@@ -26,16 +26,12 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
-    bytewise,
     raw,
     request,
     response,
-    trailing,
-    whole,
+    slicings,
 )
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
 
 BEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 

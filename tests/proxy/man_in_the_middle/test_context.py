@@ -17,14 +17,10 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
-    bytewise,
     request,
     response,
-    trailing,
-    whole,
+    slicings,
 )
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
 
 ORDERS = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")
 

@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.proxy.playbook import Chunks, Stage, bytewise, request, response, trailing, whole
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
+from tests.proxy.playbook import (
+    Chunks,
+    Stage,
+    request,
+    response,
+    slicings,
+)
 
 BEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 

@@ -21,17 +21,14 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
-    bytewise,
     raw,
     request,
     response,
-    trailing,
-    whole,
+    slicings,
 )
 
 NEWEST_API_VERSIONS = Offer().newest_api_versions
 
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
 
 REAL = {"node_id": 3, "host": "real", "port": 9092}
 PROXY = {"node_id": 3, "host": "proxy", "port": 10_003}

@@ -16,15 +16,11 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
-    bytewise,
     raw,
     request,
     response,
-    trailing,
-    whole,
+    slicings,
 )
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
 
 BEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 NEWER_API_VERSIONS = raw(struct.pack(">hhih", 18, 77, 2, 2) + b"me\0newer fields")

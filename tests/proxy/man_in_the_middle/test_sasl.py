@@ -14,16 +14,12 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
-    bytewise,
     raw,
     request,
     response,
-    trailing,
-    whole,
+    slicings,
 )
 from tests.proxy.servers import SOON, read_frame, running
-
-slicings = pytest.mark.parametrize("chunks", [whole, bytewise, trailing])
 
 BEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
 
