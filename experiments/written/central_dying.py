@@ -61,7 +61,8 @@ def run(bench: Bench) -> Measured:
 
 
 def counted(own: list[DraftExchange], dies: str) -> dict[str, Any]:
-    """What the coordinator asked of those that live, and how long the rebalance took (ms)."""
+    """What the coordinator asked of those that live, how long the rebalance took (ms), and how many sessions
+    ended besides."""
     others = [one for one in own if one.client != dies]
     stops = [one for one in others if one.api == "StopFetcher"]
     starts = [one for one in others if one.api == "StartFetcher" and one.end is not None]
@@ -72,6 +73,7 @@ def counted(own: list[DraftExchange], dies: str) -> dict[str, Any]:
         "starts": len(starts),
         "took_ms": None if first is None or last is None else round((last - first) / 1e6, 1),
         "unanswered": sum(one.end is None for one in own if one.client == dies),
+        "registered_again": sum(one.api == "RegisterConsumer" for one in own),
     }
 
 
