@@ -13,7 +13,7 @@ from barnabas.specs.keys import API_VERSIONS, FETCH
 
 How = Literal["same bytes", "same shape", "same names", "again"]
 """Why an exchange was chosen. `again`: all that asked for the same have been answered, so the last of
-them answers once more."""
+them that has a response answers once more; to the others the client may just not have waited."""
 
 ONCE: Final = frozenset((0, 24, 25, 26, 28))
 """Produce, AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit: what they do is done once."""
@@ -37,6 +37,8 @@ class _Line:
 
     numbers: list[int] = field(default_factory=list)
     at: int = 0
+    responded: int | None = None
+    """The last that has a response."""
 
     def first(self, used: set[int]) -> int | None:
         """The first that has not answered yet."""
@@ -46,7 +48,7 @@ class _Line:
 
 
 class Answers:
-    """Recorded exchanges, each of which answers once; then the last of its shape does again."""
+    """Recorded exchanges, each of which answers once; then the last response of its shape does again."""
 
     def __init__(self, exchanges: Iterable[Exchange]) -> None:
         self.used: set[int] = set()
@@ -59,7 +61,10 @@ class Answers:
                 continue
             for how, label in _labels(exchange.key, exchange.version, body):
                 for broker in (exchange.broker, ANY):
-                    self._lines[how, broker, label].numbers.append(len(self.recorded))
+                    line = self._lines[how, broker, label]
+                    line.numbers.append(len(self.recorded))
+                    if exchange.response_body is not None:
+                        line.responded = len(self.recorded)
             self.recorded.append(exchange)
 
     def find(self, key: int, version: int, body: bytes, broker: int | None = None) -> Answer | None:
@@ -67,7 +72,7 @@ class Answers:
 
         Among several that fit equally well those to that broker go first, then the first recorded.
         """
-        again: Answer | None = None
+        lines = []
         for how, label in _labels(key, version, body):
             for at in (broker, ANY):
                 line = self._lines.get((how, at, label))
@@ -77,9 +82,11 @@ class Answers:
                 if number is not None:
                     self.used.add(number)
                     return Answer(self.recorded[number], how)
-                if again is None and key not in ONCE:
-                    again = Answer(self.recorded[line.numbers[-1]], "again")
-        return again
+                lines.append(line)
+        if not lines or key in ONCE:
+            return None
+        responded = (line.responded for line in lines if line.responded is not None)
+        return Answer(self.recorded[next(responded, lines[0].numbers[-1])], "again")
 
     def left(self) -> Counter[str]:
         """API -> exchanges that have not answered; but for Fetch, see `barnabas.peers.recorded.log`."""

@@ -16,11 +16,17 @@ def body(name: str, version: int, **values: object) -> bytes:
 
 
 def recorded(
-    name: str, version: int, request: bytes, *, number: int = 0, broker: int = 1
+    name: str,
+    version: int,
+    request: bytes,
+    *,
+    number: int = 0,
+    broker: int = 1,
+    response: bytes | None = b"",
 ) -> Exchange:
     return Exchange(
         0, 1, "", "a", broker, api(name).key, version, number, 0, request_body=request,
-        response_body=b"", broker_ms=0.0,
+        response_body=response, broker_ms=0.0,
     )  # fmt: skip
 
 
@@ -38,6 +44,21 @@ def test_the_same_is_answered_in_recorded_order_and_then_again() -> None:
         (2, "again"),
     ]
     assert answers.used == {0, 1}
+
+
+def test_a_response_that_never_came_is_kept_back_once() -> None:
+    exchanges = [
+        recorded("OffsetCommit", 2, commit(5), number=1, broker=1),
+        recorded("OffsetCommit", 2, commit(5), number=2, broker=2, response=None),
+    ]
+    answers = Answers(exchanges)
+    assert [found(answers, commit(5), 2) for _ in range(3)] == [
+        (2, "same bytes"),
+        (1, "same bytes"),
+        (1, "again"),
+    ]
+    answers = Answers(exchanges[1:])
+    assert [found(answers, commit(5)) for _ in range(2)] == [(2, "same bytes"), (2, "again")]
 
 
 def test_what_is_of_the_run_does_not_count() -> None:
