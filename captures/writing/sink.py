@@ -2,13 +2,15 @@
 
 Bytes are written at once, from the caller's own buffers, until one write takes longer than a
 person's traffic may wait; from then on they are copied to a bounded queue that a thread drains.
-The first error ends the writing for good.
+That loses what comes faster than the thread writes, so it ends once the file has been fast for a
+while, a longer one each time. The first error ends the writing for good.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import stat
 import threading
@@ -16,15 +18,23 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from barnabas.captures.files import private
 from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.writing.block_sink import Stats
+from barnabas.captures.writing.closer import Closer
 
 SLOW_NS: Final = 50_000_000
-"""A write that takes longer is the last one in the caller's thread."""
+"""A write that takes longer is the last one in the caller's thread for a while."""
+
+FAST_NS: Final = 1_000_000_000
+"""The thread ends when no write was slow for so long; the next time for twice as long."""
+
+LONGEST_NS: Final = 60 * FAST_NS
+"""But never for longer."""
 
 QUEUE: Final = 64 << 20
 """Bytes that wait for the thread at most, unless told otherwise."""
@@ -81,6 +91,7 @@ class Sink:
         self.path = path
         """The file that is written just now."""
         self.closed = False
+        """Whether this file is closed, and those before."""
         self._limit = None if limit is None else limit - reserve
         self._room = queue
         self._closing = closing
@@ -96,14 +107,17 @@ class Sink:
         self._queued = 0
         self._over = False
         self._thread: threading.Thread | None = None
-        self._turning = False
-        """Whether the thread is there for the next file only, and ends when nothing waits."""
+        self._trial = FAST_NS
+        """How long no write may be slow before the thread ends (ns)."""
+        self._until: float = 0
+        """When the thread may end: as soon as nothing waits from then on."""
+        self._closer = Closer(self._fail)
         self._file = create(path)
         try:
             self._write_all(memoryview(head))
             self.stats.bytes = len(head)
             if not stat.S_ISREG(os.fstat(self._file).st_mode):
-                self._begin_queue()  # a pipe is as slow as its reader likes
+                self._begin_queue(math.inf)  # a pipe is as slow as its reader likes
         except BaseException:
             os.close(self._file)
             raise
@@ -123,15 +137,19 @@ class Sink:
         begun = self._clock()
         written = self._write(buffers, size, packets, payload)
         self.accepted = self.stats.bytes
-        if written and self._clock() - begun > SLOW_NS:
-            self._begin_queue()
+        now = self._clock()
+        if written and now - begun > SLOW_NS:
+            until = now + self._trial
+            self._trial = min(2 * self._trial, LONGEST_NS)
+            self._begin_queue(until)
         return written
 
     def turn(self, path: Path, head: bytes, over: Callable[[Path], None]) -> None:
         """What is put from now on goes to another file, which begins with `head`.
 
-        The thread does it, so that nobody waits for it: it makes the new file, closes the one before, and
-        calls `over` with its path. Blocks that come meanwhile wait in the queue.
+        The thread makes it, so that nobody waits for it; blocks that come meanwhile wait in the queue.
+        Another thread closes the file before and calls `over` with its path: to delete one takes so long
+        that the queue would be full. The next turn waits for that.
         """
         with self._changed:
             if self.stats.stopped is not None or self._over:
@@ -144,8 +162,7 @@ class Sink:
             self.accepted += len(head)
             self._changed.notify()
             if self._thread is None:
-                self._turning = True
-                self._begin_queue()
+                self._begin_queue(0)
 
     def lose(self, packets: int, payload: int) -> bool:
         """Count what is not written. Always False."""
@@ -158,6 +175,7 @@ class Sink:
         """Write what waits, as long as `closing` allows, and what `last` says of it all."""
         if self._over:
             return
+        begun = self._clock()
         with self._changed:
             self._over = True
             thread = self._thread
@@ -168,6 +186,7 @@ class Sink:
                 with self._changed:
                     self._stop(f"not written within {self._closing:g} s of closing")
                 return
+        alone = self._closer.wait(self._closing - (self._clock() - begun) / 1e9)
         if data := last(self.stats):
             try:
                 self._write_all(memoryview(data))
@@ -175,7 +194,7 @@ class Sink:
             except OSError:
                 self._rewind()
         os.close(self._file)
-        self.closed = True
+        self.closed = alone
 
     # in either thread
 
@@ -186,8 +205,7 @@ class Sink:
                 self._write_all(memoryview(b"".join(buffers))[written:])
         except OSError as problem:
             self._rewind()
-            with self._changed:
-                self._stop(problem.strerror or type(problem).__name__)
+            self._fail(problem)
             return self.lose(packets, payload)
         self.stats.bytes += size
         self.stats.packets += packets
@@ -218,7 +236,8 @@ class Sink:
 
     # the queue
 
-    def _begin_queue(self) -> None:
+    def _begin_queue(self, until: float) -> None:
+        self._until = until
         self._thread = threading.Thread(target=self._drain, name="capture", daemon=True)
         self._thread.start()
 
@@ -240,17 +259,20 @@ class Sink:
     def _drain(self) -> None:
         while True:
             with self._changed:
-                while not (self._queue or self._over or self._turning):
+                while not (self._queue or self._over or self._clock() >= self._until):
                     self._changed.wait()
                 if not self._queue:
-                    if self._turning:
-                        self._thread, self._turning = None, False
+                    self._thread = None
                     return
                 item = self._queue.popleft()
             if isinstance(item, _Turn):
                 self._go_on(item)
             else:
+                begun = self._clock()
                 self._write([item.data], len(item.data), item.packets, item.payload)
+                now = self._clock()
+                if now - begun > SLOW_NS:
+                    self._until = max(self._until, now + self._trial)
             with self._changed:
                 self._queued = max(self._queued - len(item.data), 0)
 
@@ -268,10 +290,10 @@ class Sink:
                 self._rewind()
                 raise
             finally:
-                try:
-                    os.close(before)  # a network's disk may say only now what it did not write
-                finally:
-                    turn.over(path)
+                self._closer.close(before, partial(turn.over, path))
         except OSError as problem:
-            with self._changed:
-                self._stop(problem.strerror or type(problem).__name__)
+            self._fail(problem)
+
+    def _fail(self, problem: OSError) -> None:
+        with self._changed:
+            self._stop(problem.strerror or type(problem).__name__)

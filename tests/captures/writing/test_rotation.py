@@ -330,6 +330,11 @@ def contents(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted(folder.iterdir())]
 
 
+def await_threads() -> None:
+    while found := [each for each in threading.enumerate() if each.name.startswith("capture")]:
+        found[0].join(30)
+
+
 def test_blocks_wait_in_memory_until_the_next_file_is_there(tmp_path: Path) -> None:
     gate = Gate()
     sink = gated(tmp_path, gate)
@@ -372,9 +377,7 @@ def test_a_disk_that_is_full_in_a_later_segment_leaves_whole_blocks(tmp_path: Pa
 
     written = Segments(tmp_path, lambda number: b"%d:" % number, Rotation(size=4), sink=sink)
     taken = [written.put([data], 1, len(data)) for data in (b"abcd", b"efg")]
-    for thread in threading.enumerate():
-        if thread.name == "capture":
-            thread.join(30)
+    await_threads()
     taken.append(written.put([b"hijk"], 1, 4))
     written.close(nothing)
     assert taken == [True, True, False]
@@ -388,9 +391,7 @@ def test_afterwards_blocks_are_written_at_once_again(tmp_path: Path) -> None:
     gate.open.set()
     sink = gated(tmp_path, gate)
     assert sink.put([b"abcd"], 1, 4)
-    for thread in threading.enumerate():
-        if thread.name == "capture":
-            thread.join(30)
+    await_threads()
     assert sink.put([b"e"], 1, 1)
     assert [path.read_bytes() for path in tmp_path.glob("*.part")] == [b"2:e"]
     sink.close(nothing)

@@ -6,60 +6,13 @@ import errno
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.writing.block_sink import Stats
 from barnabas.captures.writing.sink import SLOW_NS, Sink
-
-HEAD = b"head"
-
-
-def nothing(stats: Stats) -> bytes:
-    return b""
-
-
-class Disk:
-    """A disk that is slow or full when told so."""
-
-    def __init__(self) -> None:
-        self.now = 0
-        self.takes = 0
-        self.room: int | None = None
-        self.step: int | None = None
-        self.gated = False
-        self.gate = threading.Semaphore(0)
-        """Lets the thread write once for each release."""
-        self.waits = threading.Semaphore(0)
-        """Released whenever the thread comes to the gate."""
-        self.threads: set[str] = set()
-
-    def clock(self) -> int:
-        return self.now
-
-    def writev(self, file: int, buffers: Sequence[Buffer]) -> int:
-        assert len(buffers) <= 1024
-        self.now += self.takes
-        self.threads.add(threading.current_thread().name)
-        if self.gated and threading.current_thread().name == "capture":
-            self.waits.release()
-            assert self.gate.acquire(timeout=30)
-        data = b"".join(buffers)[: self.step]
-        if self.room is not None:
-            if not self.room:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            data = data[: self.room]
-            self.room -= len(data)
-        return os.write(file, data)
-
-
-def make(path: Path, disk: Disk, **options: Any) -> Sink:
-    return Sink(path, HEAD, clock=disk.clock, writev=disk.writev, closing=30.0, **options)
+from tests.captures.writing.disk import HEAD, Disk, make, nothing
 
 
 def test_buffers_are_written_in_order(tmp_path: Path) -> None:
