@@ -17,6 +17,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from tests.remaining import remaining
+
 SOON: Final = 30.0
 SETTLES: Final = 1.5
 """Seconds after which what was said last is in the file."""
@@ -105,7 +107,7 @@ def _recorder(command: Sequence[str], ready: str) -> Iterator[None]:
             yield
             time.sleep(SETTLES)
             process.send_signal(signal.SIGINT)
-            said = process.communicate(timeout=SOON)[1]
+            _, said = remaining(process, SOON)
         finally:
             process.kill()
     if re.search(r"[1-9]\d* packets dropped|dropped from interface.*: \d+/[1-9]", said):

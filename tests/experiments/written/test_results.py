@@ -275,5 +275,7 @@ def test_what_the_coordinator_asked_of_those_that_live() -> None:
     ]
     own.append(exchanged("StartFetcher", 6, 9, client="dies"))
     own[-1].end = None
-    found = central_dying.counted(own, "dies")
-    assert found == {"stops": 2, "starts": 2, "took_ms": 414.0, "unanswered": 1}
+    found = {"stops": 2, "starts": 2, "took_ms": 414.0, "unanswered": 1}
+    assert central_dying.counted(own, "dies") == {**found, "registered_again": 0}
+    own.append(exchanged("RegisterConsumer", 416, 417, client="b"))
+    assert central_dying.counted(own, "dies") == {**found, "registered_again": 1}

@@ -14,6 +14,7 @@ from barnabas.peers import PEERS, apache
 from barnabas.peers.apache.probe import brokers
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.places import ROOT
+from tests.remaining import remaining
 
 HERE = ROOT
 START = "from barnabas.cli.peers.run import start; raise SystemExit(start({kind!r}))"
@@ -44,7 +45,7 @@ def test_it_prints_a_ready_line_and_ends_on_a_signal(number: signal.Signals) -> 
         assert ready["pid"] == process.pid
         assert brokers(port, (3, 9, 1)) == {1}
         process.send_signal(number)
-        rest, notes = process.communicate(timeout=20)
+        rest, notes = remaining(process, 20)
         assert process.returncode == 0
     assert (rest, notes) == ("", "Apache Kafka 3.9.1, kraft; Ctrl-C stops the brokers\n")
     assert brokers(port, (3, 9, 1)) == set()

@@ -24,6 +24,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.command import run
 from tests.barnabas.cli.test_app import BARNABAS, started
+from tests.remaining import remaining
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
 
@@ -246,7 +247,7 @@ def test_following_until_it_is_interrupted(bench: Bench) -> None:
         ("Produce", "two"),
     ]
     following.send_signal(signal.SIGINT)
-    out, errors = following.communicate(timeout=DEADLINE)
+    out, errors = remaining(following, DEADLINE)
     assert (following.returncode, out, errors) == (0, "", "")
     until(lambda: not bench.json("status")["exchanges"]["followers"])
     kept = bench.fine("exchanges", "--filter", "api == 'Produce'", "--last", "1").splitlines()

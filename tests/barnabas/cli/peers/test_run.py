@@ -15,6 +15,7 @@ import pytest
 
 from barnabas.peers.apache import probe
 from barnabas.peers.apache.versions import RELEASES
+from tests.remaining import remaining
 
 PEERS = [sys.executable, "-m", "barnabas", "peers"]
 
@@ -101,7 +102,7 @@ def test_the_embedded_cluster_ends_on_a_signal(number: int) -> None:
         for address in addresses:
             socket.create_connection(address, timeout=5).close()
         process.send_signal(number)
-        rest, errors = process.communicate(timeout=20)
+        rest, errors = remaining(process, 20)
     assert (process.returncode, rest) == (0, "")
     assert "Traceback" not in errors
 
@@ -116,7 +117,7 @@ def test_three_real_brokers_end_on_sigterm_and_leave_no_process() -> None:
         pids = family(process.pid)
         assert len(pids) >= 5  # itself, three brokers, the guard
         process.send_signal(signal.SIGTERM)
-        rest, errors = process.communicate(timeout=30)
+        rest, errors = remaining(process, 30)
     assert (process.returncode, rest) == (0, "")
     assert errors == "Apache Kafka 3.9.1, kraft; Ctrl-C stops the brokers\n"
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []

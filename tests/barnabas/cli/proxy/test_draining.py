@@ -18,6 +18,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.test_app import started
 from tests.proxy.playbook import request
+from tests.remaining import remaining
 
 pytestmark = pytest.mark.slow("a proxy in a process of its own for each")
 
@@ -84,7 +85,7 @@ def test_a_held_response_still_arrives_and_new_connections_are_refused(
                 connect(ready["listen"])
             assert frame(client)[:4] == b"\0\0\0\x02"
             assert client.recv(1) == b""
-        out, errors = process.communicate(timeout=PATIENCE)
+        out, errors = remaining(process, PATIENCE)
     assert process.returncode == 0, errors
     assert "Traceback" not in errors
     live = [json.loads(line) for line in out.splitlines()]
@@ -103,7 +104,7 @@ def test_what_does_not_finish_in_time_is_closed_and_accounted_for(
             frame(client)
             process.send_signal(signal.SIGTERM)
             assert client.recv(1) == b""
-        out, errors = process.communicate(timeout=PATIENCE)
+        out, errors = remaining(process, PATIENCE)
     assert process.returncode == 0, errors
     assert "closed with 1 frame not forwarded" in errors
     assert [json.loads(line)["latency_ms"] for line in out.splitlines()][1] is None
@@ -121,7 +122,7 @@ def test_a_second_ctrl_c_stops_at_once(bootstrap: str, tmp_path: Path) -> None:
         until_said(process, "Ctrl-C again stops at once")
         before = time.monotonic()
         process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=PATIENCE)
+        out, errors = remaining(process, PATIENCE)
         assert time.monotonic() - before < 3  # it would drain for 5 s
     assert process.returncode == 0, errors
     assert "Traceback" not in errors
