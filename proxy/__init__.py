@@ -17,8 +17,10 @@ The life of a frame, room by room:
 5. `connection/dispatch.py` carries effects out: a whole frame leaves at once, late, in another order, in
    pieces, or never. `response_order.py` beside it keeps responses in the order of the client's requests.
 
-`scenario/` reads scenario files, `topic_names/` learns names of topics that messages give by id, `control/`
-is the HTTP port of a running proxy, `rehearsal.py` runs a scenario over a capture on the capture's clock.
+`workers/` has several such processes, with a supervisor that accepts and is steered; so traffic is
+beside the control port, too. `scenario/` reads scenario files, `topic_names/` learns names of topics
+that messages give by id, `control/` is the HTTP port of a running proxy, `rehearsal.py` runs a scenario
+over a capture on the capture's clock.
 
 Decisions are reproducible: whether a rule fires is a hash of seed, rule, client id, broker, the ordinal of
 the connection among that client's to that broker, and the ordinal of the match. No shared generator is
@@ -35,13 +37,15 @@ them passes as it comes, unless the log or a rule wants it whole. Its size has l
 replaced in as many bytes; if the proxy's addresses are longer all are left out, which a line says. Where it
 can't be told where they begin, the connection is closed before they leave.
 
-Bounds: a frame of over 100 MiB closes its connection (`--frame-limit`). Frames that wait are counted, and
-above 16 MiB reading pauses; at most 10,000 requests wait for responses, with 16 MiB of bodies that rules or
-the log want then. Decoding a body takes at most 64 MiB: above it a rule is undecided, a fault can't be
-done, a log line says so, each counted. What is remembered of names that peers choose is bounded in entries
-and bytes. The live log's reader is behind by a ring of 32 MiB at most, control 1,000 and 16 MiB and as much
-for each of 8 followers; 1,000 brokers are listened for. The capture is written in the loop; a write of over
-50 ms moves to a thread with a queue of 64 MiB, which loses, counts and shows.
+Bounds: a frame of over 100 MiB closes its connection (`--frame-limit`). Frames that wait are counted,
+and above 16 MiB reading pauses; at most 10,000 requests wait for responses, with 16 MiB of bodies that
+rules or the log want then. Decoding a body takes at most 64 MiB: above it a rule is undecided, a fault
+can't be done, a log line says so, each counted. What is remembered of names that peers choose is
+bounded in entries and bytes. Readers of the live stream (log, control, the capture of workers) are
+behind by a ring of 32 MiB each at most; control keeps 1,000 exchanges and 16 MiB, and as much for each
+of 8 followers; 1,000 brokers are listened for. The capture is written in the loop, or with workers by a
+thread of the supervisor; a write of over 50 ms moves to a thread with a queue of 64 MiB, which loses,
+counts and shows.
 
 Peers that fail: the proxy has no time limits of its own for a request. What is passed on is what a direct
 connection would show: a reset stays a reset, a broker that stops taking bytes stops its client. When one

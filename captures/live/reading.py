@@ -43,36 +43,40 @@ ALONE: Final = 1.0
 class RingFile(io.BufferedIOBase):
     """The bytes of a ring as they come; it ends when the ring is closed, or its writer is gone.
 
-    idle: called when all that is there was read, before it is waited for more.
+    idle: called when all that is there was read, before it is waited for more. parent: the process that
+    is to close it, if that is the reader's parent.
     """
 
-    def __init__(self, ring: Ring, idle: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, ring: Ring, idle: Callable[[], None] = lambda: None, parent: int | None = None
+    ) -> None:
         self._ring = ring
         self._idle = idle
-        self._writer = os.getppid()
+        self._parent = parent
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Read what is there, at least a byte; 0: the stream is over."""
         looks = 0
         while not (taken := self._ring.take(buffer)):
-            if self._ring.closed or os.getppid() != self._writer:
+            if self._ring.closed or self._parent not in (None, os.getppid()):
                 return self._ring.take(buffer)
             if not looks:
                 self._idle()
             looks += 1
-            if looks < LOOKS:
-                time.sleep(PAUSE)
-            else:
-                self._sleep()
+            await_more(self._ring, looks)
         return taken
 
-    def _sleep(self) -> None:
-        ring = self._ring
-        ring.sleep(True)
-        if not (ring.waiting or ring.closed):
-            select.select([ring.woken], [], [], ALONE)
-        ring.sleep(False)
-        ring.clear()
+
+def await_more(ring: Ring, looks: int) -> None:
+    """Pause until it is worth another look, when there was nothing for so many."""
+    if looks < LOOKS:
+        time.sleep(PAUSE)
+        return
+    ring.sleep(True)
+    if not (ring.waiting or ring.closed):
+        select.select([ring.woken], [], [], ALONE)
+    ring.sleep(False)
+    ring.clear()
 
 
 class LiveReader:

@@ -1,4 +1,4 @@
-"""A ring of bytes in memory that two processes share: one writes, the other reads."""
+"""A ring of bytes in memory that processes share: some write, one at a time, and one reads."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import mmap
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Final
 
 from barnabas.captures.files.pcapng import Buffer
@@ -17,12 +18,18 @@ if TYPE_CHECKING:
 SIZE: Final = 32 << 20
 """Bytes of a ring, unless told otherwise."""
 
-_HEAD: Final = 64
-_WRITTEN, _READ, _CLOSED, _WAITING, _DONE = range(5)
+TURNS: Final = 64
+"""Places where segments begin that the reader has not come to, at most."""
+
+_HEAD: Final = 1024
+_WRITTEN, _READ, _CLOSED, _WAITING, _DONE, _SEGMENT, _SKIPPING, _LOSSY = range(8)
+_PACKETS, _PAYLOAD, _LOST_PACKETS, _LOST_PAYLOAD, _IDLE, _BEGUN, _SIZE, _TURNS = range(8, 16)
 
 
 class Ring:
-    """Made before the reader is forked. Positions count bytes since the beginning; one side writes each.
+    """Made before its processes are forked. Positions count bytes since the beginning; one side writes each.
+
+    lock: held by a writer while it writes, if there are several.
 
     >>> ring = Ring(8)
     >>> ring.append([b"abc", b"de"], 5), ring.free
@@ -32,17 +39,28 @@ class Ring:
     (4, b'abcd')
     """
 
-    def __init__(self, size: int = SIZE) -> None:
+    def __init__(
+        self, size: int = SIZE, lock: AbstractContextManager[object] | None = None
+    ) -> None:
         self.size = size
+        self.lock = nullcontext() if lock is None else lock
         memory = memoryview(mmap.mmap(-1, _HEAD + size))
         self._counts = memory[:_HEAD].cast("Q")
         self._data = memory[_HEAD:]
         # what is stored before it is seen before what is stored behind it, by processors that reorder, too
         self._fence = threading.Lock()
+        self._reader_fence = (
+            threading.Lock()
+        )  # of its own: who is forked while it is held is a writer
         self.woken, self._wake = os.pipe()
         """A descriptor that can be read when the reader, asleep, is to look again."""
         os.set_blocking(self.woken, False)
         os.set_blocking(self._wake, False)
+
+    @property
+    def writing(self) -> list[int]:
+        """Descriptors that a writer needs."""
+        return [self._wake]
 
     @property
     def free(self) -> int:
@@ -69,6 +87,91 @@ class Ring:
     def done(self, count: int) -> None:
         self._counts[_DONE] = count
 
+    @property
+    def segment(self) -> int:
+        """Which segment is being written, from 1."""
+        return self._counts[_SEGMENT]
+
+    @property
+    def skipping(self) -> bool:
+        """Whether something was lost, and another segment is to begin."""
+        return bool(self._counts[_SKIPPING])
+
+    @property
+    def lossy(self) -> bool:
+        """Whether anything was lost."""
+        return bool(self._counts[_LOSSY])
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody wants what would be written: it is not, and is not lost either."""
+        return bool(self._counts[_IDLE])
+
+    @idle.setter
+    def idle(self, idle: bool) -> None:
+        self._counts[_IDLE] = idle
+
+    @property
+    def put(self) -> tuple[int, int]:
+        """Packets that were written, and the bytes of their payload."""
+        return self._counts[_PACKETS], self._counts[_PAYLOAD]
+
+    @property
+    def lost(self) -> tuple[int, int]:
+        """Those that were not."""
+        return self._counts[_LOST_PACKETS], self._counts[_LOST_PAYLOAD]
+
+    def count(self, packets: int, payload: int) -> None:
+        """These packets are written."""
+        self._counts[_PACKETS] += packets
+        self._counts[_PAYLOAD] += payload
+
+    def lose(self, packets: int, payload: int) -> None:
+        """These packets are not."""
+        self._counts[_LOST_PACKETS] += packets
+        self._counts[_LOST_PAYLOAD] += payload
+
+    def skip(self) -> None:
+        """Something is lost."""
+        self._counts[_SKIPPING] = self._counts[_LOSSY] = 1
+
+    def divide(self, size: int | None) -> None:
+        """The first segment begins; each ends where it has so many bytes, or more."""
+        self._counts[_SEGMENT], self._counts[_SIZE] = 1, size or 0
+
+    def anew(self) -> None:
+        """Flows are to introduce themselves again, as in another segment."""
+        self._counts[_SEGMENT] += 1
+
+    @property
+    def full(self) -> bool:
+        """Whether the present segment has its size."""
+        counts = self._counts
+        size = counts[_SIZE]
+        return size > 0 and counts[_WRITTEN] - counts[_BEGUN] >= size
+
+    def turn(self) -> None:
+        """Another segment begins, without a head, if the reader is not too far behind."""
+        counts = self._counts
+        turns, written = counts[_TURNS], counts[_WRITTEN]
+        if turns >= TURNS and counts[_TURNS + 1 + turns % TURNS] >= counts[_READ]:
+            return
+        counts[_TURNS + 1 + turns % TURNS] = counts[_BEGUN] = written
+        counts[_SEGMENT] += 1
+        counts[_TURNS] = turns + 1
+
+    def turned(self, number: int) -> int | None:
+        """Where the segment behind so many others begins; None: it has not begun."""
+        if number >= self._counts[_TURNS]:
+            return None
+        return self._counts[_TURNS + 1 + number % TURNS]
+
+    def begin(self, head: Buffer) -> None:
+        """Begin another segment, of which there must be room for its head."""
+        self.append([head], len(head))
+        self._counts[_SEGMENT] += 1
+        self._counts[_SKIPPING] = 0
+
     def append(self, buffers: Sequence[Buffer], size: int) -> None:
         """Write buffers of `size` bytes in all, of which there must be room."""
         written, data = self._counts[_WRITTEN], self._data
@@ -87,17 +190,38 @@ class Ring:
             self._counts[_WRITTEN] = written + size
         self._rouse()
 
-    def take(self, into: WriteableBuffer) -> int:
-        """Read what is there into a buffer; returns how many bytes."""
+    @property
+    def written(self) -> int:
+        """The position up to which all was written."""
+        return self._counts[_WRITTEN]
+
+    @property
+    def read(self) -> int:
+        """The position up to which all was read."""
+        return self._counts[_READ]
+
+    def peek(self, end: int | None = None) -> list[memoryview]:
+        """What can be read, up to a position: one piece, or two."""
         read = self._counts[_READ]
-        view = memoryview(into)
-        count = min(len(view), self.waiting)
+        count = self.waiting if end is None else end - read
         at = read % self.size
         first = min(count, self.size - at)
-        view[:first] = self._data[at : at + first]
-        view[first:count] = self._data[: count - first]
-        with self._fence:
-            self._counts[_READ] = read + count
+        pieces = [self._data[at : at + first], self._data[: count - first]]
+        return [piece for piece in pieces if piece]
+
+    def drop(self, count: int) -> None:
+        """So many bytes were read."""
+        with self._reader_fence:
+            self._counts[_READ] += count
+
+    def take(self, into: WriteableBuffer) -> int:
+        """Read what is there into a buffer; returns how many bytes."""
+        view = memoryview(into)
+        count = 0
+        for piece in self.peek(min(self.read + len(view), self.read + self.waiting)):
+            view[count : count + len(piece)] = piece
+            count += len(piece)
+        self.drop(count)
         return count
 
     def close(self) -> None:
@@ -111,7 +235,7 @@ class Ring:
 
     def sleep(self, sleeping: bool) -> None:
         """The reader is about to wait for `woken`, or does no more. Look again before waiting."""
-        with self._fence:
+        with self._reader_fence:
             self._counts[_WAITING] = sleeping
 
     def clear(self) -> None:

@@ -20,34 +20,56 @@ class RingSink:
     ) -> None:
         self.ring = ring
         self.stats = Stats()
-        self.segment = 0
         self._head = head
         self._low = low
-        self._skipping = False
-        self.begin()
+        self._seen = 0
+        """The segment that the writer of the next block has introduced itself in, or is about to."""
+        if not ring.segment:
+            self.begin()
+
+    @property
+    def segment(self) -> int:
+        """Which segment is being written; who asks, writes its next block for that one."""
+        self._seen = self.ring.segment
+        return self._seen
 
     def begin(self) -> None:
         """Begin another segment: for a reader that knows nothing yet."""
-        head = self._head()
-        self.ring.append([head], len(head))
-        self.segment += 1
-        self._skipping = False
+        with self.ring.lock:
+            self.ring.begin(self._head())
+
+    def begin_again(self) -> None:
+        """Begin another segment in an empty ring: the reader that was there is gone."""
+        with self.ring.lock:
+            self.ring.forget()
+            self.ring.begin(self._head())
+
+    def rest(self, rest: bool) -> None:
+        """Write nothing until somebody wants it; or go on, with another segment."""
+        if not rest:
+            self.begin()
+        self.ring.idle = rest
 
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
         """Write whole blocks; the buffers are free again on return. False if they are lost."""
-        size = sum(map(len, buffers))
-        free = self.ring.free
-        if free - size < self.ring.size >> 2:
-            self._low()
-        if self._skipping and free >= self.ring.size >> 1:
-            self.begin()  # who writes this block has not introduced itself there: it is lost, too
-        elif not self._skipping and size <= free:
-            self.ring.append(buffers, size)
-            self.stats.packets += packets
-            self.stats.bytes += size
-            return True
-        else:
-            self._skipping = True
+        ring, size = self.ring, sum(map(len, buffers))
+        if ring.idle:
+            return False
+        with ring.lock:
+            free = ring.free
+            if free - size < ring.size >> 2:
+                self._low()
+            if ring.skipping:
+                if free >= ring.size >> 1:
+                    ring.begin(self._head())
+            elif size > free:
+                ring.skip()
+            elif not packets or self._seen == ring.segment:
+                ring.append(buffers, size)
+                self.stats.packets += packets
+                self.stats.bytes += size
+                return True
+        # also who has not introduced itself in the segment that has just begun
         return self.lose(packets, payload)
 
     def lose(self, packets: int, payload: int) -> bool:

@@ -54,6 +54,12 @@ class Latencies:
         bucket = int(math.log2(ns) * PER_OCTAVE) if ns > 1 else 0
         self.buckets[bucket] = self.buckets.get(bucket, 0) + times
 
+    def add(self, other: Latencies) -> None:
+        """Count what another has counted, too."""
+        self.largest = max(self.largest, other.largest)
+        for bucket, times in other.buckets.items():
+            self.buckets[bucket] = self.buckets.get(bucket, 0) + times
+
     def percentile_ms(self, share: float) -> float | None:
         """What a share of all do not exceed (nearest rank), to 1 %; None: there are none."""
         rank = max(1, math.ceil(share * sum(self.buckets.values())))
@@ -108,6 +114,15 @@ class ApiStats:
         if name:
             known = name in series.errors or len(series.errors) < KINDS
             series.errors[name if known else "others"] += times
+
+    def add(self, other: ApiStats) -> None:
+        """Count what another has counted, too."""
+        for key, found in other._series.items():
+            series = self._series.get(key) or self._new(key)
+            series.count += found.count
+            series.latencies.add(found.latencies)
+            for name, times in () if found.errors is None else [("", 0), *found.errors.items()]:
+                self.error(key, name, times)
 
     def rows(self) -> list[Row]:
         """The table, most frequent API first."""

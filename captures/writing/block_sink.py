@@ -23,6 +23,10 @@ class Stats:
     """Files that were closed and have their names, if it is written in segments."""
 
 
+class Behind(Exception):
+    """Another segment has begun since `segment` was asked for: who writes a block must introduce its flow."""
+
+
 class BlockSink(Protocol):
     """Where the blocks of a capture go; see `Sink` for what each method does."""
 
@@ -35,7 +39,10 @@ class BlockSink(Protocol):
         """The number of the file that the next blocks go to, from 1."""
 
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
-        """Write whole blocks; the buffers are free again on return. False if they are lost."""
+        """Write whole blocks; the buffers are free again on return. False if they are lost.
+
+        Raises Behind where other processes write, too: nothing was written.
+        """
 
     def lose(self, packets: int, payload: int) -> bool:
         """Count what is not written. Always False."""

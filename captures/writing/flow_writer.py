@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
@@ -9,7 +10,7 @@ from typing import Any, Final, Literal
 from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.events import FlowName
-from barnabas.captures.writing.block_sink import BlockSink
+from barnabas.captures.writing.block_sink import Behind, BlockSink
 from barnabas.captures.writing.flow_headers import SEGMENT, FlowHeaders, Half
 from barnabas.captures.writing.pcapng import comment_option, packet
 from barnabas.specs.frames import Direction
@@ -40,7 +41,8 @@ class FlowWriter:
         about = {**_link(connection, "arrived"), **comment}
         self._arrived = _Flow(sink, connection, client, server, about)
         self._arrived.open(ts_ns)
-        self._arrived.put([], 0, 0)
+        with contextlib.suppress(Behind):  # then it stands before whatever comes first
+            self._arrived.put([], 0, 0)
         self._left: _Flow | None = None
 
     def upstream(self, local: Endpoint, broker: Endpoint, comment: Comment | None = None) -> None:
@@ -141,14 +143,18 @@ class _Flow:
         half = self._headers.request if direction == "request" else self._headers.response
         if self._missing:
             half.skip(self._missing.pop(direction, 0))
-        if size <= SEGMENT and size and not cuts:
-            self.put(packet(ts_ns, half.header(size), data), 1, size)
-            return
-        buffers: list[Buffer] = []
-        for block in _packets(half, memoryview(data), ts_ns, cuts):
-            buffers += block
-        if buffers:
-            self.put(buffers, len(buffers) // 3, size)
+        try:
+            if size <= SEGMENT and size and not cuts:
+                self.put(packet(ts_ns, half.header(size), data), 1, size)
+                return
+            buffers: list[Buffer] = []
+            for block in _packets(half, memoryview(data), ts_ns, cuts):
+                buffers += block
+            if buffers:
+                self.put(buffers, len(buffers) // 3, size)
+        except Behind:
+            half.skip(-size)
+            self.send(direction, data, ts_ns, cuts)
 
     def skip(self, direction: Direction, size: int) -> None:
         """Bytes of one direction are missing before its next packet."""
@@ -164,10 +170,19 @@ class _Flow:
         buffers: list[Buffer] = []
         for headers in self._headers.farewell(reset):
             buffers += packet(ts_ns, headers, b"")
-        self.put(buffers, len(buffers) // 3, 0)
+        try:
+            self.put(buffers, len(buffers) // 3, 0)
+        except Behind:
+            for half in (self._headers.request, self._headers.response):
+                half.skip(0 if reset else -1)  # a FIN counts as a byte
+            self._closed = False
+            self.close(ts_ns, reset)
 
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> None:
-        """Write packets, and before them those that name the flow, if they are not in the file yet."""
+        """Write packets, and before them those that name the flow, if they are not in the file yet.
+
+        Raises Behind.
+        """
         if not self._first:
             self.sink.put(buffers, packets, payload)
             return

@@ -63,7 +63,7 @@ class Segments:
         self.segment = 1
         self._folder = folder
         self._heads = heads
-        self._rotation = rotation
+        self.rotation = rotation
         self._now = now
         self._since: int | None = None
         """When the present segment was first looked at (ns)."""
@@ -73,35 +73,40 @@ class Segments:
         head = heads(1)
         self._begun = len(head)
         """`Sink.accepted` when the present segment had nothing but its head."""
-        self._sink = sink(self._part(), head, limit=limit, reserve=reserve, create=_fresh)
+        self.sink = sink(self._part(), head, limit=limit, reserve=reserve, create=_fresh)
 
     @property
     def stats(self) -> Stats:
         """What was written and lost so far, in all segments."""
-        return self._sink.stats
+        return self.sink.stats
 
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
         """Write whole blocks; the buffers are free again on return. False if they are lost."""
-        taken = self._sink.put(buffers, packets, payload)
-        size = self._rotation.size
-        if size is not None and self._sink.accepted - self._begun >= size:
-            self._turn()
+        taken = self.sink.put(buffers, packets, payload)
+        size = self.rotation.size
+        if size is not None and self.sink.accepted - self._begun >= size:
+            self.turn()
         return taken
 
     def lose(self, packets: int, payload: int) -> bool:
         """Count what is not written. Always False."""
-        return self._sink.lose(packets, payload)
+        return self.sink.lose(packets, payload)
 
     def look(self, ts_ns: int) -> None:
         """To be called now and then: the present segment may be old enough, if it is not empty."""
+        if self.old(ts_ns):
+            self.turn()
+            self._since = ts_ns
+
+    def old(self, ts_ns: int) -> bool:
+        """Whether the present segment has reached its age, and is not empty: told once."""
         if self._since is None:
             self._since = ts_ns
-        age = self._rotation.age
-        old = age is not None and ts_ns - self._since >= age and not self._over
-        if old and self._sink.accepted > self._begun:
-            self._turn()
-        if old:
-            self._since = ts_ns
+        age = self.rotation.age
+        if age is None or ts_ns - self._since < age or self._over:
+            return False
+        self._since = ts_ns
+        return self.sink.accepted > self._begun
 
     def news(self) -> Iterator[Path]:
         """The segments that were closed since the last time, each once."""
@@ -111,17 +116,18 @@ class Segments:
     def close(self, last: Callable[[Stats], bytes]) -> None:
         """Write what waits, and what `last` says of it all; the last segment gets its name."""
         self._over = True
-        self._sink.close(last)
-        if self._sink.closed and self._sink.path.suffix == PART:
-            self._named(self._sink.path)
+        self.sink.close(last)
+        if self.sink.closed and self.sink.path.suffix == PART:
+            self._named(self.sink.path)
 
-    def _turn(self) -> None:
+    def turn(self) -> None:
+        """What is written from now on goes to the next segment."""
         if self.stats.stopped is not None:
             return
         self.segment += 1
         self._since = None
-        self._sink.turn(self._part(), self._heads(self.segment), self._named)
-        self._begun = self._sink.accepted
+        self.sink.turn(self._part(), self._heads(self.segment), self._named)
+        self._begun = self.sink.accepted
 
     def _part(self) -> Path:
         """The name of the present segment while it is written; no file has it, or will have."""
@@ -135,14 +141,14 @@ class Segments:
             seconds += 1
 
     def _named(self, part: Path) -> None:
-        """A segment is closed. May be called by the sink's thread."""
+        """A segment is closed. May be called by a thread of the sink's."""
         name = part.with_suffix("")
         with contextlib.suppress(OSError):
             part.rename(name)
             self.stats.segments += 1
             self._closed.append(name)
             self._kept.append(name)
-            while self._rotation.keep is not None and len(self._kept) > self._rotation.keep:
+            while self.rotation.keep is not None and len(self._kept) > self.rotation.keep:
                 self._kept.popleft().unlink(missing_ok=True)
 
 

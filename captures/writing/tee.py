@@ -1,4 +1,4 @@
-"""Writes a connection to a capture and to the live stream."""
+"""Writes a connection to a capture and to live streams."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from barnabas.specs.frames import Direction
 
 
 def tee(flows: Sequence[FlowWriter]) -> FlowWriter | Tee:
-    """One or two flows as one."""
-    return flows[0] if len(flows) == 1 else Tee(*flows)
+    """Flows as one; there is one at least."""
+    first, *others = flows
+    return Tee(first, tee(others)) if others else first
 
 
 class Tee:
     """As FlowWriter, of two: each begins anew, and loses, by itself."""
 
-    def __init__(self, one: FlowWriter, other: FlowWriter) -> None:
+    def __init__(self, one: FlowWriter, other: FlowWriter | Tee) -> None:
         self._one = one
         self._other = other
 

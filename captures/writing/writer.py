@@ -10,11 +10,12 @@ is, and where in its bytes and frames the segment begins (`goes_on`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
+from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.host_port import Endpoint
 from barnabas.captures.tcp.headers import LINKTYPE_RAW
 from barnabas.captures.writing.block_sink import BlockSink, Stats
@@ -32,6 +33,13 @@ _NOTED: Final = ("barnabas", "by")
 
 _RESERVE: Final = 320
 """Bytes of a limited file that are kept for the block that says what was lost."""
+
+
+class CaptureState(NamedTuple):
+    """Where a capture is, and how it went so far."""
+
+    path: str
+    stats: Stats
 
 
 class CaptureWriter:
@@ -74,6 +82,11 @@ class CaptureWriter:
         """What was written and lost so far."""
         return self._sink.stats
 
+    @property
+    def state(self) -> CaptureState:
+        """Where it is, and how it went so far."""
+        return CaptureState(str(self.path), self.stats)
+
     def open(
         self, connection: int, client: Endpoint, server: Endpoint, ts_ns: int, comment: Comment
     ) -> FlowWriter:
@@ -83,6 +96,11 @@ class CaptureWriter:
 
     def note(self, ts_ns: int, comment: Comment) -> None:
         """Something that concerns no connection, such as a scenario that was loaded again."""
+        self.keep(ts_ns, comment)
+        self._sink.put([statistics(ts_ns, encode(comment))], 0, 0)
+
+    def keep(self, ts_ns: int, comment: Comment) -> None:
+        """What later segments say of something that was noted."""
         self._now = ts_ns
         kind = comment.get("barnabas")
         if kind == "scenario":
@@ -90,7 +108,29 @@ class CaptureWriter:
             self._meta["began"] = ts_ns
         elif kind == "listener" and self._segments is not None:
             self._standing.append(comment)
-        self._sink.put([statistics(ts_ns, encode(comment))], 0, 0)
+
+    @property
+    def segment_size(self) -> int | None:
+        """Bytes at which a segment ends."""
+        return None if self._segments is None else self._segments.rotation.size
+
+    def write(self, buffers: Sequence[Buffer], packets: int, payload: int) -> None:
+        """Blocks that others have made, who say where segments end: see `turn`."""
+        sink = self._sink if self._segments is None else self._segments.sink
+        sink.put(buffers, packets, payload)
+
+    def old(self, now: int) -> bool:
+        """Whether the present segment is to end for its age: told once."""
+        return self._segments is not None and self._segments.old(now)
+
+    def lose(self, packets: int, payload: int) -> None:
+        """Count what never came here."""
+        self._sink.lose(packets, payload)
+
+    def turn(self) -> None:
+        """What is written from now on goes to another segment."""
+        if self._segments is not None:
+            self._segments.turn()
 
     def look(self, ts_ns: int) -> list[Path]:
         """To be called now and then, as the present segment may be old enough. Returns those that were
@@ -98,7 +138,11 @@ class CaptureWriter:
         if self._segments is None:
             return []
         self._segments.look(ts_ns)
-        return list(self._segments.news())
+        return self.closed()
+
+    def closed(self) -> list[Path]:
+        """Segments that were closed since the last time."""
+        return [] if self._segments is None else list(self._segments.news())
 
     def close(self) -> None:
         """Write what waits, within bounded time, and what was lost if anything was."""

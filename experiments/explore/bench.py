@@ -17,7 +17,7 @@ from barnabas.experiments.explore.recording import Seen
 from barnabas.experiments.explore.recovery import recovery_ms
 from barnabas.experiments.explore.result import Result
 from barnabas.experiments.explore.target import Target
-from barnabas.proxy.rules.rule import causes
+from barnabas.proxy.rules.outcome import causes
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import Scenario
 

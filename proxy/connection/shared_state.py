@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Callable
 from fnmatch import fnmatchcase
-from typing import Final
 
-from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.expression import Unclear
+from barnabas.proxy.connection.ordinals import Ordinals, short_client_id
 from barnabas.proxy.connection.send_queue import Held
 from barnabas.proxy.connection.shared_windows import SharedWindows
 from barnabas.proxy.effects import Partition
@@ -16,17 +15,17 @@ from barnabas.proxy.topic_names.names import TopicNames
 from barnabas.proxy.topic_names.questions import Questions
 from barnabas.specs.frames import Direction
 
-SHORT: Final = 64
-"""Characters of a client id that is kept as it is where clients are told apart."""
+Ordinal = Callable[[str | bytes | None, int | None], int]
+"""See `Ordinals`."""
 
 
 class SharedState:
     """Frames that wait for messages of other connections, partitions, the names of topics, and how many
     connections each client made to a broker. Connections are known here by their numbers."""
 
-    def __init__(self, topics: TopicNames | None = None) -> None:
+    def __init__(self, topics: TopicNames | None = None, ordinal: Ordinal | None = None) -> None:
         self._waiting: list[tuple[int, Held]] = []
-        self._ordinals: Memory[tuple[str | bytes | None, int | None], int] = Memory()
+        self._ordinal = ordinal or Ordinals()
         self._open: set[int] = set()
         self.partitions: list[tuple[int, Partition]] = []
         """What is isolated, and until when (ns)."""
@@ -40,15 +39,8 @@ class SharedState:
         """Which of them rules lack."""
 
     def ordinal(self, client_id: str | None, broker: int | None) -> int:
-        """The number of a new connection among that client's to that broker, from 0.
-
-        Exact for the last 100,000 clients, a client counted once for each broker: one that was forgotten
-        begins anew, in a rehearsal of the capture as it did live.
-        """
-        who = short_client_id(client_id), broker
-        number = self._ordinals.get(who, 0)
-        self._ordinals[who] = number + 1
-        return number
+        """The number of a new connection among that client's to that broker, from 0."""
+        return self._ordinal(short_client_id(client_id), broker)
 
     def add(self, connection: int) -> None:
         """A connection begins, or goes on under other rules."""
@@ -107,17 +99,6 @@ class SharedState:
         self.ready.discard(connection)
         self._open.discard(connection)
         self.windows.forget()
-
-
-def short_client_id(client_id: str | None) -> str | bytes | None:
-    """A client id to tell clients apart by: itself, or of a long one a hash (they may have 32 KiB).
-
-    >>> short_client_id("app"), len(short_client_id("x" * 30_000) or "")
-    ('app', 16)
-    """
-    if client_id is None or len(client_id) <= SHORT:
-        return client_id
-    return hashlib.blake2b(client_id.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _between(partition: Partition, client_id: str | None, broker: int | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(slots=True)
@@ -16,3 +16,10 @@ class Totals:
     """Connections that rules did not take."""
     undecoded: int = 0
     """Frames of unknown APIs, with unreadable headers, or that nobody asked for."""
+    lost: int = 0
+    """Connections of workers that died."""
+
+    def add(self, other: Totals) -> None:
+        """Count what another has counted, too."""
+        for field in fields(self):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))

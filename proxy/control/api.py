@@ -1,13 +1,14 @@
 """The requests that the control port understands, and what they do to the proxy.
 
-Everything runs in the proxy's own loop, so that a request sees and changes it between two events.
+Everything runs in the loop of the process that listens; where others carry the connections, they are asked.
 """
 
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,10 +33,9 @@ from barnabas.proxy.control.history import MOST, History, TooMany
 from barnabas.proxy.control.metrics import exposition
 from barnabas.proxy.control.selection import selection
 from barnabas.proxy.control.stream import events
-from barnabas.proxy.network.relay import Relay
-from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.control.target import Refused, Target
+from barnabas.proxy.network.report import Connection
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
-from barnabas.specs.frames import Direction
 from barnabas.specs.json_text import compact
 
 BY: Final = "the control port"
@@ -51,13 +51,18 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def application(
-    proxy: Proxy, history: History, drain: Callable[[], None], unlogged: Callable[[], int]
+    target: Target,
+    history: History,
+    topics: Mapping[uuid.UUID, str],
+    drain: Callable[[], None],
+    unlogged: Callable[[int], int],
 ) -> Starlette:
     """The application, without its guard.
 
-    `drain` makes the proxy stop as a signal does; `unlogged` is how many exchanges the log has lost.
+    `topics` are for filters; `drain` makes the proxy stop as a signal does; `unlogged` is how many
+    exchanges the log has lost, of so many.
     """
-    control = Control(proxy, history, drain, unlogged)
+    control = Control(target, history, topics, drain, unlogged)
     one = "/connections/{number}"
     routes: tuple[tuple[str, str, Endpoint], ...] = (
         ("GET", "/status", control.status),
@@ -88,64 +93,60 @@ def application(
 class Control:
     """The endpoints."""
 
-    proxy: Proxy
+    target: Target
     history: History
+    topics: Mapping[uuid.UUID, str]
     stop: Callable[[], None]
-    unlogged: Callable[[], int]
+    unlogged: Callable[[int], int]
 
     async def status(self, _: Request) -> Response:
         """The proxy as a whole."""
-        return json_response(views.status(self.proxy, self.history))
+        await self.history.fresh()
+        target, report = self.target, await self.target.report()
+        return json_response(views.status(report, target.options, target.address, self.history))
 
     # connections
 
     async def connections(self, _: Request) -> Response:
         """Those that are open."""
-        return json_response([views.connection(relay) for relay in self.proxy.relays.values()])
+        return json_response((await self.target.report()).connections)
 
     async def pause(self, request: Request) -> Response:
         """Read from neither side."""
-        relay = self._relay(request)
-        relay.pause()
-        return json_response(views.connection(relay))
+        return await self._connection(request, self.target.pause)
 
     async def step(self, request: Request) -> Response:
         """Read the next frame of one direction, now or when it comes."""
-        direction: Direction
         match request.query_params.get("direction", "request"):
-            case "request":
-                direction = "request"
-            case "response":
-                direction = "response"
+            case "request" | "response" as direction:
+                return await self._connection(
+                    request, lambda number: self.target.step(number, direction)
+                )
             case other:
                 raise HTTPException(400, f"direction is request or response, not {other!r}")
-        relay = self._relay(request)
-        if not relay.paused:
-            number = relay.connection.state.number
-            raise HTTPException(409, f"connection {number} is not paused: pause it first")
-        relay.step(direction)
-        return json_response(views.connection(relay))
 
     async def resume(self, request: Request) -> Response:
         """Read from both sides again."""
-        relay = self._relay(request)
-        relay.resume()
-        return json_response(views.connection(relay))
+        return await self._connection(request, self.target.resume)
 
     async def close(self, request: Request) -> Response:
         """Close both sides."""
-        relay = self._relay(request)
-        found = views.connection(relay)
-        relay.close()
-        return json_response(found)
+        return await self._connection(request, self.target.close)
 
-    def _relay(self, request: Request) -> Relay:
-        number = request.path_params["number"]
-        for known, relay in self.proxy.relays.items():
-            if str(known) == number:
-                return relay
-        shown = shorten(number, 20)
-        raise HTTPException(404, f"no connection {shown} is open: GET /connections lists them")
+    async def _connection(
+        self, request: Request, command: Callable[[int], Awaitable[Connection]]
+    ) -> Response:
+        text = request.path_params["number"]
+        number = int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else -1
+        try:
+            return json_response(await command(number if str(number) == text else -1))
+        except LookupError:
+            shown = shorten(text, 20)
+            raise HTTPException(
+                404, f"no connection {shown} is open: GET /connections lists them"
+            ) from None
+        except Refused as problem:
+            raise HTTPException(409, str(problem)) from None
 
     # exchanges
 
@@ -159,6 +160,7 @@ class Control:
             shown = shorten(wanted, MAX_DIGITS)
             raise HTTPException(400, f"last is a number of exchanges, not {shown!r}")
         passes = self._filter(request)
+        await self.history.fresh()
         rows: deque[str] = deque()
         size = 0
         for exchange in self.history.latest():
@@ -188,14 +190,15 @@ class Control:
             wanted = selection(get("api"), get("error"), get("filter"))
         except ValueError as problem:
             raise HTTPException(400, str(problem)) from None
-        return json_response({"over": self.history.count, "lost": self.unlogged(), **wanted})
+        over = (await self.target.report()).tally.total
+        return json_response({"over": over, "lost": self.unlogged(over), **wanted})
 
     def _filter(self, request: Request) -> Filter:
         text = request.query_params.get("filter")
         if text is None:
             return lambda _: True
         try:
-            return exchange_filter(text, self.proxy.shared.topics)
+            return exchange_filter(text, self.topics)
         except ValueError as problem:
             raise HTTPException(400, f"filter: {problem}") from None
 
@@ -203,7 +206,11 @@ class Control:
 
     async def scenario(self, _: Request) -> Response:
         """Its text, and what its rules have done."""
-        return json_response(views.scenario(self.proxy.rules))
+        return await self._scenario()
+
+    async def _scenario(self) -> Response:
+        rules = (await self.target.report()).rules
+        return json_response(views.scenario(self.target.scenario, rules))
 
     async def set_scenario(self, request: Request) -> Response:
         """Another one (YAML), for all connections at once."""
@@ -213,7 +220,7 @@ class Control:
     async def add_rule(self, request: Request) -> Response:
         """One more rule (YAML), asked last."""
         rule = await read_text(request)
-        return await self._edit(lambda text: with_rule(text, rule, self.proxy.options.faults))
+        return await self._edit(lambda text: with_rule(text, rule, self.target.options.faults))
 
     async def remove_rule(self, request: Request) -> Response:
         """A rule less; what it holds back leaves."""
@@ -225,19 +232,20 @@ class Control:
 
     async def fire_rule(self, request: Request) -> Response:
         """Let a rule fire on its next match whatever `when` says."""
-        return self._tell(request, self.proxy.fire)
+        return await self._tell(request, self.target.fire)
 
     async def release_rule(self, request: Request) -> Response:
         """Let what a rule holds leave, whatever it waits for."""
-        return self._tell(request, self.proxy.release)
+        return await self._tell(request, self.target.release)
 
-    def _tell(self, request: Request, command: Callable[[str], None]) -> Response:
+    async def _tell(self, request: Request, command: Callable[[str], Awaitable[None]]) -> Response:
         name = request.path_params["name"]
         try:
-            command(name)
-        except LookupError:
+            await command(name)
+            rules = {rule.name: rule for rule in (await self.target.report()).rules}
+            return json_response(views.rule(rules[name]))
+        except LookupError:  # also if the rule was removed meanwhile
             raise self._no_rule(name) from None
-        return json_response(views.rule(self.proxy.rules.rule(name)))
 
     async def _edit(self, edit: Callable[[str], str]) -> Response:
         """Put what `edit` makes of the scenario's text in its place; a wrong one changes nothing.
@@ -246,21 +254,25 @@ class Control:
         """
 
         def edited(text: str) -> Scenario:
-            return loads(edit(text), faults=self.proxy.options.faults)
+            return loads(edit(text), faults=self.target.options.faults)
 
         while True:
-            rules = self.proxy.rules
+            before = self.target.scenario
             try:
-                scenario = await asyncio.to_thread(edited, views.text(rules))
+                scenario = await asyncio.to_thread(edited, views.text(before))
             except ScenarioError as problem:
                 raise HTTPException(422, "; ".join(problem.problems)) from None
-            if self.proxy.rules is rules:
+            if self.target.scenario is before:
                 break
-        self.proxy.replace(scenario, BY)
-        return json_response(views.scenario(self.proxy.rules))
+        try:
+            await self.target.replace(scenario, BY)
+        except Refused as problem:
+            raise HTTPException(409, str(problem)) from None
+        return await self._scenario()
 
     def _no_rule(self, name: str) -> HTTPException:
-        names = ", ".join(repr(rule.name) for rule in self.proxy.rules.rules) or "none"
+        rules = () if self.target.scenario is None else self.target.scenario.rules
+        names = ", ".join(repr(rule.name) for rule in rules) or "none"
         return HTTPException(404, f"no rule is called {name!r}; the rules are: {names}")
 
     # the proxy
@@ -272,6 +284,8 @@ class Control:
 
     async def metrics(self, _: Request) -> Response:
         """For Prometheus."""
+        await self.history.fresh()
         return Response(
-            exposition(self.proxy, self.history), headers={"Content-Type": CONTENT_TYPE_LATEST}
+            exposition(await self.target.report(), self.history),
+            headers={"Content-Type": CONTENT_TYPE_LATEST},
         )

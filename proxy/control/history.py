@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
@@ -120,6 +120,8 @@ class History:
         self._limits = most, bytes_
         self._kept = _Bounded(most, bytes_)
         self._followers: list[Follower] = []
+        self.fresh: Callable[[], Awaitable[None]] = _now
+        """Comes back when what has passed so far is here."""
 
     def add(self, exchange: Exchange) -> None:
         """An exchange is over."""
@@ -168,6 +170,10 @@ class History:
         """Nothing more will come."""
         for follower in self._followers:
             follower.end()
+
+
+async def _now() -> None:
+    """Nothing has to be waited for."""
 
 
 def _copy(exchange: Exchange, *, bodies: bool = True) -> Exchange:

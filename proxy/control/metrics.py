@@ -20,9 +20,9 @@ from prometheus_client.core import (
 
 from barnabas.captures.kafka.exchange import STAND_INS
 from barnabas.captures.summary.api_stats import PER_OCTAVE, ApiStats
-from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.captures.writing.block_sink import Stats
 from barnabas.proxy.control.history import History
-from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.network.report import Report
 from barnabas.specs.registry import NAMES
 
 OCTAVES: Final = range(16, 37)
@@ -30,24 +30,24 @@ OCTAVES: Final = range(16, 37)
 buckets end too, so that the counts are exact."""
 
 
-def exposition(proxy: Proxy, history: History) -> bytes:
+def exposition(report: Report, history: History) -> bytes:
     """The metrics in Prometheus' text format."""
-    return generate_latest(_Collector(proxy, history))
+    return generate_latest(_Collector(report, history))
 
 
 class _Collector:
     """What `generate_latest` takes: anything that has metrics to collect."""
 
-    def __init__(self, proxy: Proxy, history: History) -> None:
-        self.proxy = proxy
+    def __init__(self, report: Report, history: History) -> None:
+        self.report = report
         self.history = history
 
     def collect(self) -> Iterator[Metric]:
-        yield from _exchanges(self.proxy.tally, self.history)
-        yield from _connections(self.proxy)
-        yield from _rules(self.proxy)
-        if self.proxy.capture is not None:
-            yield from _capture(self.proxy.capture)
+        yield from _exchanges(self.report.tally, self.history)
+        yield from _connections(self.report)
+        yield from _rules(self.report)
+        if self.report.capture is not None:
+            yield from _capture(self.report.capture.stats)
 
 
 def _exchanges(tally: ApiStats, history: History) -> Iterator[Metric]:
@@ -100,25 +100,24 @@ def _sum(buckets: dict[int, int]) -> float:
     )
 
 
-def _connections(proxy: Proxy) -> Iterator[Metric]:
-    totals, relays = proxy.totals, proxy.relays.values()
+def _connections(report: Report) -> Iterator[Metric]:
+    totals, connections = report.totals, report.connections
     yield _counter("connections", "Connections accepted.", totals.connections)
     yield _counter(
         "refused_connections",
         "Connections closed because the broker could not be reached.",
         totals.unreachable,
     )
-    yield _gauge("open_connections", "Open connections.", len(relays))
-    received = Counter(dict(zip(("request", "response"), proxy.received, strict=True)))
+    yield _gauge("open_connections", "Open connections.", len(connections))
+    received = Counter(dict(zip(("request", "response"), report.received, strict=True)))
     queued: Counter[str] = Counter(request=0, response=0)
     queued_bytes: Counter[str] = Counter(request=0, response=0)
-    for relay in relays:
-        requests, responses = relay.received()
-        received.update(request=requests, response=responses)
-        for direction, queue in relay.connection.state.queues.items():
-            queued_bytes[direction] += queue.bytes
-            queued[direction] += len(queue.in_order) + len(queue.aside)
-            queued[direction] += sum(len(window.frames) for window in queue.windows.values())
+    for found in connections:
+        for direction in received:
+            way = found[direction]
+            received[direction] += way["received_bytes"]
+            queued_bytes[direction] += way["queued_bytes"]
+            queued[direction] += way["queued"] + way["held"]
     yield _counter(
         "received_bytes",
         "Bytes received, as Linux counts them: a FIN is one; with TLS, encrypted.",
@@ -134,28 +133,27 @@ def _connections(proxy: Proxy) -> Iterator[Metric]:
     yield _gauge(
         "queued_bytes", "Memory of the frames held back by rules.", queued_bytes, "direction"
     )
-    waiting = sum(len(relay.connection.state.pairing.waiting) for relay in relays)
+    waiting = sum(found["waiting_requests"] for found in connections)
     yield _gauge("waiting_requests", "Requests in flight.", waiting)
 
 
-def _rules(proxy: Proxy) -> Iterator[Metric]:
+def _rules(report: Report) -> Iterator[Metric]:
     yield _counter(
         "faults",
         "Messages to which a fault was applied, e.g. delay, hold, reorder, drop, close.",
-        proxy.rules.struck,
+        report.struck,
         "fault",
     )
     for name, text in (("matched", "matched"), ("fired", "fired on")):
         yield _counter(
             f"rule_{name}",
             f"Messages that a rule {text} since it was loaded.",
-            {rule.name: getattr(rule, name) for rule in proxy.rules.rules},
+            {rule.name: getattr(rule, name) for rule in report.rules},
             "rule",
         )
 
 
-def _capture(capture: CaptureWriter) -> Iterator[Metric]:
-    stats = capture.stats
+def _capture(stats: Stats) -> Iterator[Metric]:
     yield _counter("capture_bytes", "Bytes of the capture file.", stats.bytes)
     yield _counter(
         "capture_lost_packets", "Packets not written to the capture.", stats.lost_packets

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import stat
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
+from barnabas.proxy.control.target import Refused
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, load
 
@@ -44,7 +45,7 @@ class ScenarioFile:
 
     async def watch(
         self,
-        replace: Callable[[Scenario], None],
+        replace: Callable[[Scenario], Awaitable[None]],
         say: Callable[[str], None],
         every: float = LOOK,
     ) -> None:
@@ -54,9 +55,11 @@ class ScenarioFile:
             if not self.changed():
                 continue
             try:
-                replace(await asyncio.to_thread(self.load))  # YAML takes its time
+                await replace(await asyncio.to_thread(self.load))  # YAML takes its time
             except ScenarioError as problem:
                 say(f"scenario: invalid, the rules stay as they are: {'; '.join(problem.problems)}")
+            except Refused as problem:
+                say(f"scenario: the rules stay as they are: {problem}")
             except OSError as problem:
                 reason = problem.strerror
                 say(f"scenario: the rules stay as they are: can't read {self.path}: {reason}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -12,20 +13,21 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.log_line import details
 from barnabas.proxy.control.editing import EMPTY
 from barnabas.proxy.control.history import History
-from barnabas.proxy.network.relay import Relay
-from barnabas.proxy.network.server import Proxy
-from barnabas.proxy.rules.rule import Rule, causes
-from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.report import Report
+from barnabas.proxy.rules.outcome import Outcome, causes
+from barnabas.proxy.scenario.model import Scenario
 
 
-def status(proxy: Proxy, history: History) -> dict[str, Any]:
+def status(report: Report, options: Options, listen: Address, history: History) -> dict[str, Any]:
     """The proxy as a whole."""
-    capture, questions = None, proxy.shared.questions
-    if proxy.capture is not None:
-        capture = {"path": str(proxy.capture.path), **asdict(proxy.capture.stats)}
+    capture, totals = None, report.totals
+    if report.capture is not None:
+        capture = {"path": report.capture.path, **asdict(report.capture.stats)}
     return {
-        "listen": endpoint_text(proxy.address),
-        "bootstrap": [endpoint_text(address) for address in proxy.options.bootstrap],
+        "listen": endpoint_text(listen),
+        "bootstrap": [endpoint_text(address) for address in options.bootstrap],
         "brokers": [
             {
                 "kind": node.kind,
@@ -33,71 +35,38 @@ def status(proxy: Proxy, history: History) -> dict[str, Any]:
                 "upstream": endpoint_text(node.upstream),
                 "listen": endpoint_text(node.listen),
             }
-            for node in proxy.topology.nodes.values()
+            for node in report.nodes
         ],
-        "draining": proxy.draining,
+        "draining": report.draining,
         "connections": {
-            "open": len(proxy.relays),
-            "accepted": proxy.totals.connections,
-            "refused": proxy.totals.unreachable,
+            "open": len(report.connections),
+            "accepted": totals.connections,
+            "refused": totals.unreachable,
         },
-        "undecodable_frames": proxy.totals.undecoded,
+        "undecodable_frames": totals.undecoded,
         "exchanges": {
-            "observed": proxy.observed,
+            "observed": report.observed,
             "seen": history.count,
             "followers": history.followers,
             "lost_to_followers": history.lost,
         },
-        "apis": [asdict(row) for row in proxy.tally.rows()],
+        "apis": [asdict(row) for row in report.tally.rows()],
         "errors": [
             {"api": api, "error": error, "count": count}
-            for api, error, count in proxy.tally.errors()
+            for api, error, count in report.tally.errors()
         ],
-        "rules": len(proxy.rules.rules),
+        "rules": len(report.rules),
         "undecided": [
             {
                 "rule": each.name,
                 "messages": each.unclear,
                 "reason": causes(each.doubts, each.unclear),
             }
-            for each in proxy.rules.rules
+            for each in report.rules
             if each.unclear
         ],
-        "topic_names": {"wanted": len(questions), "trouble": questions.trouble},
+        "topic_names": {"wanted": report.wanted, "trouble": report.trouble},
         "capture": capture,
-    }
-
-
-def connection(relay: Relay) -> dict[str, Any]:
-    """One connection."""
-    state = relay.connection.state
-    received = relay.received()
-    return {
-        "connection": state.number,
-        "client_address": state.client,
-        "client_id": state.client_id,
-        "broker": state.broker,
-        "sasl": {
-            "mechanism": state.sasl.mechanism,
-            "user": state.sasl.user,
-            "authenticated": state.sasl.times,
-        }
-        if state.sasl.mechanism
-        else None,
-        "paused": relay.paused,
-        "waiting_requests": len(state.pairing.waiting),
-        **{
-            direction: {
-                "received_bytes": count,
-                "frames": state.ingress[direction].frames,
-                "queued": len(queue.in_order),
-                "held": len(queue.aside)
-                + sum(len(window.frames) for window in queue.windows.values()),
-                "queued_bytes": queue.bytes,
-                "lost": queue.lost,
-            }
-            for (direction, queue), count in zip(state.queues.items(), received, strict=True)
-        },
     }
 
 
@@ -112,16 +81,16 @@ def exchange(found: Exchange, context: Context) -> dict[str, Any]:
     }
 
 
-def scenario(rules: Rules) -> dict[str, Any]:
+def scenario(found: Scenario | None, rules: Iterable[Outcome]) -> dict[str, Any]:
     """The scenario's text, and what each rule has done."""
     return {
-        "text": text(rules),
-        "seed": 0 if rules.scenario is None else rules.scenario.seed,
-        "rules": [rule(each) for each in rules.rules],
+        "text": text(found),
+        "seed": 0 if found is None else found.seed,
+        "rules": list(map(rule, rules)),
     }
 
 
-def rule(each: Rule) -> dict[str, Any]:
+def rule(each: Outcome) -> dict[str, Any]:
     """What one rule has done."""
     return {
         "name": each.name,
@@ -135,7 +104,6 @@ def rule(each: Rule) -> dict[str, Any]:
     }
 
 
-def text(rules: Rules) -> str:
+def text(found: Scenario | None) -> str:
     """The scenario as it was read."""
-    found = EMPTY if rules.scenario is None else rules.scenario.meta()["scenario"]
-    return str(found)
+    return EMPTY if found is None else str(found.meta()["scenario"])

@@ -58,11 +58,20 @@ class Topology:
 
     A node keeps its listener although its address changes or it leaves the cluster. Brokers and
     controllers are told apart: the ids of both may be the same (KIP-919).
+
+    moved: told of a known node whose address has changed. missing: asked for a broker that is not known.
     """
 
-    def __init__(self, listen: Callable[[Node], Address]) -> None:
+    def __init__(
+        self,
+        listen: Callable[[Node], Address],
+        moved: Callable[[Node], object] = lambda _: None,
+        missing: Callable[[int], Node | None] = lambda _: None,
+    ) -> None:
         self.nodes: dict[tuple[Kind, int], Node] = {}
         self._listen = listen
+        self._moved = moved
+        self._missing = missing
 
     def node(self, kind: Kind, id: int, upstream: Address) -> Node:
         """The node of that id, met at this address; listened for if it is new. May raise OSError."""
@@ -73,8 +82,19 @@ class Topology:
                 raise NoPort(f"over {MOST} brokers: {kind} {id} at {node.place} gets no listener")
             node.listen = self._listen(node)
             self.nodes[kind, id] = node
-        node.upstream = upstream
+        if node.upstream != upstream:
+            node.upstream = upstream
+            self._moved(node)
         return node
+
+    def meet(self, node: Node) -> None:
+        """A node as another process knows it."""
+        if node.kind is not None and node.id is not None:
+            self.nodes.setdefault((node.kind, node.id), node).upstream = node.upstream
+
+    def broker(self, id: int) -> Node | None:
+        """A broker that is known, here or elsewhere."""
+        return self.nodes.get(("broker", id)) or self._missing(id)
 
     def resolver(self, reached_at: str, advertised: str | None = None) -> Resolve:
         """For a client that reached the proxy at this address: where it shall find each node.
@@ -94,7 +114,7 @@ class Topology:
         """For such a client: where it finds each broker that is known."""
 
         def find(id: int) -> Address | None:
-            node = self.nodes.get(("broker", id))
+            node = self.broker(id)
             return None if node is None else _advertised(node, reached_at, advertised)
 
         return find

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from barnabas.proxy.network.clock import clock
 
 if TYPE_CHECKING:
+    from barnabas.captures.live.capture_ring import CapturePump
     from barnabas.captures.writing.writer import CaptureWriter
 
 _LOOK: Final = 0.5
@@ -16,7 +17,7 @@ _LOOK: Final = 0.5
 
 
 def watch(
-    capture: CaptureWriter,
+    capture: CaptureWriter | CapturePump,
     loop: asyncio.AbstractEventLoop,
     say: Callable[[str], None],
     said: str = "",
@@ -34,7 +35,7 @@ def watch(
     loop.call_later(_LOOK, watch, capture, loop, say, said or trouble)
 
 
-def say_closed(capture: CaptureWriter, say: Callable[[str], None]) -> None:
+def say_closed(capture: CaptureWriter | CapturePump, say: Callable[[str], None]) -> None:
     """Say which segments were closed since the last look."""
     for path in capture.look(clock()):
         say(f"capture: {path} is closed")

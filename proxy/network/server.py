@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from barnabas.captures.host_port import endpoint_text
@@ -14,23 +13,23 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.captures.writing.tee import tee
-from barnabas.plural import plural
 from barnabas.proxy.connection.connection import Connection
-from barnabas.proxy.connection.shared_state import SharedState
+from barnabas.proxy.connection.shared_state import Ordinal, SharedState
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.topology import Address, Node, Topology
+from barnabas.proxy.edits.topology import Address, Topology
 from barnabas.proxy.fastpath.plan import Plan
-from barnabas.proxy.network.acceptor import Acceptor
+from barnabas.proxy.network.announcing import announce
 from barnabas.proxy.network.capture_watch import say_closed, watch
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.draining import Draining
+from barnabas.proxy.network.listeners import Client, Listeners
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.read_buffers import ReadBuffers
 from barnabas.proxy.network.reaper import Reaper, reap
 from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.seldom import Seldom
-from barnabas.proxy.network.sockets import address_of, listen, reason_of, turn_away
+from barnabas.proxy.network.sockets import address_of, reason_of
 from barnabas.proxy.network.topic_name_lookup import TopicNameLookup
 from barnabas.proxy.network.upstream import Upstream
 from barnabas.proxy.rules.rules import Rules
@@ -39,7 +38,7 @@ from barnabas.proxy.scenario.model import Scenario
 from barnabas.proxy.topic_names.names import TopicNames
 
 if TYPE_CHECKING:
-    from barnabas.captures.live.writer import LiveWriter
+    from barnabas.captures.live.writer import RingWriter
     from barnabas.captures.writing.writer import CaptureWriter
 
 
@@ -52,16 +51,25 @@ class Proxy:
         rules: Rules | None = None,
         *,
         capture: CaptureWriter | None = None,
-        live: LiveWriter | None = None,
+        streams: Sequence[RingWriter] = (),
         done: Callable[[Exchange], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
         topics: TopicNames | None = None,
+        topology: Topology | None = None,
+        ordinal: Ordinal | None = None,
+        changed: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """topics: the names of topics, if the log is to have them, too."""
+        """topics: the names of topics, if the log is to have them, too.
+
+        topology, ordinal: of the process that listens, if that is another one: see `begin`. changed: told how
+        many connections are open, or about to be.
+        """
         self.options = options
         self.rules = rules or Rules(None)
         self.capture = capture
-        self._writers = [writer for writer in (capture, live) if writer is not None]
+        self._writers: list[CaptureWriter | RingWriter] = (
+            [*streams] if capture is None else [capture, *streams]
+        )
         self.tally = ApiStats()
         self.totals = Totals()
         self.received = [0, 0]
@@ -69,13 +77,15 @@ class Proxy:
         self.draining = self._waits = False
         self.observed = options.observed
         """Whether every exchange is handed to `done` just now."""
-        self.topology = Topology(self._open)
-        self.address = options.listen
+        self.listeners = Listeners(
+            options, lambda: self.rules, self.totals, take=self.take, note=self.note, say=say
+        )
+        self.topology = topology or self.listeners.topology
         self._done = done
         self._say = say
         self._unreachable = Seldom(say)
         self._plan = self._planned()
-        self.shared = SharedState(topics)
+        self.shared = SharedState(topics, ordinal or self.listeners.ordinal)
         self._upstream = Upstream(options)
         self._lookup = TopicNameLookup(
             self.shared,
@@ -88,21 +98,31 @@ class Proxy:
         self.relays: dict[int, Relay] = {}
         """The connections that are open, by number."""
         self._tasks: set[asyncio.Task[None]] = set()
-        self._attempts: Counter[int | None] = Counter()
+        self._open: set[int] = set()
+        self._changed = changed
         self._drain: Draining | None = None
         self._loop: asyncio.AbstractEventLoop
-        self._acceptor: Acceptor
+
+    @property
+    def address(self) -> Address:
+        """Where clients find the bootstrap broker."""
+        return self.listeners.address
+
+    @property
+    def open(self) -> int:
+        """Connections that are open, or about to be."""
+        return len(self._open)
 
     async def start(self) -> None:
         """Listen. Raises OSError if the address can't be had."""
-        self._loop = asyncio.get_running_loop()
-        self._acceptor = Acceptor(self._loop, self.options, self._accepted, self._say)
         for line in (*self.options.explain(), *remarks(self.rules.scenario)):
             self._say(line)
-        listener = listen(self.options.listen)
-        self.address = address_of(listener.getsockname())
-        node = Node(None, None, self.options.bootstrap[0], self.address)
-        self._acceptor.serve(listener, node)
+        self.listeners.start()
+        self.begin()
+
+    def begin(self) -> None:
+        """Take clients whom another process accepts."""
+        self._loop = asyncio.get_running_loop()
         if self.capture is not None:
             watch(self.capture, self._loop, self._say)
         reap(self.relays, Reaper(self.options.linger), self._loop, self._say)
@@ -118,16 +138,21 @@ class Proxy:
 
     def stop_listening(self) -> None:
         """Listen no more: who comes now is refused."""
-        self._acceptor.close()
+        self.listeners.close()
 
     async def stop(self) -> None:
         """Listen no more, let what is under way finish for a while, close everything."""
         self.stop_listening()
+        await self.drain()
+
+    async def drain(self) -> None:
+        """Let what is under way finish for a while, close everything."""
         self.draining = True
         for relay in self.relays.values():
             relay.resume()
         self._drain = Draining(self.options.drain)
         await self._drain.finish(self.relays.values())
+        self.listeners.forget()
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, self._lookup.stop(), return_exceptions=True)
@@ -161,18 +186,18 @@ class Proxy:
         What rules that are gone held back leaves, in order; rules that stay the same go on counting.
         `by` is who wants it, for the log and the capture.
         """
-        before, self.rules = self.rules, Rules(scenario, self.rules)
-        now = self.rules.began = clock()
+        before, now = self.rules, clock()
+        self.adopt(scenario, now)
+        announce(self.rules, before, by, self._say, self.note)
+
+    def adopt(self, scenario: Scenario, began: int) -> None:
+        """As `replace`, which began at that time, without a word."""
+        self.rules = Rules(scenario, self.rules)
+        self.rules.began = began
         self._plan = self._planned()
-        same = self.rules.shared(before)
         self.shared.questions.forget()  # what the others want they will say
         for relay in list(self.relays.values()):
             relay.replace(self._plan)
-        facts = f"{plural(len(self.rules.rules), 'rule')}, {len(same)} unchanged"
-        self._say(f"scenario: {self.rules.change(before)} by {by}: {facts}")
-        for line in remarks(scenario):
-            self._say(line)
-        self.note({"barnabas": "scenario", "by": by, **scenario.meta()}, now)
 
     def fire(self, rule: str) -> None:
         """Let a rule fire on its next match, whatever `when` says. Raises LookupError."""
@@ -183,6 +208,10 @@ class Proxy:
         """What a rule holds leaves, whatever it waits for. Raises LookupError."""
         self.rules.rule(rule)
         self.note({"barnabas": "release", "rule": rule})
+        self.let_go(rule)
+
+    def let_go(self, rule: str) -> None:
+        """As `release`, without a note."""
         for relay in list(self.relays.values()):
             relay.release(rule)
 
@@ -191,62 +220,54 @@ class Proxy:
         for writer in self._writers:
             writer.note(clock() if now is None else now, comment)
 
-    def _open(self, node: Node) -> Address:
-        """A listener for a node that was just discovered."""
-        host, port = address = self._acceptor.open(node)
-        host = self.options.advertise or host
-        where = {"kind": node.kind, "node": node.id, "host": host, "port": port}
-        self.note({"barnabas": "listener", **where})
-        return address
-
-    def _accepted(self, client: socket.socket, peer: Address, node: Node) -> None:
-        task = self._loop.create_task(self._connect(client, peer, node))
+    def take(self, client: Client) -> None:
+        """Connect a client through."""
+        self._open.add(client.number)
+        self._changed(len(self._open))
+        task = self._loop.create_task(self._connect(client))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _connect(self, client: socket.socket, peer: Address, node: Node) -> None:
+    def _over(self, number: int) -> None:
+        self._open.discard(number)
+        self._changed(len(self._open))
+
+    async def _connect(self, client: Client) -> None:
         """Reach the broker, then let the two talk; what the client sends meanwhile waits in the kernel."""
-        self.totals.connections += 1
-        number = self.totals.connections
-        name = f"connection {number} ({endpoint_text(peer)})"
+        sock, node = client.socket, client.node
         with contextlib.ExitStack() as unless_relayed:
-            unless_relayed.callback(client.close)
-            reject = self.rules.connecting(node.id, self._attempts[node.id], clock())
-            self._attempts[node.id] += 1
-            if reject is not None:
-                self.totals.rejected += 1
-                self._say(f"{name}: refused by a rule ({reject.how})")
-                await turn_away(client, reject)
-                return
+            unless_relayed.callback(self._over, client.number)
+            unless_relayed.callback(sock.close)
             try:
                 broker, host = await self._upstream.dial(node)
             except OSError as problem:
                 self.totals.unreachable += 1
                 what = f"{node.name} at {node.place} can't be reached: {reason_of(problem)}"
-                self._unreachable.say(node.name, f"{name}: {what}; closed", self._loop.time())
+                self._unreachable.say(
+                    node.name, f"{client.name}: {what}; closed", self._loop.time()
+                )
                 return
             unless_relayed.callback(broker.close)
             try:
-                relay = self._relay(number, client, broker, peer, node)
+                relay = self._relay(client, broker)
                 # cancelled, uvloop closes a side and tells nobody
                 unless_relayed.callback(relay.close)
-                await relay.attach(client, broker, *self._upstream.contexts(host, client))
+                await relay.attach(sock, broker, *self._upstream.contexts(host, sock))
             except Exception as problem:  # noqa: BLE001 - whatever it is costs this connection only
                 # mostly TLS failed, or the client is gone already
                 why = reason_of(problem) if isinstance(problem, OSError) else repr(problem)
-                self._say(f"{name}: {why}; closed")
+                self._say(f"{client.name}: {why}; closed")
                 return
             unless_relayed.pop_all()
 
-    def _relay(
-        self, number: int, client: socket.socket, broker: socket.socket, peer: Address, node: Node
-    ) -> Relay:
+    def _relay(self, client: Client, broker: socket.socket) -> Relay:
         """The two sockets of a connection, and the protocol logic between them."""
-        here = address_of(client.getsockname())
+        number, peer = client.number, client.address
+        here = address_of(client.socket.getsockname())
         state = State(
             number=number,
             client=endpoint_text(peer),
-            broker=node.id,
+            broker=client.node.id,
             plan=self._plan,
             shared=self.shared,
             tally=self.tally,
@@ -258,7 +279,7 @@ class Proxy:
         )
         flow = None
         if self._writers:
-            comment = {"client": endpoint_text(peer), "broker": node.id}
+            comment = {"client": endpoint_text(peer), "broker": client.node.id}
             flows = [writer.open(number, peer, here, clock(), comment) for writer in self._writers]
             flow = MaskedFlow(tee(flows), self.options.masking)
             flow.upstream(address_of(broker.getsockname()), address_of(broker.getpeername()))
@@ -296,5 +317,6 @@ class Proxy:
 
     def _ended(self, relay: Relay) -> None:
         self.relays.pop(relay.connection.state.number, None)
+        self._over(relay.connection.state.number)
         for place, count in enumerate(relay.received()):
             self.received[place] += count

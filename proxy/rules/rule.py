@@ -27,9 +27,6 @@ SAID: Final = 10
 KINDS: Final = 100
 """So many causes of a rule's troubles are told apart."""
 
-SHOWN: Final = 3
-"""So many of them are shown, the most frequent."""
-
 _ANY_SIZE: Final = range(1 << 32)
 
 
@@ -167,39 +164,11 @@ class Rule:
             states[place] = kept.new()
         return (states[place],)
 
-    @property
-    def what(self) -> str:
-        """What it does and what became of it, in a line."""
-        parts = [" + ".join(fault.name for fault in self.faults)]
-        if self.released:
-            parts.append(f"{self.released} released")
-        if self.expired:
-            parts.append(f"{self.expired} timed out")
-        if self.unable:
-            parts.append(f"{self.unable} could not be done: {causes(self.troubles, self.unable)}")
-        if self.unclear:
-            parts.append(f"{self.unclear} undecided: {causes(self.doubts, self.unclear)}")
-        return ", ".join(parts)
-
 
 def note(found: Counter[str], why: str) -> None:
     """Count a cause; of those that come when there are KINDS, nobody knows."""
     if why in found or len(found) < KINDS:
         found[why] += 1
-
-
-def causes(found: Counter[str], total: int) -> str:
-    """The most frequent causes with their counts, in words, out of so many cases in all.
-
-    >>> causes(Counter({"a": 2}), 2), causes(Counter("aabccdde"), 9)
-    ('a', 'a (2), c (2), d (2), others (3)')
-    """
-    most = found.most_common(SHOWN)
-    rest = total - sum(count for _, count in most)
-    if len(most) == 1 and not rest:
-        return most[0][0]
-    words = [f"{why} ({count})" for why, count in most]
-    return ", ".join(words + [f"others ({rest})"] * (rest > 0))
 
 
 def compiled(config: RuleConfig) -> Rule:

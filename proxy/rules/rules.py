@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from barnabas.proxy.effects import EFFECTS, FINAL, Become, Effect, Effects, Reject
@@ -45,6 +45,8 @@ class Rules:
         self.scenario = scenario
         self.began: int | None = None
         """When the scenario was loaded, in ns; the first message's arrival if nobody said so."""
+        self.claim: Callable[[Rule], bool] = _claim if before is None else before.claim
+        """Whether a rule that is to fire on its next match still is: once for each time."""
         self._seed = 0 if scenario is None else scenario.seed
         known = {} if before is None else before._names
         self.rules: tuple[Rule, ...] = tuple(
@@ -135,9 +137,10 @@ class Rules:
     def _fire(self, rule: Rule, message: Message, counts: Counts) -> Decision | None:
         when = rule.when
         probability = when.probability
+        forced = rule.forced > 0 and self.claim(rule)
         if when.timed:
             found = self._phase(when, message.arrived)
-            if found is None and not rule.forced:
+            if found is None and not forced:
                 return None
             probability *= 1.0 if found is None else found
         own = counts.of(rule)
@@ -145,7 +148,6 @@ class Rules:
         ordinal, fired = count.matched, count.fired
         own.matched += 1
         rule.total.matched += 1
-        forced = rule.forced > 0
         if not forced and (
             ordinal < when.skip
             or (ordinal - when.skip) % when.every
@@ -161,8 +163,6 @@ class Rules:
         # The first number is always for this, so that another probability changes nothing else.
         if roll() >= probability and not forced:
             return None
-        if forced:
-            rule.forced -= 1
         own.fired += 1
         rule.total.fired += 1
         effects: list[Effect] = []
@@ -249,6 +249,11 @@ def _strikes(rules: Iterable[Rule], before: Iterable[str]) -> Counter[str]:
     for rule in rules:
         counts.update({fault.name: rule.fired for fault in rule.faults})
     return counts
+
+
+def _claim(rule: Rule) -> bool:
+    rule.forced -= 1
+    return True
 
 
 def _same(rule: Rule | None, config: RuleConfig) -> Rule | None:

@@ -92,6 +92,8 @@ OURS: Final[dict[str, tuple[str, ...]]] = {
     "JSON log": ("--log", "json"),
     "JSON log and capture": ("--log", "json", *CAPTURE),
     "decoding Produce": ("--log", "off", "--scenario", "{scenario}"),
+    "2 workers": ("--log", "off", "--workers", "2"),
+    "2 workers, pretty log": ("--workers", "2"),
 }
 
 

@@ -56,8 +56,9 @@ checkHost = localhost
 
 OURS: Final[dict[str, tuple[str, ...]]] = {
     "": (),
+    "2 workers": ("--workers", "2"),
 }
-"""Options, by what they make of barnabas; for example "2 workers": ("--workers", "2")."""
+"""Options, by what they make of barnabas."""
 
 
 def kinds(beside: Path | None = None) -> list[Kind]:

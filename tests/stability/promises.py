@@ -19,6 +19,7 @@ from barnabas.loop import run
 from barnabas.pipeline.rows.columns import PARTITION
 from barnabas.pipeline.tables.tables import TABLES
 from barnabas.proxy.control.api import application
+from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.scenario.json_schema import scenario_schema
 from tests.places import SAMPLES
 from tests.proxy.control.desk import Desk, desk
@@ -72,7 +73,7 @@ async def _control(it: Desk) -> Any:
     text = (await it.ask("GET", "/metrics")).body.decode()
     types = [line.split()[2:4] for line in text.splitlines() if line.startswith("# TYPE")]
     error = await it.ask("POST", "/connections/77/close")
-    routes = application(it.it.proxy, it.history, lambda: None, lambda: 0).routes
+    routes = application(LocalTarget(it.it.proxy), it.history, {}, lambda: None, lambda _: 0).routes
     return {
         "requests": sorted(
             f"{method} {route.path}"

@@ -17,6 +17,7 @@ from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.rehearsal import Rehearsal, Rehearsed, Reload
+from barnabas.proxy.rules.outcome import outcome
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
 from barnabas.trouble import FINDINGS, FINE, Trouble
 
@@ -62,7 +63,7 @@ def rehearse(
                 output.line(_text(found, check))
     if own and rehearsal.rules.scenario is scenario and not scenario.rules:
         raise Trouble(f"{path} records no scenario: give one before it")
-    for rule in rehearsal.rules.rules:
+    for rule in map(outcome, rehearsal.rules.rules):
         output.note(f"{rule.name}: {rule.matched} matched, {rule.fired} fired, {rule.what}")
     if check:
         may = f", {allowed} of them by rules that depend on other connections" if allowed else ""

@@ -15,7 +15,7 @@ from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import Exchange, with_bodies
 from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.kafka.wording import printable
-from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.captures.writing.writer import CaptureState
 from barnabas.cli.console import show, tables
 from barnabas.cli.console.folding import Folded
 from barnabas.cli.console.painting import write
@@ -26,8 +26,7 @@ from barnabas.specs.json_text import compact
 from barnabas.specs.jsonform import Blob, base64_text
 
 if TYPE_CHECKING:
-    from barnabas.proxy.network.server import Proxy
-    from barnabas.proxy.rules.rules import Rules
+    from barnabas.proxy.network.report import Report
 
 
 @dataclass(slots=True)
@@ -183,40 +182,35 @@ class Output:
             said.append(f"{self.context.forgotten} topics, groups or sessions forgotten: too many")
         return said
 
-    def summary(
-        self,
-        proxy: Proxy,
-        rules: Rules,
-        remarks: Iterable[str] = (),
-        undecoded: int = 0,
-        capture: CaptureWriter | None = None,
-    ) -> None:
+    def summary(self, report: Report, remarks: Iterable[str] = (), undecoded: int = 0) -> None:
         """What passed, what each rule did, what was lost, where the capture is.
 
         remarks, undecoded: of who has shown the exchanges.
         """
-        self.err.show_table(tables.tally_table(proxy.tally.rows()))
-        if rules.rules:
+        self.err.show_table(tables.tally_table(report.tally.rows()))
+        if report.rules:
             self.err.print()
             rows = (
                 tables.RuleRow(rule.name, rule.matched, rule.fired, rule.unclear, rule.what)
-                for rule in rules.rules
+                for rule in report.rules
             )
             self.err.show_table(tables.rules_table(rows))
-        totals = proxy.totals
+        totals = report.totals
         said = [plural(totals.connections, "connection")]
         if totals.unreachable:
             said.append(f"{totals.unreachable} closed because the broker could not be reached")
+        if totals.lost:
+            said.append(f"{totals.lost} lost with workers that ended")
         undecoded += totals.undecoded
         if undecoded:
             said.append(f"{plural(undecoded, 'frame')} undecodable, forwarded unchanged")
         said += remarks
         self.note(", ".join(said))
-        if capture is not None:
-            self.note(capture_line(capture))
+        if report.capture is not None:
+            self.note(capture_line(report.capture))
 
 
-def capture_line(capture: CaptureWriter) -> str:
+def capture_line(capture: CaptureState) -> str:
     """What is in the capture file, and what is not."""
     stats = capture.stats
     line = (

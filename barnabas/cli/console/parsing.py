@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import uuid
 from collections.abc import Iterable, Mapping
@@ -12,6 +13,9 @@ from barnabas.captures.writing.rotation import Rotation
 from barnabas.proxy.edits.version_ranges import Offer, parse_newest
 from barnabas.proxy.matching.units import TIMES, parse_duration, parse_size
 from barnabas.trouble import Trouble
+
+MOST_WORKERS: Final = 64
+"""Processes of one proxy."""
 
 SMALLEST_SEGMENT: Final = 1 << 16
 """Bytes: below that a segment is little more than its beginning."""
@@ -88,3 +92,19 @@ def parse_seconds(text: str, option: str) -> float:
         return parse_duration(text) / TIMES["s"]
     except ValueError as problem:
         raise Trouble(f"{option}: {problem}") from None
+
+
+def parse_workers(text: str) -> int:
+    """How many processes carry traffic; `auto`: one for each core that this one may use. Raises Trouble."""
+    if text == "auto":
+        return min(_cores(), MOST_WORKERS)
+    if text.isdecimal() and len(text) < 4 and 1 <= int(text) <= MOST_WORKERS:
+        return int(text)
+    raise Trouble(f"--workers {text}: give a number from 1 to {MOST_WORKERS}, or auto")
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

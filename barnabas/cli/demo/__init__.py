@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,6 +27,7 @@ from barnabas.cli.demo.clients import (
     produce,
 )
 from barnabas.harness import Harness
+from barnabas.proxy.network.report import report
 from barnabas.proxy.scenario.file import load
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
@@ -72,7 +74,7 @@ def demo(capture: Path, output: Output | None = None) -> int:
     claims = list(_claims(seen, proxy, exchanges, capture))
     output.note("")
     remarks = [*output.remarks(), *not_printed({printer.broken: printer.unwritten})]
-    output.summary(proxy.proxy, proxy.rules, remarks, output.undecoded)
+    output.summary(replace(report(proxy.proxy), capture=None), remarks, output.undecoded)
     output.note("")
     for claim in claims:
         style = "green" if claim.held else "bold red"
@@ -81,7 +83,7 @@ def demo(capture: Path, output: Output | None = None) -> int:
         output.err.print(claim.text)
     output.note("")
     assert proxy.capture is not None  # noqa: S101
-    output.note(capture_line(proxy.capture))
+    output.note(capture_line(proxy.capture.state))
     here = "barnabas" if shutil.which("barnabas") else os.path.relpath(sys.argv[0])
     listeners = [
         proxy.proxy.address,

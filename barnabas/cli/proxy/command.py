@@ -52,6 +52,7 @@ def proxy_command(
     capture_limit: given.CaptureLimit = None,
     faults: OwnFaults = None,
     quiet_fetches: QuietFetches = None,
+    workers: given.Workers = "1",
     log_wait: given.LogWait = False,
     max_version: given.MaxVersion = None,
     pretend: given.Pretend = None,
@@ -77,10 +78,11 @@ def proxy_command(
     from barnabas.captures.kafka.context import Context
     from barnabas.captures.writing.masking import Masking
     from barnabas.cli.console.output import Output
-    from barnabas.cli.console.parsing import parse_filter, parse_offer, parse_seconds
+    from barnabas.cli.console.parsing import parse_filter, parse_offer, parse_seconds, parse_workers
     from barnabas.cli.plugins.faults import own_faults
+    from barnabas.cli.proxy.job import Control, Job
     from barnabas.cli.proxy.mistakes import refuse_circle, refuse_overwriting
-    from barnabas.cli.proxy.run import Control, Job, run_proxy
+    from barnabas.cli.proxy.run import run_proxy
     from barnabas.cli.proxy.tls_options import TlsOptions, check_name, make_tls
     from barnabas.proxy.connection.state import Limits
     from barnabas.proxy.control.reload import ScenarioFile
@@ -110,6 +112,7 @@ def proxy_command(
             "--no-payload": no_payload,
             "--advertise": advertise,
             "--broker-ports": broker_ports,
+            "--workers": workers != "1",
         }
         for option, value in unread.items():
             if value:
@@ -172,6 +175,7 @@ def proxy_command(
         log_waits=log_wait,
         output=output,
         topics=topics,
+        workers=parse_workers(workers),
     )
     raise typer.Exit(run_proxy(job))
 

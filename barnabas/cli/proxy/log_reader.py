@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import sys
 import time
 from collections import Counter
@@ -47,10 +46,12 @@ class LogReader:
         self._errors: Counter[tuple[int, str]] = Counter()
         output.flag = self._flag
         output.gather()
+        # PYTHONUNBUFFERED: each line leaves by itself, and who counts it later may die meanwhile
+        self._batch = 1 if getattr(sys.stdout, "write_through", False) else BATCH
 
     def run(self) -> None:
         """Until the ring is closed; then what was counted is told."""
-        reader = LiveReader(RingFile(self._ring, self._write), self._note)
+        reader = LiveReader(RingFile(self._ring, self._write, os.getppid()), self._note)
         for exchange in reader:
             if reader.restarts > self._restarts:
                 self._restarts = reader.restarts
@@ -58,7 +59,7 @@ class LogReader:
             if (error := exchange.error) is not None:
                 self._errors[exchange.key, error] += 1
             self._printer.exchange(exchange)
-            if self._printer.shown >= BATCH:
+            if self._printer.shown >= self._batch:
                 self._write()
         self._write()
         output = self._output
@@ -100,26 +101,12 @@ class LogReader:
         self._tell({"undecodable": undecodable(exchange)})
 
 
-def run_forked(ring: Ring, output: Output, as_json: bool, report: int) -> None:
-    """In a process that was just forked: read, then end it."""
-    code = 1
-    try:
-        signal.set_wakeup_fd(-1)
-        for number in (signal.SIGINT, signal.SIGHUP):  # the proxy says when it is over
-            signal.signal(number, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        keep = sorted({0, 1, 2, ring.woken, report})
-        for below, above in zip(keep, [*keep[1:], os.sysconf("SC_OPEN_MAX")], strict=True):
-            os.closerange(below + 1, above)
-        os.nice(NICE)
+def read(ring: Ring, output: Output, as_json: bool, report: int) -> None:
+    """In a process that was just forked: read, and tell what there is to tell on a pipe."""
+    os.nice(NICE)
 
-        def tell(said: dict[str, Any]) -> None:
-            with contextlib.suppress(BrokenPipeError):  # the proxy was killed
-                os.write(report, json.dumps(said).encode() + b"\n")
+    def tell(said: dict[str, Any]) -> None:
+        with contextlib.suppress(BrokenPipeError):  # the proxy was killed
+            os.write(report, json.dumps(said).encode() + b"\n")
 
-        LogReader(ring, output, as_json, tell).run()
-        code = 0
-    except BaseException as problem:  # noqa: BLE001 - whatever it is costs this process only
-        print(f"log: {problem!r}", file=sys.stderr)
-    finally:
-        os._exit(code)
+    LogReader(ring, output, as_json, tell).run()

@@ -50,6 +50,15 @@ Filter = Annotated[
     ),
 ]
 
+Workers = Annotated[
+    str,
+    typer.Option(
+        metavar="N|auto",
+        help="Processes that share the connections; auto: one a core.",
+        rich_help_panel="Limits",
+    ),
+]
+
 LogWait = Annotated[
     bool,
     typer.Option(

@@ -6,62 +6,28 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from barnabas.captures.files import private
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console.json_text import json_text
-from barnabas.cli.console.output import Output
+from barnabas.cli.proxy.job import Control, Job
 from barnabas.cli.proxy.log_process import LogProcess
+from barnabas.cli.proxy.traffic import Streams, in_this_process, in_workers
 from barnabas.endings import endings
 from barnabas.loop import run
 from barnabas.peers.ownership import is_loopback
 from barnabas.plural import plural
 from barnabas.proxy.control.history import History
-from barnabas.proxy.control.reload import ScenarioFile
+from barnabas.proxy.control.target import Target
 from barnabas.proxy.network.clock import clock
-from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
-from barnabas.proxy.scenario.file import Scenario
-from barnabas.proxy.topic_names.names import TopicNames
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
-
-Log = Literal["pretty", "json", "off"]
-
-
-@dataclass(frozen=True, slots=True)
-class Control:
-    """The control port: where it listens, and the file that is to hold its token."""
-
-    address: tuple[str, int]
-    token_file: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What the command line asked for."""
-
-    options: Options
-    scenario: Scenario | None = None
-    scenario_file: ScenarioFile | None = None
-    """Where the scenario is from: it is loaded again when that changes."""
-    control: Control | None = None
-    capture: Path | None = None
-    capture_limit: int | None = None
-    rotation: Rotation | None = None
-    """The capture is a folder of segments."""
-    log: Log = "pretty"
-    log_waits: bool = False
-    """Whether traffic waits for the log, so that it has every exchange."""
-    output: Output = field(default_factory=Output)
-    topics: TopicNames = field(default_factory=TopicNames)
-    """Names of topics: for the rules, and for the output's context."""
 
 
 def run_proxy(job: Job) -> int:
@@ -73,9 +39,10 @@ def run_proxy(job: Job) -> int:
     meta = {"masked": job.options.masking.kinds, **rules.meta()}
     capture = open_capture(job.capture, job.capture_limit, meta, job.rotation)
     # before there is a loop
-    live = LogProcess(job.output, as_json=job.log == "json", meta=meta, waits=job.log_waits)
+    streams = Streams(job, meta, capture)
+    live = LogProcess(job.output, streams.log, as_json=job.log == "json")
     try:
-        return run(_main(job, rules, capture, live))
+        return run(_main(job, rules, streams, live))
     except KeyboardInterrupt:  # a second Ctrl-C while it drains
         return FINE
     finally:
@@ -103,20 +70,12 @@ def open_capture(
         ) from None
 
 
-async def _main(job: Job, rules: Rules, capture: CaptureWriter | None, live: LogProcess) -> int:
-    output = job.output
-    history = History(lambda wanted: proxy.observe(wanted))
-    proxy = Proxy(
-        job.options,
-        rules,
-        capture=capture,
-        live=None if job.log == "off" else live.writer,
-        done=history.add,
-        say=live.line,
-        topics=job.topics,
-    )
+async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> int:
+    output, stream = job.output, streams.log
+    traffic = in_workers if job.supervised else in_this_process
+    proxy, target, history, topics, follower = traffic(job, rules, streams)
     loop = asyncio.get_running_loop()
-    live.attach(loop, proxy)
+    live.attach(loop, proxy.note)
     stop, heard = asyncio.Event(), endings()
     for number in heard:
         loop.add_signal_handler(number, stop.set)
@@ -125,7 +84,7 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None, live: Log
         ready: dict[str, Any] = {}
         if job.control is not None:
             ready = await at_end.enter_async_context(
-                control_port(job.control, proxy, history, stop.set, live)
+                control_port(job.control, target, history, topics, stop.set, live)
             )
         try:
             await proxy.start()
@@ -138,7 +97,9 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None, live: Log
         ready = {"listen": endpoint_text(proxy.address), "pid": os.getpid(), **ready}
         if job.scenario_file is not None:
             watching = loop.create_task(
-                job.scenario_file.watch(lambda found: proxy.replace(found, "its file"), live.line)
+                job.scenario_file.watch(
+                    lambda found: target.replace(found, "its file"), stream.line
+                )
             )
             at_end.callback(watching.cancel)
         live.flush()  # what is said at the start stands before the ready line
@@ -147,16 +108,20 @@ async def _main(job: Job, rules: Rules, capture: CaptureWriter | None, live: Log
         for number in heard:
             loop.add_signal_handler(number, proxy.hurry)
         proxy.stop_listening()  # before it is said
-        live.line(
-            f"stopping: {plural(len(proxy.relays), 'connection')} to drain (Ctrl-C again stops at once)"
+        stream.line(
+            f"stopping: {plural(proxy.open, 'connection')} to drain (Ctrl-C again stops at once)"
         )
         await proxy.stop()
         for number in heard:
             loop.remove_signal_handler(number)
+        if follower is not None:
+            follower.close()
+        report = await target.report()
         history.close()
-    for key, name, count in live.told.get("errors", ()):
-        proxy.tally.error(key, name, count)
-    output.summary(proxy, proxy.rules, live.remarks, live.told.get("undecoded", 0), capture)
+    if follower is None:
+        for key, name, count in live.told.get("errors", ()):
+            report.tally.error(key, name, count)
+    output.summary(report, live.remarks(report.tally.total), live.told.get("undecoded", 0))
     return FINE
 
 
@@ -174,7 +139,12 @@ def check(control: Control) -> None:
 
 @contextlib.asynccontextmanager
 async def control_port(
-    control: Control, proxy: Proxy, history: History, drain: Callable[[], None], live: LogProcess
+    control: Control,
+    target: Target,
+    history: History,
+    topics: Mapping[uuid.UUID, str],
+    drain: Callable[[], None],
+    live: LogProcess,
 ) -> AsyncIterator[dict[str, str]]:
     """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
     from barnabas.proxy.control.api import application
@@ -185,7 +155,7 @@ async def control_port(
     if control.token_file is not None:
         _write_token(control.token_file, token)
     try:
-        app = application(proxy, history, drain, lambda: live.lost)
+        app = application(target, history, topics, drain, live.lost)
         serving = await serve(app, control.address, token)
     except OSError as problem:
         raise Trouble(

@@ -12,7 +12,9 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.live.reading import LiveReader, RingFile
 from barnabas.captures.live.ring import Ring
-from barnabas.captures.live.writer import LiveWriter
+from barnabas.captures.live.sink import RingSink
+from barnabas.captures.live.writer import RingWriter
+from barnabas.captures.writing.writer import head
 from tests.captures.traffic import request, response
 
 SAMPLES = Path(__file__).parents[3] / "captures" / "samples"
@@ -35,7 +37,7 @@ class Stream:
 
     def __init__(self, size: int = 1 << 16) -> None:
         self.ring = Ring(size)
-        self.writer = LiveWriter(self.ring, {})
+        self.writer = RingWriter(RingSink(self.ring, lambda: head({})))
         self.flow = self.writer.open(1, CLIENT, LISTENER, NOW, {"client": "10.0.0.1:50000"})
         self.notes: list[dict[str, Any]] = []
 

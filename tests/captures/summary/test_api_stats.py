@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.summary.api_stats import KINDS, ApiStats, Row
+from barnabas.captures.summary.api_stats import KINDS, ApiStats, Latencies, Row
 
 RESOLUTION = 2 ** (1 / 70) * (1 + 1e-9)  # half a bucket, and the rounding of a float
 
@@ -84,3 +84,63 @@ def test_keys_and_errors_beyond_a_number_are_counted_together() -> None:
     assert rows["others"].count == 30_000 - KINDS + 1
     assert (rows["Fetch"].count, rows["Metadata"].errors) == (1, 30_000)
     assert len(tally.errors()) == KINDS + 1
+
+
+NOTED = st.tuples(st.integers(-2, 5), st.none() | st.integers(0, 10**13), st.integers(1, 3))
+SAID = st.tuples(st.integers(-2, 5), st.sampled_from(["", "A", "B", "others"]), st.integers(1, 3))
+
+Event = tuple[int, int | str | None, int]
+"""API key, a latency or what a response said, how often."""
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), NOTED | SAID)))
+def test_parts_of_a_traffic_together_are_the_whole(events: list[tuple[int, Event]]) -> None:
+    whole, found, parts = ApiStats(), ApiStats(), [ApiStats(), ApiStats(), ApiStats()]
+    for place, (key, what, times) in events:
+        for stats in (whole, parts[place]):
+            if isinstance(what, str):
+                stats.error(key, what, times)
+            else:
+                stats.note(key, what, times)
+    before = [part.rows() for part in parts]
+    for part in parts:
+        found.add(part)
+    assert (found.rows(), found.errors(), found.total) == (
+        whole.rows(),
+        whole.errors(),
+        whole.total,
+    )
+    assert sorted(found.latencies()) == sorted(whole.latencies())
+    found.note(1, 5)
+    found.error(1, "A")
+    assert [part.rows() for part in parts] == before, "they are left as they were"
+
+
+def test_keys_and_errors_of_several_are_bounded_as_those_of_one() -> None:
+    found = ApiStats()
+    for part in range(3):
+        other = ApiStats()
+        for number in range(KINDS):
+            key = 1000 + part * KINDS + number
+            other.note(key, None)
+            other.error(3, f"error {key}")
+        found.add(other)
+    rows = {row.api: row for row in found.rows()}
+    assert len(rows) == KINDS + 1
+    assert found.total == 3 * KINDS
+    assert rows["others"].count == 2 * KINDS + 1
+    assert rows["Metadata"].errors == 3 * KINDS
+    assert len(found.errors()) == KINDS + 1
+
+
+@given(st.lists(st.integers(0, 10**13)), st.lists(st.integers(0, 10**13)))
+def test_latencies_are_added_bucket_by_bucket(some: list[int], more: list[int]) -> None:
+    found, other, whole = Latencies(), Latencies(), Latencies()
+    for ns in some:
+        found.note(ns)
+    for ns in more:
+        other.note(ns)
+    for ns in some + more:
+        whole.note(ns)
+    found.add(other)
+    assert found == whole

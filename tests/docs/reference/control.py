@@ -18,7 +18,7 @@ def control() -> str:
             code(f"{min((route.methods or set()) - {'HEAD'})} {route.path.replace(':path', '')}"),
             prose(route.endpoint.__doc__),
         )
-        for route in application(unused, unused, unused, unused).routes
+        for route in application(unused, unused, unused, unused, unused).routes
         if isinstance(route, Route)
     )
     return page(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.proxy.control.views import connection
+from barnabas.proxy.network.report import connection
 from tests.proxy.playbook import Chunks, Stage, bytewise, request, response, whole
 from tests.proxy.servers import SOON, read_frame, running
 

@@ -14,6 +14,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.control.api import application
 from barnabas.proxy.control.guard import new_token
 from barnabas.proxy.control.history import History
+from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.serving import Serving, serve
 from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
@@ -139,7 +140,13 @@ async def desk(
     options = {"observed": False, "drain": 0.2, **options}
     async with running(broker, scenario, capture, shown=shown, **options) as it:
         token, drained = new_token(), list[bool]()
-        app = application(it.proxy, history, lambda: drained.append(True), lambda: 7)
+        app = application(
+            LocalTarget(it.proxy),
+            history,
+            it.proxy.shared.topics,
+            lambda: drained.append(True),
+            lambda _: 7,
+        )
         serving = await serve(app, ("127.0.0.1", 0), token)
         found = Desk(it, history, serving, token, drained)
         try:

@@ -9,6 +9,9 @@ from urllib.parse import quote
 import pytest
 
 from barnabas.loop import run
+from barnabas.proxy.control.local import LocalTarget
+from barnabas.proxy.control.target import Refused
+from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
 from tests.proxy.control.desk import Desk, desk
 from tests.proxy.playbook import request
@@ -142,6 +145,7 @@ async def frames(it: Desk, direction: str, count: int) -> None:
         ("/connections/1/step", 409, "connection 1 is not paused: pause it first"),
         ("/connections/1/step?direction=both", 400, "direction is request or response, not 'both'"),
         ("/connections/2/pause", 404, "no connection 2 is open: GET /connections lists them"),
+        ("/connections/01/pause", 404, "no connection 01 is open: GET /connections lists them"),
         ("/connections/x/pause", 404, "no connection x is open: GET /connections lists them"),
     ],
 )
@@ -387,6 +391,44 @@ def test_of_many_changes_at_once_none_is_lost() -> None:
             assert {answer.status for answer in answers} == {200}
             names = {rule["name"] for rule in (await it.get("/scenario"))["rules"]}
             assert names == {f"r{number}" for number in range(8)}
+
+    run(main())
+
+
+@pytest.mark.parametrize(("method", "path"), [("PUT", ""), ("POST", "/rules")])
+def test_rules_that_can_not_hold_now_are_a_conflict(
+    method: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise Refused("connections are open: close them first")
+
+    monkeypatch.setattr(LocalTarget, "replace", refuse)
+
+    async def main() -> None:
+        async with desk(scenario(SLOW)) as it:
+            body = HOLD if path else scenario(HOLD)
+            answer = await it.ask(method, f"/scenario{path}", body.encode())
+            assert (answer.status, answer.error) == (409, "connections are open: close them first")
+            assert [rule["name"] for rule in (await it.get("/scenario"))["rules"]] == ["slow"]
+
+    run(main())
+
+
+def test_a_rule_that_goes_while_it_is_told_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where others carry the connections, it takes a while until all have heard."""
+    release = LocalTarget.release
+
+    async def slowly(self: LocalTarget, rule: str) -> None:
+        await release(self, rule)
+        await self.replace(loads(scenario(HOLD)), "somebody else")
+
+    monkeypatch.setattr(LocalTarget, "release", slowly)
+
+    async def main() -> None:
+        async with desk(scenario(SLOW)) as it:
+            answer = await it.ask("POST", "/scenario/rules/slow/release")
+            said = "no rule is called 'slow'; the rules are: 'held'"
+            assert (answer.status, answer.error) == (404, said)
 
     run(main())
 

@@ -16,6 +16,7 @@ from barnabas.loop import run
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.metrics import OCTAVES, exposition, histogram
 from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.report import report
 from barnabas.proxy.network.server import Proxy
 from tests.proxy.control.desk import Desk, desk
 from tests.proxy.playbook import raw, request, response
@@ -210,7 +211,7 @@ def test_refused_connections_and_losses_of_followers_are_counted() -> None:
             from tests.proxy.control.test_history import exchange
 
             history.add(exchange(1))
-        found = parsed(exposition(proxy, history))
+        found = parsed(exposition(report(proxy), history))
         assert found["barnabas_refused_connections_total"].value == 3
         assert found["barnabas_stream_lost_exchanges_total"].value == 1
 
@@ -233,7 +234,7 @@ def test_keys_that_nobody_knows_are_not_told_apart() -> None:
     proxy, history = Proxy(Options([("127.0.0.1", 1)])), History()
     for key in (5000, 5001):
         proxy.tally.note(key, 1)
-    found = parsed(exposition(proxy, history))
+    found = parsed(exposition(report(proxy), history))
     assert found["barnabas_exchanges_total{api=unknown}"].value == 2
 
 
@@ -242,6 +243,6 @@ def test_labels_are_escaped() -> None:
     from barnabas.proxy.scenario.file import loads
 
     rules = Rules(loads('version: 1\nrules: [{name: "a \\"b\\" \\\\ c", do: close}]'))
-    text = exposition(Proxy(Options([("127.0.0.1", 1)]), rules), History())
+    text = exposition(report(Proxy(Options([("127.0.0.1", 1)]), rules)), History())
     found = parsed(text)
     assert [s.labels["rule"] for s in found.values() if "rule" in s.labels] == ['a "b" \\ c'] * 2

@@ -11,6 +11,7 @@ import pytest
 
 from barnabas.loop import run
 from barnabas.proxy.control.reload import ScenarioFile
+from barnabas.proxy.control.target import Refused
 from barnabas.proxy.scenario.file import Scenario
 
 OLD = "version: 1\nrules: [{name: old, do: close}]\n"
@@ -55,9 +56,12 @@ def after(path: Path, *changes: Callable[[Path], None]) -> tuple[list[Scenario],
     found: list[Scenario] = []
     said: list[str] = []
 
+    async def replace(scenario: Scenario) -> None:
+        found.append(scenario)
+
     async def main() -> None:
         file = ScenarioFile(path)
-        task = asyncio.create_task(file.watch(found.append, said.append, every=0.001))
+        task = asyncio.create_task(file.watch(replace, said.append, every=0.001))
         for change in changes:
             count = len(found) + len(said)
             change(path)
@@ -124,11 +128,12 @@ def rewrite_old(path: Path) -> None:
 def test_whatever_loading_or_replacing_raises_is_said_and_it_goes_on(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def odd(scenario: Scenario) -> None:
+    async def odd(scenario: Scenario) -> None:
         if scenario.rules[0].name == "new":
-            raise ArithmeticError("nobody thought of this")
+            raise problems.pop()
         found.append(scenario)
 
+    problems = [ArithmeticError("nobody thought of this"), Refused("connections are open")]
     found: list[Scenario] = []
     said: list[str] = []
 
@@ -136,13 +141,14 @@ def test_whatever_loading_or_replacing_raises_is_said_and_it_goes_on(
         file = ScenarioFile(path)
         task = asyncio.create_task(file.watch(odd, said.append, every=0.001))
         async with asyncio.timeout(10):
-            rewrite(path)
-            while not said:
-                await asyncio.sleep(0.001)
+            for count, change in enumerate((rewrite, rename)):
+                change(path)
+                while len(said) == count:
+                    await asyncio.sleep(0.001)
             with monkeypatch.context() as patched:
                 patched.setattr(ScenarioFile, "load", lambda _: 1 / 0)
                 rename(path)
-                while len(said) < 2:
+                while len(said) < 3:
                     await asyncio.sleep(0.001)
             rewrite_old(path)
             while not found:
@@ -151,6 +157,7 @@ def test_whatever_loading_or_replacing_raises_is_said_and_it_goes_on(
 
     run(main())
     assert said == [
+        "scenario: the rules stay as they are: connections are open",
         f"scenario: can't load {path}: ArithmeticError: nobody thought of this",
         f"scenario: can't load {path}: ZeroDivisionError: division by zero",
     ]

@@ -10,6 +10,7 @@ import pytest
 from barnabas.captures.kafka.frames import frames
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
+from barnabas.proxy.rules.outcome import outcome
 from barnabas.specs import api
 from tests.proxy.faults.given import ask, beat, produce, slicings, stage
 from tests.proxy.playbook import Actor, Chunks, Stage, request
@@ -145,7 +146,7 @@ def test_what_can_not_be_encoded_leaves_as_it_came_and_the_other_faults_are_done
     # counted, said, and in the capture
     rule = actor.stage.rules.rule("r")
     assert (rule.fired, rule.unable) == (1, 1)
-    assert "1 could not be done: edit: generation_id" in rule.what
+    assert "1 could not be done: edit: generation_id" in outcome(rule).what
     (said,) = actor.said
     assert said.startswith(f"connection 1 (me@client:1): rule 'r': {WHY}")
     assert said.endswith("; the message passes without it")

@@ -7,6 +7,7 @@ import pytest
 from barnabas.proxy.effects import Become
 from barnabas.proxy.faults.edit import Edit, edit
 from barnabas.proxy.matching.message import Unable
+from barnabas.proxy.rules.outcome import outcome
 from barnabas.proxy.scenario.file import ScenarioError
 from barnabas.specs import api
 from tests.proxy.faults.given import Examples, Row, ask, beat, message, produce, slicings, stage
@@ -97,7 +98,7 @@ def test_a_message_that_can_not_be_edited_passes_as_it_came_and_is_counted(chunk
     assert actor.sent["request"] == ask(1)
     rule = actor.stage.rules.rule("r")
     assert (rule.fired, rule.unable) == (1, 1)
-    assert "could not be done: edit: generation_id: 99999999999 is no int32" in rule.what
+    assert "could not be done: edit: generation_id: 99999999999 is no int32" in outcome(rule).what
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.proxy.rules.outcome import outcome
 from barnabas.proxy.scenario.file import ScenarioError
 from tests.proxy.faults.given import ALL, Examples, Fate, Row, ask, beat, slicings, stage
 from tests.proxy.playbook import Chunks, request, response
@@ -59,4 +60,4 @@ def test_a_body_that_does_not_fit_is_counted() -> None:
     actor = stage("{inject: {api: Heartbeat, version: 0, body: {nothing: 1}}}")
     actor.ask(ask(1))
     assert actor.sent["request"] == ask(1)
-    assert "nothing: no such field" in actor.stage.rules.rule("r").what
+    assert "nothing: no such field" in outcome(actor.stage.rules.rule("r")).what

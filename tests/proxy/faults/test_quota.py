@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.proxy.rules.outcome import outcome
 from tests.proxy.faults.given import Examples, Row, ask, beat, message, slicings, stage
 from tests.proxy.playbook import Chunks, response
 
@@ -38,4 +39,4 @@ def test_a_response_that_can_not_say_it_stays() -> None:
     actor.ask(ask(1))
     assert actor.sent["request"] == ask(1)
     assert actor.stage.rules.rule("r").unable == 1
-    assert "could not be done" in actor.stage.rules.rule("r").what
+    assert "could not be done" in outcome(actor.stage.rules.rule("r")).what

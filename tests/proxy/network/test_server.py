@@ -87,7 +87,7 @@ def test_that_nothing_can_be_accepted_is_said_now_and_then(
     async def main() -> None:
         async with running(None) as it:
             now = it.proxy._loop.time()
-            acceptor = it.proxy._acceptor
+            acceptor = it.proxy.listeners._acceptor
             monkeypatch.setattr(acceptor, "_loop", clock := FakeClock(now))
             full, node = Full(), Node(None, None, ("b", 1), it.proxy.address)
             before = len(it.said)
@@ -325,7 +325,7 @@ def test_stopping_does_not_cut_a_response_in_two() -> None:
             await asyncio.wait_for(half.wait(), SOON)
             assert await asyncio.wait_for(reader.readexactly(100), SOON) == frame[:100]
             stopping = asyncio.create_task(it.proxy.stop())
-            await it.until(lambda: not it.proxy._acceptor._listeners)
+            await it.until(lambda: not it.proxy.listeners._acceptor._listeners)
             rest.set()
             assert await asyncio.wait_for(reader.read(), SOON) == frame[100:]
             await stopping

@@ -18,6 +18,7 @@ from barnabas.loop import run
 from barnabas.proxy.control import lines
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.views import status
+from barnabas.proxy.network.report import report
 from barnabas.proxy.network.tls import Tls
 from barnabas.proxy.network.topic_name_client import VERSION, question, topic_names
 from barnabas.proxy.scenario.file import loads
@@ -101,7 +102,7 @@ async def client(it: Running) -> AsyncIterator[Client]:
 
 
 def undecided(it: Running) -> dict[str, Any]:
-    found = status(it.proxy, History(lambda _: None))
+    found = status(report(it.proxy), it.proxy.options, it.proxy.address, History())
     assert list(lines.status(found))
     return found
 

@@ -8,6 +8,7 @@ import pytest
 from barnabas.proxy.effects import HangUp, Lose, Stall, Wait
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.rules.candidates import Candidates
+from barnabas.proxy.rules.outcome import outcome
 from barnabas.proxy.rules.rule import Counts
 from barnabas.proxy.rules.rules import Decision, Rules
 from barnabas.proxy.scenario.file import loads
@@ -86,7 +87,7 @@ def test_conditions_are_checked_and_counted_apart() -> None:
     (rule,) = made.rules
     assert rule.needs_body
     assert (rule.matched, rule.fired, rule.unclear) == (1, 1, 2)
-    assert rule.what == "close, 2 undecided: the body can't be read"
+    assert outcome(rule).what == "close, 2 undecided: the body can't be read"
 
 
 def test_each_cause_of_doubt_is_told_with_its_count() -> None:
@@ -96,12 +97,12 @@ def test_each_cause_of_doubt_is_told_with_its_count() -> None:
     (rule,) = made.rules
     for body in (b"\xff", None, b"\xff"):
         assert not decide(made, replace(HEARTBEAT, body=body), Counts())
-    assert rule.what == "close, 3 undecided: the body can't be read"
+    assert outcome(rule).what == "close, 3 undecided: the body can't be read"
     made = rules("match: {api: Heartbeat}, where: length(generation_id) > `1`, do: close")
     (rule,) = made.rules
     for message in (beat("g"), replace(HEARTBEAT, body=b"\xff"), beat("g")):
         assert not decide(made, message, Counts())
-    assert rule.what == (
+    assert outcome(rule).what == (
         "close, 3 undecided: length() takes string, array or object, not number (2), "
         "the body can't be read (1)"
     )
@@ -246,8 +247,8 @@ def test_what_holds_wait_for() -> None:
 def test_what_became_of_a_rule() -> None:
     made = rules("do: {hold: {until: {api: JoinGroup}}}")
     rule = made.rule("r0")
-    assert rule.what == "hold"
+    assert outcome(rule).what == "hold"
     rule.released, rule.expired = 2, 1
-    assert rule.what == "hold, 2 released, 1 timed out"
+    assert outcome(rule).what == "hold, 2 released, 1 timed out"
     with pytest.raises(LookupError):
         made.rule("r1")

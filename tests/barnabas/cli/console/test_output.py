@@ -8,6 +8,7 @@ import os
 import pty
 import select
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,14 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.context.facts import facts
 from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.summary.api_stats import ApiStats
+from barnabas.captures.writing.block_sink import Stats
+from barnabas.captures.writing.writer import CaptureState
 from barnabas.cli.console import show
 from barnabas.cli.console.output import Output
+from barnabas.proxy.connection.totals import Totals
+from barnabas.proxy.network.report import Report
+from barnabas.proxy.rules.outcome import Outcome
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.jsonform import MOST, elided, to_json
 from barnabas.specs.secrets import redact
@@ -188,3 +195,23 @@ def test_a_batch_of_a_file_that_is_full_says_so(tmp_path: Path) -> None:
             output.raw("row")
         with pytest.raises(OSError, match="No space left"):
             full.close()
+
+
+def test_the_summary_says_what_passed_what_was_lost_and_where_the_capture_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tally = ApiStats()
+    tally.note(3, 5_000_000)
+    rule = Outcome("cut", ("close",), 3, 2, 0, 0, 0, 1, 0, Counter(), Counter(dark=1))
+    totals = Totals(connections=4, unreachable=1, undecoded=2, lost=3)
+    capture = CaptureState("c.pcapng", Stats(packets=5, bytes=6, lost_packets=1, lost_bytes=7))
+    report = Report(tally, totals, rules=(rule,), capture=capture)
+    Output().summary(report, ["1 exchange not shown: --filter"], 5)
+    lines = capsys.readouterr().err.splitlines()
+    assert any(line.split()[:2] == ["Metadata", "1"] for line in lines)
+    assert any(line.split()[:4] == ["cut", "3", "2", "1"] for line in lines)
+    assert lines[-2:] == [
+        "4 connections, 1 closed because the broker could not be reached, 3 lost with workers that "
+        "ended, 7 frames undecodable, forwarded unchanged, 1 exchange not shown: --filter",
+        "capture: c.pcapng, 5 packets, 6 bytes; lost 1 packet with 7 bytes",
+    ]

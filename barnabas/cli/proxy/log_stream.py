@@ -1,0 +1,65 @@
+"""What a process that carries traffic tells the log's reader: exchanges, and lines for the person."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from barnabas.captures.live.ring import Ring
+from barnabas.captures.live.sink import RingSink
+from barnabas.captures.live.writer import RingWriter
+from barnabas.captures.writing.flow_writer import Comment
+from barnabas.captures.writing.writer import head
+from barnabas.plural import plural
+from barnabas.proxy.network.clock import clock
+
+CAUGHT_UP: Final = 0.005
+"""Seconds between two looks whether traffic that waits for the log can go on."""
+
+
+class LogStream:
+    """The stream as one process writes it. meta: what a capture says of itself.
+
+    waits: whether traffic waits for a reader that is behind; if not, the reader does without what does not
+    fit into the ring.
+    """
+
+    def __init__(self, ring: Ring, meta: Comment, waits: bool = False) -> None:
+        self.ring = ring
+        self.meta = meta
+        self.sink = RingSink(ring, lambda: head(meta), self._low if waits else lambda: None)
+        self.writer = RingWriter(self.sink)
+        self._unsaid = 0
+        self._waiting = False
+        self._wait: Callable[[bool], None] = lambda _: None
+
+    def attach(self, wait: Callable[[bool], None]) -> None:
+        """wait: `Proxy.wait` of the traffic that waits."""
+        self._wait = wait
+
+    def line(self, text: str) -> None:
+        """Print a line for the person soon; where there is no room, their number is printed later."""
+        if self._unsaid and self._say(
+            f"{plural(self._unsaid, 'line')} not printed: the terminal was too slow"
+        ):
+            self._unsaid = 0
+        self._unsaid += not self._say(text)
+
+    def _say(self, text: str) -> bool:
+        return self.writer.note(clock(), {"barnabas": "say", "text": text})
+
+    def _low(self) -> None:
+        """The ring is nearly full: traffic waits, from the loop's next turn on."""
+        if not self._waiting:
+            self._waiting = True
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._wait, True)
+            loop.call_later(CAUGHT_UP, self._caught_up)
+
+    def _caught_up(self) -> None:
+        self._waiting = self.ring.free < self.ring.size >> 1
+        if self._waiting:
+            asyncio.get_running_loop().call_later(CAUGHT_UP, self._caught_up)
+        else:
+            self._wait(False)

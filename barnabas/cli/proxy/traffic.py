@@ -1,0 +1,125 @@
+"""The proxy that a job asks for, of one process or of several, and the streams that lead out of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from barnabas.captures.live.capture_ring import CapturePump, CaptureRingSink
+from barnabas.captures.live.lock import RecordLock
+from barnabas.captures.live.ring import Ring
+from barnabas.captures.live.sink import RingSink
+from barnabas.captures.live.writer import RingWriter
+from barnabas.captures.writing.writer import CaptureWriter, head
+from barnabas.cli.proxy.job import Job
+from barnabas.cli.proxy.log_stream import LogStream
+from barnabas.proxy.control.history import History
+from barnabas.proxy.control.live_history import LiveHistory
+from barnabas.proxy.control.local import LocalTarget
+from barnabas.proxy.control.target import Target
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.workers.supervisor import Supervisor
+from barnabas.proxy.workers.worker import Told
+
+
+class Traffic(NamedTuple):
+    """A proxy, what steers it, and the exchanges that the control port shows."""
+
+    proxy: Proxy | Supervisor
+    target: Target
+    history: History
+    topics: Mapping[uuid.UUID, str]
+    """Of those exchanges."""
+    follower: LiveHistory | None = None
+    """Who reads those out of a stream."""
+
+
+class Streams:
+    """The rings between processes, made before any is forked. meta: what a capture says of itself."""
+
+    def __init__(self, job: Job, meta: dict[str, Any], capture: CaptureWriter | None) -> None:
+        self.capture = capture
+        self._job = job
+        self._meta = meta
+        self._locks = [RecordLock() for _ in range(3)] if job.supervised else [None, None, None]
+        logs, controls, captures = (Ring(lock=lock) for lock in self._locks)
+        self.log = LogStream(logs, meta, job.log_waits)
+        self.controls, self.captures = controls, captures
+
+    @property
+    def keep(self) -> list[int]:
+        """Descriptors that a worker needs."""
+        locks = [lock.descriptor for lock in self._locks if lock is not None]
+        return [*locks, *self.log.ring.writing, *self.controls.writing, *self.captures.writing]
+
+    def control(self) -> RingSink:
+        """What the control port reads, as one process writes it."""
+        return RingSink(self.controls, lambda: head(self._meta))
+
+    def of_worker(self, log: LogStream) -> list[RingWriter]:
+        """What a worker writes."""
+        found = [] if self._job.log == "off" else [log.writer]
+        if self.capture is not None:
+            found.append(RingWriter(CaptureRingSink(self.captures)))
+        if self._job.control is not None:
+            found.append(RingWriter(self.control()))
+        return found
+
+
+def in_this_process(job: Job, rules: Rules, streams: Streams) -> Traffic:
+    """A proxy of this process."""
+    history = History(lambda wanted: proxy.observe(wanted))
+    proxy = Proxy(
+        job.options,
+        rules,
+        capture=streams.capture,
+        streams=[] if job.log == "off" else [streams.log.writer],
+        done=history.add,
+        say=streams.log.line,
+        topics=job.topics,
+    )
+    streams.log.attach(proxy.wait)
+    return Traffic(proxy, LocalTarget(proxy), history, job.topics)
+
+
+def in_workers(job: Job, rules: Rules, streams: Streams) -> Traffic:
+    """A proxy whose connections are in workers."""
+
+    def make(told: Told) -> Proxy:
+        log = LogStream(streams.log.ring, streams.log.meta, job.log_waits)
+        proxy = Proxy(
+            dataclasses.replace(job.options, observed=False),
+            told.rules,
+            streams=streams.of_worker(log),
+            say=log.line,
+            topics=job.topics,
+            topology=told.topology,
+            ordinal=told.ordinal,
+            changed=told.changed,
+        )
+        log.attach(proxy.wait)
+        return proxy
+
+    capture = streams.capture
+    supervisor = Supervisor(
+        job.options,
+        rules,
+        make,
+        workers=job.workers,
+        keep=streams.keep,
+        say=streams.log.line,
+        capture=None if capture is None else CapturePump(streams.captures, capture),
+        observed=lambda: not streams.controls.idle,
+    )
+    if job.control is None:
+        streams.controls.idle = True
+        return Traffic(supervisor, supervisor, History(), job.topics)
+    control = streams.control()
+    always = job.log != "off"
+    control.rest(not always)
+    history = History(lambda wanted: control.rest(not (wanted or always)))
+    follower = LiveHistory(streams.controls, history, supervisor.shown)
+    return Traffic(supervisor, supervisor, history, history.context.topics, follower)

@@ -1,0 +1,146 @@
+"""A capture that several processes write: its blocks go through a ring, and one process writes them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from barnabas.captures.files.pcapng import Buffer
+from barnabas.captures.live.reading import await_more
+from barnabas.captures.live.ring import Ring
+from barnabas.captures.writing.block_sink import Behind, Stats
+from barnabas.captures.writing.flow_writer import Comment
+from barnabas.captures.writing.writer import CaptureState, CaptureWriter
+
+
+class CaptureRingSink:
+    """A `BlockSink` of one of these processes. What does not fit is lost, and counted in the ring."""
+
+    def __init__(self, ring: Ring) -> None:
+        self.stats = Stats()
+        self._ring = ring
+        self._seen = 0
+
+    @property
+    def segment(self) -> int:
+        """The segment that is being written; who asks, writes its next block for that one."""
+        self._seen = self._ring.segment
+        return self._seen
+
+    def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
+        """Write whole blocks; the buffers are free again on return. False if they are lost. Raises Behind."""
+        ring, size = self._ring, sum(map(len, buffers))
+        with ring.lock:
+            if packets and self._seen != ring.segment:
+                raise Behind
+            fits = size <= ring.free
+            if fits:
+                ring.count(packets, payload)
+                ring.append(buffers, size)
+                if ring.full:
+                    ring.turn()
+            else:
+                ring.lose(packets, payload)
+        return fits
+
+    def lose(self, packets: int, payload: int) -> bool:
+        """Count what is not written. Always False."""
+        with self._ring.lock:
+            self._ring.lose(packets, payload)
+        return False
+
+    def close(self, last: Callable[[Stats], bytes]) -> None:
+        """Nothing: who pumps closes the file."""
+
+
+class CapturePump:
+    """Writes what comes by a ring into a capture, from a thread of its own; made by the process that stays.
+
+    All other methods are for the thread that made it.
+    """
+
+    def __init__(self, ring: Ring, writer: CaptureWriter) -> None:
+        self._ring = ring
+        self._writer = writer
+        self._counted = 0, 0
+        self._lost = 0
+        """Packets that the file has lost, and flows know of."""
+        self._thread = threading.Thread(target=self._run, name="capture pump", daemon=True)
+        self._turned = 0
+        """Segments that have ended."""
+        self._closed = False
+        """Whether the capture knows what was lost in the ring."""
+        ring.divide(writer.segment_size)
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    @property
+    def stats(self) -> Stats:
+        """What was written and lost so far."""
+        stats = self._writer.stats
+        packets, payload = (0, 0) if self._closed else self._ring.lost
+        return replace(
+            stats,
+            lost_packets=stats.lost_packets + packets,
+            lost_bytes=stats.lost_bytes + payload,
+        )
+
+    @property
+    def state(self) -> CaptureState:
+        """Where it is, and how it went so far."""
+        return CaptureState(str(self._writer.path), self.stats)
+
+    def keep(self, ts_ns: int, comment: Comment) -> None:
+        """What later segments say of something that one of the processes notes."""
+        self._writer.keep(ts_ns, comment)
+
+    def look(self, _: int) -> list[Path]:
+        """Segments that were closed since the last time."""
+        return self._writer.closed()
+
+    def close(self) -> None:
+        """Write what is there, when nobody puts more into the ring."""
+        self._ring.close()
+        self._thread.join()
+        self._closed = True
+        self._writer.lose(*self._ring.lost)
+        self._writer.close()
+
+    def _run(self) -> None:
+        looks = 0
+        while True:
+            over = self._ring.closed
+            end = self._ring.written
+            moved = self._ring.waiting
+            while (place := self._ring.turned(self._turned)) is not None and place <= end:
+                self._write(place)
+                self._turned += 1
+                self._writer.turn()
+            self._write(end)
+            if self._writer.old(time.time_ns()):
+                with self._ring.lock:
+                    self._ring.turn()
+            if over and not moved:
+                return
+            looks = 0 if moved else looks + 1
+            if looks:
+                await_more(self._ring, looks)
+
+    def _write(self, end: int) -> None:
+        """Write up to a position."""
+        pieces = self._ring.peek(end)
+        if pieces:
+            packets, payload = self._ring.put
+            more = packets - self._counted[0], payload - self._counted[1]
+            self._counted = packets, payload
+            self._writer.write(pieces, *more)
+            self._ring.drop(sum(map(len, pieces)))
+        if (lost := self._writer.stats.lost_packets) > self._lost:
+            self._lost = lost
+            with self._ring.lock:
+                self._ring.anew()  # what was lost may have introduced flows

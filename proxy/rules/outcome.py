@@ -1,0 +1,79 @@
+"""What a rule has done, in one process or in several."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from barnabas.proxy.rules.rule import Rule
+
+SHOWN: Final = 3
+"""Causes that a line names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The counts of a `Rule`, as they were at some time."""
+
+    name: str
+    faults: tuple[str, ...]
+    matched: int
+    fired: int
+    forced: int
+    released: int
+    expired: int
+    unclear: int
+    unable: int
+    troubles: Counter[str]
+    doubts: Counter[str]
+
+    def __add__(self, other: Outcome) -> Outcome:
+        """Both: of the same rule in two processes."""
+        _, _, *counts = (field.name for field in fields(self))
+        return replace(self, **{n: getattr(self, n) + getattr(other, n) for n in counts})
+
+    @property
+    def what(self) -> str:
+        """What it does and what became of it, in a line."""
+        parts = [" + ".join(self.faults)]
+        if self.released:
+            parts.append(f"{self.released} released")
+        if self.expired:
+            parts.append(f"{self.expired} timed out")
+        if self.unable:
+            parts.append(f"{self.unable} could not be done: {causes(self.troubles, self.unable)}")
+        if self.unclear:
+            parts.append(f"{self.unclear} undecided: {causes(self.doubts, self.unclear)}")
+        return ", ".join(parts)
+
+
+def outcome(rule: Rule) -> Outcome:
+    """What a rule has done so far."""
+    return Outcome(
+        rule.name,
+        tuple(fault.name for fault in rule.faults),
+        rule.matched,
+        rule.fired,
+        rule.forced,
+        rule.released,
+        rule.expired,
+        rule.unclear,
+        rule.unable,
+        Counter(rule.troubles),
+        Counter(rule.doubts),
+    )
+
+
+def causes(found: Counter[str], total: int) -> str:
+    """The most frequent causes with their counts, in words, out of so many cases in all.
+
+    >>> causes(Counter({"a": 2}), 2), causes(Counter("aabccdde"), 9)
+    ('a', 'a (2), c (2), d (2), others (3)')
+    """
+    most = found.most_common(SHOWN)
+    rest = total - sum(count for _, count in most)
+    if len(most) == 1 and not rest:
+        return most[0][0]
+    words = [f"{why} ({count})" for why, count in most]
+    return ", ".join(words + [f"others ({rest})"] * (rest > 0))

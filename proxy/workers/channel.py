@@ -1,0 +1,109 @@
+"""Calls from the supervisor to a worker, several at a time; values and exceptions are pickled."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import socket
+from collections.abc import Callable
+from contextlib import closing, suppress
+from itertools import count
+from typing import Any, Final
+
+_SIZE: Final = 4
+"""Bytes of a message's size."""
+
+
+class Gone(ConnectionError):
+    """The worker has ended."""
+
+
+class Caller:
+    """The supervisor's end of a stream socket. gone: called once, when the worker has ended."""
+
+    def __init__(self, end: socket.socket, gone: Callable[[], None]) -> None:
+        self._numbers = count()
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._gone = gone
+        self._over = False
+        self._writer: asyncio.StreamWriter | None = None
+        self._unsent: list[bytes] = []
+        self._task = asyncio.get_running_loop().create_task(self._listen(end))
+
+    async def call(self, name: str, *args: Any) -> Any:
+        """What the worker's method returns. Raises what that raises, and Gone."""
+        if self._over:
+            raise Gone
+        number = next(self._numbers)
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        message = _packed((number, name, args))
+        if self._writer is None:
+            self._unsent.append(message)
+        else:
+            self._writer.write(message)
+        return await answer
+
+    async def close(self) -> None:
+        """Call no more: so the worker ends."""
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _listen(self, end: socket.socket) -> None:
+        reader, self._writer = await asyncio.open_unix_connection(sock=end)
+        try:
+            self._writer.writelines(self._unsent)
+            while True:
+                number, failure, value = await _read(reader)
+                answer = self._waiting.pop(number)
+                if answer.done():  # whoever asked has been cancelled
+                    continue
+                if failure is None:
+                    answer.set_result(value)
+                else:
+                    answer.set_exception(failure)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self._gone()
+        finally:
+            self._over = True
+            self._writer.close()
+            for answer in self._waiting.values():
+                if not answer.done():
+                    answer.set_exception(Gone())
+
+
+async def serve(end: socket.socket, methods: Callable[[str], Callable[..., Any]]) -> None:
+    """Do what the supervisor asks until it asks no more. methods: the method of a name; it may be async."""
+    reader, writer = await asyncio.open_unix_connection(sock=end)
+
+    async def do(number: int, name: str, args: tuple[Any, ...]) -> None:
+        failure, value = None, None
+        try:
+            found = methods(name)(*args)
+            value = await found if asyncio.iscoroutine(found) else found
+        except Exception as problem:  # noqa: BLE001 - whoever asked gets it
+            failure = problem
+        try:
+            answer = _packed((number, failure, value))
+            if failure is not None:
+                pickle.loads(answer[_SIZE:])  # noqa: S301 - whether it can be read there
+        except Exception as problem:  # noqa: BLE001 - what can not be pickled, an exception mostly
+            answer = _packed((number, RuntimeError(repr(failure or problem)), None))
+        writer.write(answer)
+
+    tasks: set[asyncio.Task[None]] = set()
+    with suppress(asyncio.IncompleteReadError, ConnectionError), closing(writer):
+        while True:
+            task = asyncio.get_running_loop().create_task(do(*await _read(reader)))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+
+def _packed(value: Any) -> bytes:
+    data = pickle.dumps(value)
+    return len(data).to_bytes(_SIZE) + data
+
+
+async def _read(reader: asyncio.StreamReader) -> Any:
+    size = int.from_bytes(await reader.readexactly(_SIZE))
+    return pickle.loads(await reader.readexactly(size))  # noqa: S301 - from our own process

@@ -1,0 +1,44 @@
+"""How many connections each worker has: in memory that the processes share."""
+
+from __future__ import annotations
+
+import mmap
+
+
+class Loads:
+    """Made before workers are forked. Each count has one process that writes it.
+
+    >>> loads = Loads(2)
+    >>> loads.handed(0), loads.took(0), loads.opened(0, 1), loads.handed(1)
+    (None, None, None, None)
+    >>> [loads.of(worker) for worker in range(2)]
+    [1, 1]
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._handed = [0] * workers
+        self._shared = memoryview(mmap.mmap(-1, 16 * workers)).cast("Q")
+
+    def of(self, worker: int) -> int:
+        """Connections that are open in a worker, or on their way to it."""
+        taken, open_ = self._shared[2 * worker : 2 * worker + 2]
+        return self._handed[worker] - taken + open_
+
+    def handed(self, worker: int) -> None:
+        """The supervisor has handed it a client."""
+        self._handed[worker] += 1
+
+    def took(self, worker: int) -> None:
+        """It has got one."""
+        self._shared[2 * worker] += 1
+
+    def opened(self, worker: int, count: int) -> None:
+        """So many are open there now."""
+        self._shared[2 * worker + 1] = count
+
+    def forget(self, worker: int) -> int:
+        """It is dead, and another takes its place. Returns how many connections are lost."""
+        lost = self.of(worker)
+        self._handed[worker] = 0
+        self._shared[2 * worker] = self._shared[2 * worker + 1] = 0
+        return lost

@@ -1,0 +1,223 @@
+"""The worker processes: forked, called, replaced when one dies."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import signal
+import socket
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import Pipe
+from typing import Any, Final
+
+from barnabas.forking import fork
+from barnabas.plural import plural
+from barnabas.proxy.control.target import Refused
+from barnabas.proxy.network.listeners import Client
+from barnabas.proxy.network.report import Report, ended, merged
+from barnabas.proxy.workers import handover, questions
+from barnabas.proxy.workers.channel import Caller, Gone
+from barnabas.proxy.workers.loads import Loads
+from barnabas.proxy.workers.worker import Ends
+
+AGAIN: Final = 1.0
+"""Seconds until a worker that died is replaced."""
+
+PATIENCE: Final = 2.0
+"""Seconds that a worker gets to say what it has counted, and to end."""
+
+_LOOK: Final = 0.01
+"""Seconds between two looks whether a worker has ended."""
+
+
+@dataclass(eq=False, slots=True)
+class _Process:
+    pid: int
+    ends: Ends
+    caller: Caller
+    seen: Report | None = None
+    """What it had counted when it was last asked."""
+
+
+class Pool:
+    """So many workers. Made with a loop; all methods are for it.
+
+    work: what a worker does in its process. answers: to what workers ask. keep: descriptors that they need
+    beside their own. begun: told of each worker that was forked. lost: told how many connections died.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        work: Callable[[int, Ends, Loads], None],
+        answers: Mapping[str, Callable[..., Any]],
+        *,
+        keep: Sequence[int],
+        begun: Callable[[Caller], None],
+        lost: Callable[[int], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self.loads = Loads(workers)
+        self._work = work
+        self._answers = answers
+        self._keep = keep
+        self._begun = begun
+        self._lost = lost
+        self._say = say
+        self._processes: list[_Process | None] = [None] * workers
+        self._past = Report()
+        """What those had counted that are dead."""
+        self._ending = False
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.get_running_loop()
+        for worker in range(workers):
+            self._fork(worker)
+
+    @property
+    def callers(self) -> list[Caller]:
+        """Those that are there."""
+        return [process.caller for process in self._processes if process is not None]
+
+    @property
+    def reports(self) -> list[Report]:
+        """What each had counted at the last look."""
+        found = [process.seen for process in self._processes if process is not None]
+        return [self._past, *filter(None, found)]
+
+    def keep(self, rules: frozenset[str]) -> None:
+        """Of rules that the dead had, these still hold: another one of the same name counts anew."""
+        kept = tuple(rule for rule in self._past.rules if rule.name in rules)
+        self._past = replace(self._past, rules=kept)
+
+    async def all(self, name: str, *args: Any, patience: float = PATIENCE) -> list[Any]:
+        """What each worker's method returns, or raises for want of what it was asked about.
+
+        A worker that does not answer within some seconds, or fails otherwise, is said.
+        """
+
+        async def one(worker: int, caller: Caller) -> Any:
+            try:
+                async with asyncio.timeout(patience):
+                    return await caller.call(name, *args)
+            except (LookupError, Refused) as problem:
+                return problem
+            except Gone:
+                return None
+            except Exception as problem:  # noqa: BLE001 - whatever it is costs this call
+                why = (
+                    f"no answer in {patience:g} s"
+                    if isinstance(problem, TimeoutError)
+                    else repr(problem)
+                )
+                self._say(f"worker {worker + 1} did not do what it was told ({name}): {why}")
+                return None
+
+        calls = [one(n, found.caller) for n, found in enumerate(self._processes) if found]
+        return await asyncio.gather(*calls)
+
+    async def look(self) -> None:
+        """Ask what they have counted."""
+        await asyncio.gather(*map(self._look, filter(None, self._processes)))
+
+    async def _look(self, process: _Process) -> None:
+        with suppress(Gone, TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                process.seen = await process.caller.call("report")
+
+    def begin(self, call: Coroutine[Any, Any, Any]) -> None:
+        """Do something that nobody waits for."""
+
+        async def unless_gone() -> None:
+            with suppress(Gone):
+                await call
+
+        task = self._loop.create_task(unless_gone())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def hand(self, client: Client, alone: bool) -> bool:
+        """Hand a client to the worker with the fewest connections that has room, or to the first alone."""
+        workers = range(1 if alone else len(self._processes))
+        for worker in sorted(workers, key=self.loads.of):
+            process = self._processes[worker]
+            if process is None:
+                continue
+            with suppress(OSError):  # it is about to be dead
+                if handover.hand(process.ends.clients, client):
+                    self.loads.handed(worker)
+                    return True
+        return False
+
+    async def stop(self, patience: float) -> None:
+        """Have all drain within some seconds, and end."""
+        self._ending = True
+        await self.all("drain", patience=patience + PATIENCE)
+        await self.look()
+        for process in filter(None, self._processes):
+            self._release(process)
+            await process.caller.close()
+            await _ended(process.pid)
+
+    def _fork(self, worker: int) -> None:
+        if self._ending:
+            return
+        pairs = handover.link(), Pipe(), socket.socketpair()
+        ours, theirs = (Ends(*ends) for ends in zip(*pairs, strict=True))
+        main = partial(self._work, worker, theirs, self.loads)
+        try:
+            pid = fork(main, [*self._keep, *theirs.descriptors], f"worker {worker + 1}")
+        except OSError as problem:
+            self._say(
+                f"worker {worker + 1} can't be started: {problem.strerror}; it is tried again"
+            )
+            for end in (*ours, *theirs):
+                end.close()
+            self._loop.call_later(AGAIN, self._fork, worker)
+            return
+        for end in theirs:
+            end.close()
+        caller = Caller(ours.calls, partial(self._dead, worker))
+        process = self._processes[worker] = _Process(pid, ours, caller)
+        self._loop.add_reader(ours.questions, self._answer, process)
+        self._begun(caller)
+
+    def _answer(self, process: _Process) -> None:
+        if not questions.answer(process.ends.questions, self._answers):
+            self._loop.remove_reader(process.ends.questions)
+
+    def _release(self, process: _Process) -> None:
+        self._loop.remove_reader(process.ends.questions)
+        process.ends.clients.close()
+        process.ends.questions.close()
+
+    def _dead(self, worker: int) -> None:
+        process, self._processes[worker] = self._processes[worker], None
+        assert process is not None  # noqa: S101 - who says so
+        self._release(process)
+        code = os.waitstatus_to_exitcode(os.waitpid(process.pid, 0)[1])
+        if process.seen is not None:
+            self._past = merged(ended(process.seen), [self._past])
+        lost = self.loads.forget(worker)
+        self._lost(lost)
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        again = "" if self._ending else " and is replaced"
+        self._say(
+            f"worker {worker + 1} ended ({how}){again}: {plural(lost, 'connection')} lost with it"
+        )
+        if not self._ending:
+            self._loop.call_later(AGAIN, self._fork, worker)
+
+
+async def _ended(pid: int) -> None:
+    """Wait for a worker that is to end, and not for long."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + PATIENCE
+    while not os.waitpid(pid, os.WNOHANG)[0]:  # noqa: ASYNC222 - it does not wait
+        if loop.time() > until:
+            os.kill(pid, signal.SIGKILL)
+            until = math.inf
+        await asyncio.sleep(_LOOK)

@@ -1,0 +1,51 @@
+"""What rules have done, as a value."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from dataclasses import fields
+from typing import Any
+
+from barnabas.proxy.rules.outcome import Outcome, outcome
+from tests.proxy.rules.test_rules import rules
+
+
+def made(number: int, **counts: Any) -> Outcome:
+    """One whose counts all differ."""
+    names = [field.name for field in fields(Outcome)][2:-2]
+    numbers = {name: number * place for place, name in enumerate(names, 1)}
+    given = {"troubles": Counter(), "doubts": Counter(), **numbers, **counts}
+    return Outcome("cut", ("close",), **given)
+
+
+def test_it_is_what_the_rule_had_counted_then() -> None:
+    (rule,) = rules("do: [{delay: 1ms}, {close: {forward: true}}]").rules
+    rule.total.matched, rule.total.fired, rule.forced = 6, 5, 4
+    rule.released, rule.expired, rule.unclear, rule.unable = 3, 2, 1, 7
+    rule.troubles["broken"] = rule.doubts["dark"] = 1
+    found = outcome(rule)
+    rule.troubles["broken"] += 1
+    rule.doubts["dark"] += 1
+    assert found == Outcome(
+        *("r0", ("delay", "close"), 6, 5, 4, 3, 2, 1, 7),
+        Counter(broken=1),
+        Counter(dark=1),
+    )
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_of_two_processes_every_count_and_every_cause_is_added() -> None:
+    one = made(1, troubles=Counter(a=1), doubts=Counter(a=2, b=1))
+    other = made(10, troubles=Counter(b=2), doubts=Counter(b=4))
+    assert one + other == made(11, troubles=Counter(a=1, b=2), doubts=Counter(a=2, b=5))
+
+
+def test_what_became_of_it_names_the_most_frequent_causes() -> None:
+    quiet = {field.name: 0 for field in fields(Outcome)[2:-2]}
+    assert made(0, **quiet).what == "close"
+    one = made(0, unable=2, unclear=1, troubles=Counter(odd=2), doubts=Counter(dark=1))
+    other = made(0, unable=1, unclear=4, troubles=Counter(thin=1), doubts=Counter(dim=3))
+    assert (one + other).what == (
+        "close, 3 could not be done: odd (2), thin (1), 5 undecided: dim (3), dark (1), others (1)"
+    )

@@ -1,0 +1,71 @@
+"""An accepted socket goes to another process with what is known of it."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from barnabas.proxy.edits.topology import Node
+from barnabas.proxy.network.listeners import Client
+from barnabas.proxy.workers.handover import hand, handed, link
+
+NODE = Node("broker", 1, ("b.example", 9092), ("127.0.0.1", 19093))
+
+
+def client(number: int) -> tuple[socket.socket, Client]:
+    """A client's own end, and the other as the proxy has accepted it."""
+    own, accepted = socket.socketpair()
+    return own, Client(number, accepted, ("10.0.0.1", 5000 + number), NODE)
+
+
+def test_it_arrives_whole_and_is_closed_here() -> None:
+    ours, theirs = link()
+    owns = []
+    for number in (1, 2):
+        own, found = client(number)
+        owns.append(own)
+        assert hand(ours, found)
+        assert found.socket.fileno() == -1
+    for own, found in zip(owns, handed(theirs), strict=True):
+        assert (found.address, found.node.upstream, found.node.listen) == (
+            ("10.0.0.1", 5000 + found.number),
+            NODE.upstream,
+            NODE.listen,
+        )
+        assert not found.socket.getblocking()
+        own.sendall(b"hello")
+        found.socket.setblocking(True)
+        assert found.socket.recv(5) == b"hello"
+        found.socket.close()
+        own.close()
+    assert list(handed(theirs)) == []
+    ours.close()
+    theirs.close()
+
+
+def test_where_there_is_no_room_it_stays() -> None:
+    ours, theirs = link()
+    owns: list[socket.socket] = []
+    kept = None
+    while kept is None:
+        own, found = client(len(owns))
+        owns.append(own)
+        if not hand(ours, found):
+            kept = found
+    assert kept.socket.fileno() != -1
+    for found in handed(theirs):
+        found.socket.close()
+    assert hand(ours, kept)
+    for each in (*owns, *(found.socket for found in handed(theirs)), ours, theirs):
+        each.close()
+
+
+def test_nobody_is_there_to_take_it() -> None:
+    ours, theirs = link()
+    theirs.close()
+    own, found = client(1)
+    with pytest.raises(OSError, match=r"pipe|reset"):
+        hand(ours, found)
+    for each in (own, found.socket, ours):
+        each.close()
