@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from py4j.protocol import Py4JError
 from pyspark.sql.utils import is_remote
 
 if TYPE_CHECKING:
@@ -31,11 +30,11 @@ def watched(spark: SparkSession, tell: Tell) -> Iterator[None]:
     ended = threading.Event()
 
     def look() -> None:
-        tracker = spark.sparkContext.statusTracker()
         while not ended.wait(INTERVAL):
             try:
+                tracker = spark.sparkContext.statusTracker()
                 infos = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-            except (Py4JError, OSError):  # it has ended, which others will hear of
+            except Exception:  # noqa: BLE001 - it has ended, or is just ending: others will hear of that
                 return
             known = [info for info in infos if info is not None]
             tell(sum(one.numCompletedTasks for one in known), sum(one.numTasks for one in known))

@@ -12,6 +12,9 @@ from barnabas.cli.experiments.run import run
 
 pytestmark = [pytest.mark.needs_apache("0.11.0.1"), pytest.mark.timeout(300)]
 
+LATE = 500
+"""Milliseconds that a newcomer may come behind the member's work."""
+
 
 def short(name: str, folder: Path) -> tuple[list[dict[str, Any]], str]:
     run(name, folder, short=True)
@@ -54,4 +57,5 @@ def test_a_heartbeat_that_gives_partitions_up_overtakes_a_commit(tmp_path: Path)
 def test_a_newcomer_waits_until_the_member_polls(tmp_path: Path) -> None:
     runs, _ = short("rebalance-waits", tmp_path)
     assert all(one["joins"] == 0 for one in runs)
-    assert all(one["waited_ms"] >= one["seconds"] * 1000 for one in runs)
+    # it asks when the member has begun to work, on a busy machine some time behind
+    assert all(one["waited_ms"] >= one["seconds"] * 1000 - LATE for one in runs)
