@@ -49,9 +49,8 @@ class Ring:
         self._data = memory[_HEAD:]
         # what is stored before it is seen before what is stored behind it, by processors that reorder, too
         self._fence = threading.Lock()
-        self._reader_fence = (
-            threading.Lock()
-        )  # of its own: who is forked while it is held is a writer
+        # of its own: who is forked while it is held is a writer
+        self._reader_fence = threading.Lock()
         self.woken, self._wake = os.pipe()
         """A descriptor that can be read when the reader, asleep, is to look again."""
         os.set_blocking(self.woken, False)
@@ -168,8 +167,9 @@ class Ring:
 
     def begin(self, head: Buffer) -> None:
         """Begin another segment, of which there must be room for its head."""
-        self.append([head], len(head))
+        # first: if its writer dies on the way, flows introduce themselves in vain, but all do
         self._counts[_SEGMENT] += 1
+        self.append([head], len(head))
         self._counts[_SKIPPING] = 0
 
     def append(self, buffers: Sequence[Buffer], size: int) -> None:

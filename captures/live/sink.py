@@ -34,9 +34,13 @@ class RingSink:
         return self._seen
 
     def begin(self) -> None:
-        """Begin another segment: for a reader that knows nothing yet."""
+        """Begin another segment, when there is room: for a reader that knows nothing yet."""
+        head = self._head()
         with self.ring.lock:
-            self.ring.begin(self._head())
+            if len(head) <= self.ring.free:
+                self.ring.begin(head)
+            else:
+                self.ring.skip()
 
     def begin_again(self) -> None:
         """Begin another segment in an empty ring: the reader that was there is gone."""
