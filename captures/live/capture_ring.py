@@ -140,7 +140,8 @@ class CapturePump:
             self._counted = packets, payload
             self._writer.write(pieces, *more)
             self._ring.drop(sum(map(len, pieces)))
-        if (lost := self._writer.stats.lost_packets) > self._lost:
-            self._lost = lost
+        stats = self._writer.stats
+        if stats.lost_packets > self._lost and stats.stopped is None:
+            self._lost = stats.lost_packets
             with self._ring.lock:
                 self._ring.anew()  # what was lost may have introduced flows

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.comments import document, names_flow
-from barnabas.captures.files.pcapng import Packet, each
+from barnabas.captures.files.pcapng import Buffer, Packet, Statistics, each
 from barnabas.captures.files.pcapng_file import read_runs
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.live.capture_ring import CapturePump, CaptureRingSink
@@ -21,11 +20,11 @@ from barnabas.captures.live.lock import RecordLock
 from barnabas.captures.live.ring import Ring
 from barnabas.captures.live.writer import RingWriter
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.events import Chunk, Closed, Lost, Opened
-from barnabas.captures.tcp.headers import TcpSegment, parse
-from barnabas.captures.writing.flow_writer import FlowWriter
+from barnabas.captures.tcp.events import Chunk, Closed, Lost, Note, Opened
+from barnabas.captures.writing.block_sink import Behind
 from barnabas.captures.writing.rotation import Rotation
-from barnabas.captures.writing.writer import CaptureWriter, head
+from barnabas.captures.writing.sink import Sink
+from barnabas.captures.writing.writer import CaptureWriter
 from tests.captures.live.forked import forked, over
 from tests.captures.traffic import request, response
 
@@ -123,91 +122,158 @@ def test_what_finds_no_room_is_a_gap_that_is_counted_once(tmp_path: Path) -> Non
     assert account == {"barnabas": "lost", "packets": 1, "bytes": 5000, "stopped": None}
 
 
-def test_what_the_file_loses_has_flows_introduced_again(tmp_path: Path) -> None:
+def test_a_capture_that_stops_counts_what_comes_later(tmp_path: Path) -> None:
     capture = CaptureWriter(tmp_path / "f", limit=2000, meta={})
     ring = Ring(1 << 16)
     pump = CapturePump(ring, capture)
-    flow = RingWriter(CaptureRingSink(ring)).open(1, ("10.0.0.1", 1), LISTENER, NOW, {})
-    flow.arrived("request", bytes(4000), NOW)
-    behind = [flow.behind]
+    flow = RingWriter(CaptureRingSink(ring)).open(1, CLIENT, LISTENER, NOW, {})
+    pump.start()
+    _wait_until(lambda: not ring.waiting)
+    for size in (3000, 10):
+        flow.arrived("request", bytes(size), NOW)
+    _wait_until(lambda: pump.stats.stopped is not None)
+    flow.arrived("request", bytes(100), NOW)
+    pump.close()
+    assert pump.stats.stopped == "it reached its size limit"
+    assert (pump.stats.lost_packets, pump.stats.lost_bytes) == (3, 3110)
+    assert ring.segment == 1, "nobody is introduced to a file that is over"
+    assert (tmp_path / "f").stat().st_size <= 2000
+    reader = CaptureReader(tmp_path / "f")
+    assert [type(event) for event in reader] == [Opened]
+    [account] = [note.comment for note in reader.notes]
+    assert (account["packets"], account["bytes"]) == (3, 3110)
+
+
+class Choosy(Sink):
+    """A sink that loses what it is told to lose."""
+
+    refuse = False
+
+    def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
+        if self.refuse:
+            return self.lose(packets, payload)
+        return super().put(buffers, packets, payload)
+
+
+def test_what_the_disk_did_not_take_in_time_may_have_named_a_flow(tmp_path: Path) -> None:
+    sinks = list[Choosy]()
+
+    def make(*args: Any, **options: Any) -> Choosy:
+        sinks.append(Choosy(*args, **options))
+        return sinks[-1]
+
+    capture = CaptureWriter(tmp_path / "f", limit=None, meta={}, sink=make)
+    [sink] = sinks
+    ring = Ring(1 << 16)
+    pump = CapturePump(ring, capture)
+    flow = RingWriter(CaptureRingSink(ring)).open(7, CLIENT, LISTENER, NOW, {})
+    flow.arrived("request", b"abc", NOW)
+    sink.refuse = True
+    assert not flow.behind
+    pump.start()
+    _wait_until(lambda: flow.behind)
+    sink.refuse = False
+    flow.arrived("request", b"def", NOW)
+    pump.close()
+    events = list(CaptureReader(tmp_path / "f"))
+    chunks = [event for event in events if isinstance(event, Chunk)]
+    assert [(chunk.connection, chunk.data) for chunk in chunks] == [(7, b"def")]
+    assert (pump.stats.lost_packets, pump.stats.lost_bytes) == (5, 3)
+
+
+def test_a_note_stands_behind_what_was_put_before(tmp_path: Path) -> None:
+    capture = CaptureWriter(tmp_path / "f", limit=None, meta={})
+    ring = Ring(1 << 16)
+    pump = CapturePump(ring, capture)
+    writer = RingWriter(CaptureRingSink(ring))
+    flow = writer.open(1, CLIENT, LISTENER, NOW, {})
+    flow.arrived("request", b"abc", NOW)
+    ring.anew()
+    assert writer.note(NOW, {"barnabas": "fire", "rule": "r"}), "a note is never late"
     pump.start()
     pump.close()
-    assert [*behind, flow.behind] == [False, True]
-    assert pump.stats.stopped == "it reached its size limit"
-    assert pump.stats.lost_bytes == 4000
-    assert (tmp_path / "f").stat().st_size <= 2000
+    blocks = each(read_runs(io.BytesIO((tmp_path / "f").read_bytes())))
+    kinds = [type(block) for block in blocks if isinstance(block, Packet | Statistics)]
+    assert kinds == [Packet] * 5 + [Statistics]
 
 
-class Meanwhile(contextlib.AbstractContextManager[None]):
-    """A lock; before it is had the next time, somebody else has it and does something."""
+def test_later_segments_say_what_was_kept(tmp_path: Path) -> None:
+    listens = {"barnabas": "listener", "node": 1, "host": "h", "port": 1}
+    rotation = Rotation(size=1000)
+    capture = CaptureWriter(tmp_path / "f", limit=None, meta={}, rotation=rotation, capture="2d4e")
+    ring = Ring(1 << 16)
+    pump = CapturePump(ring, capture)
+    writer = RingWriter(CaptureRingSink(ring))
+    pump.keep(NOW, listens)
+    assert writer.note(NOW, listens)
+    flow = writer.open(1, CLIENT, LISTENER, NOW, {})
+    for _ in range(4):
+        flow.arrived("request", bytes(600), NOW)
+    pump.start()
+    pump.close()
+    files = sorted((tmp_path / "f").iterdir())
+    assert len(files) == 3
+    noted = [[note.comment for note in _notes(path)] for path in files]
+    assert noted == [[listens]] * 3
+    assert [note.comment for note in _notes(tmp_path / "f")] == [listens]
 
-    def __init__(self) -> None:
-        self.todo: list[Callable[[], object]] = []
 
-    def __enter__(self) -> None:
-        if self.todo:
-            self.todo.pop()()
+def test_a_writer_that_is_killed_leaves_a_file_of_whole_blocks(tmp_path: Path) -> None:
+    rotation = Rotation(size=20_000)
+    capture = CaptureWriter(tmp_path / "f", limit=None, meta={}, rotation=rotation, capture="2d4e")
+    ring = Ring(1 << 20, RecordLock())
+    pump = CapturePump(ring, capture)
+    works = [partial(_write_in, ring, WORKS[0]), partial(_write_for_ever, ring)]
+    with forked(*works) as pids:
+        pump.start()
+        steady = pids[:1]
+        while not over(steady):
+            pass
+        del pids[0]
+        before = ring.written
+        _wait_until(lambda: ring.written > before)
+    pump.close()
+    alone = CaptureWriter(tmp_path / "one", limit=None, meta={})
+    with alone:
+        write(alone, WORKS[0])
+    found = exchanges(tmp_path / "f")
+    assert {number: found[number] for number in WORKS[0]} == exchanges(tmp_path / "one")
+    assert max(found) > max(WORKS[0])
+    assert (pump.stats.lost_packets, pump.stats.stopped) == (0, None)
 
-    def __exit__(self, *_: object) -> None:
+
+def _write_for_ever(ring: Ring) -> None:
+    writer = RingWriter(CaptureRingSink(ring))
+    for number in count(10):
+        while ring.free < 1 << 18:
+            pass
+        write(writer, range(number, number + 1))
+
+
+def _wait_until(holds: Callable[[], bool]) -> None:
+    while not holds():
         pass
 
 
-def arrive(flow: FlowWriter) -> None:
-    flow.arrived("request", b"tail", NOW)
+def test_who_writes_for_a_segment_that_is_over_is_told_and_nothing_is_written() -> None:
+    ring = Ring(1 << 16)
+    ring.divide(4)
+    one, other = CaptureRingSink(ring), CaptureRingSink(ring)
+    assert (one.segment, other.segment) == (1, 1)
+    assert one.put([b"ab"], 1, 1)
+    assert one.put([b"cd"], 1, 2)
+    with pytest.raises(Behind):
+        other.put([b"ef"], 1, 4)
+    with pytest.raises(Behind):
+        one.put([b"gh"], 1, 4)
+    assert other.put([b"note"], 0, 0), "a note is never late"
+    assert (one.segment, other.segment) == (3, 3)
+    assert other.put([b"ij"], 1, 8)
+    assert b"".join(ring.peek()) == b"abcdnoteij"
+    assert (ring.put, ring.lost) == ((3, 11), (0, 0))
 
 
-def arrive_with_a_comment(flow: FlowWriter) -> None:
-    flow.arrived("request", b"tail", NOW, [(2, {"frame": 1})])
-
-
-def close(flow: FlowWriter) -> None:
-    flow.close(NOW)
-
-
-@pytest.mark.parametrize("others", [1, 3])
-@pytest.mark.parametrize("act", [arrive, arrive_with_a_comment, close])
-def test_a_flow_that_is_late_introduces_itself_and_loses_nothing(
-    act: Callable[[FlowWriter], None], others: int
-) -> None:
-    lock = Meanwhile()
-    ring = Ring(1 << 16, lock)
-    ring.divide(None)
-    flow = RingWriter(CaptureRingSink(ring)).open(1, CLIENT, LISTENER, NOW, {})
-    flow.arrived("request", b"head", NOW)
-    flow.arrived("response", b"answer", NOW)
-    before = ring.written
-    lock.todo = [ring.anew] * others
-    act(flow)
-    ring.drop(before)
-    named, *rest = packets(ring)
-    assert any(names_flow(document(text)) for text in named.comments)
-    seq = document(named.comments[0])["goes_on"]["seq"]
-    assert seq == [(1 << 16) + 5, (1 << 16) + 7], "as it was before"
-    requests = [packet for packet in map(tcp, rest) if packet.source[1] == CLIENT[1]]
-    assert requests[0].seq == seq[0]
-    assert b"".join(packet.payload for packet in requests) == (b"" if act is close else b"tail")
-    assert ring.lost == (0, 0)
-
-
-def test_a_connection_that_begins_with_a_segment_is_named_in_it() -> None:
-    lock = Meanwhile()
-    ring = Ring(1 << 16, lock)
-    ring.divide(None)
-    lock.todo = [ring.anew]
-    flow = RingWriter(CaptureRingSink(ring)).open(1, CLIENT, LISTENER, NOW, {})
-    assert not ring.waiting
-    flow.arrived("request", b"head", NOW)
-    first, *_, last = packets(ring)
-    assert any(names_flow(document(text)) for text in first.comments)
-    assert tcp(last).payload == b"head"
-
-
-def packets(ring: Ring) -> list[Packet]:
-    data = head({}) + b"".join(ring.peek())
-    return [block for block in each(read_runs(io.BytesIO(data))) if isinstance(block, Packet)]
-
-
-def tcp(packet: Packet) -> TcpSegment:
-    found = parse(packet.linktype, packet.data)
-    assert found is not None
-    return found
+def _notes(path: Path) -> list[Note]:
+    reader = CaptureReader(path)
+    list(reader)
+    return reader.notes
