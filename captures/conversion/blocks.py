@@ -13,6 +13,7 @@ class BlockFile:
     """Stands where `barnabas.captures.writing.sink.Sink` does. All methods raise whatever the file raises."""
 
     segment = 1
+    losing = False
 
     def __init__(self, file: BinaryIO, head: bytes) -> None:
         self.stats = Stats(bytes=len(head))

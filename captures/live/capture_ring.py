@@ -19,6 +19,8 @@ from barnabas.captures.writing.writer import CaptureState, CaptureWriter
 class CaptureRingSink:
     """A `BlockSink` of one of these processes. What does not fit is lost, and counted in the ring."""
 
+    losing = False
+
     def __init__(self, ring: Ring) -> None:
         self.stats = Stats()
         self._ring = ring

@@ -68,6 +68,14 @@ class Ring:
         return self.size - counts[_WRITTEN] + counts[_READ]
 
     @property
+    def room(self) -> int:
+        """The same; -1 if nothing is to be written: something was lost, or nobody wants it."""
+        counts = self._counts
+        if counts[_SKIPPING] or counts[_IDLE]:
+            return -1
+        return self.size - counts[_WRITTEN] + counts[_READ]
+
+    @property
     def waiting(self) -> int:
         """Bytes that can be read now."""
         return self._counts[_WRITTEN] - self._counts[_READ]
@@ -188,7 +196,8 @@ class Ring:
                 at = end
         with self._fence:
             self._counts[_WRITTEN] = written + size
-        self._rouse()
+        if self._counts[_WAITING]:
+            self._rouse()
 
     @property
     def written(self) -> int:
@@ -227,7 +236,8 @@ class Ring:
     def close(self) -> None:
         """Nothing more will be written. For the writer."""
         self._counts[_CLOSED] = 1
-        self._rouse()
+        if self._counts[_WAITING]:
+            self._rouse()
 
     def forget(self) -> None:
         """Empty, for another reader: the one before is gone. For the writer."""
@@ -244,6 +254,5 @@ class Ring:
             os.read(self.woken, 64)
 
     def _rouse(self) -> None:
-        if self._counts[_WAITING]:
-            self._counts[_WAITING] = 0
-            os.write(self._wake, b"\0")
+        self._counts[_WAITING] = 0
+        os.write(self._wake, b"\0")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.live.ring import Ring
 from barnabas.captures.writing.block_sink import Stats
+
+_JOINED: Final = 8192
+"""Bytes of payload up to which one copy more costs less than several buffers."""
 
 
 class RingSink:
@@ -30,8 +34,14 @@ class RingSink:
     @property
     def segment(self) -> int:
         """Which segment is being written; who asks, writes its next block for that one."""
-        self._seen = self.ring.segment
-        return self._seen
+        self._seen = found = self.ring.segment
+        return found
+
+    @property
+    def losing(self) -> bool:
+        """Whether nobody wants what would be written, or something was lost and half is not free yet."""
+        ring = self.ring
+        return ring.idle or (ring.skipping and ring.free < ring.size >> 1)
 
     def begin(self) -> None:
         """Begin another segment, when there is room: for a reader that knows nothing yet."""
@@ -56,30 +66,32 @@ class RingSink:
 
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
         """Write whole blocks; the buffers are free again on return. False if they are lost."""
-        ring, size = self.ring, sum(map(len, buffers))
-        if ring.idle:
-            return False
+        ring = self.ring
+        if payload <= _JOINED:
+            buffers = (b"".join(buffers),)
+        size = sum(map(len, buffers))
         with ring.lock:
-            free = ring.free
-            if free - size < ring.size >> 2:
+            room = ring.room
+            if room - size < ring.size >> 2:
                 self._low()
-            if ring.skipping:
-                if free >= ring.size >> 1:
-                    ring.begin(self._head())
-            elif size > free:
-                ring.skip()
-            elif not packets or self._seen == ring.segment:
+            if size <= room and (self._seen == ring.segment or not packets):
                 ring.append(buffers, size)
                 self.stats.packets += packets
                 self.stats.bytes += size
                 return True
-        # also who has not introduced itself in the segment that has just begun
+            if room >= 0:
+                # also who has not introduced itself in the segment that has just begun
+                if size > room:
+                    ring.skip()
+            elif ring.skipping and ring.free >= ring.size >> 1:
+                ring.begin(self._head())
         return self.lose(packets, payload)
 
     def lose(self, packets: int, payload: int) -> bool:
-        """Count what is not written. Always False."""
-        self.stats.lost_packets += packets
-        self.stats.lost_bytes += payload
+        """Count what is not written, if somebody wants it. Always False."""
+        if not self.ring.idle:
+            self.stats.lost_packets += packets
+            self.stats.lost_bytes += payload
         return False
 
     def close(self, last: Callable[[Stats], bytes]) -> None:

@@ -38,6 +38,10 @@ class BlockSink(Protocol):
     def segment(self) -> int:
         """The number of the file that the next blocks go to, from 1."""
 
+    @property
+    def losing(self) -> bool:
+        """Whether all is lost that comes now, so that it need not be made: see `lose`."""
+
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
         """Write whole blocks; the buffers are free again on return. False if they are lost.
 

@@ -34,6 +34,7 @@ HANDSHAKE: Final = 4
 
 _V4 = struct.Struct(">HHIHH12sIIHHHH")
 _V6 = struct.Struct(">IHH36sIIHHHH")
+_V4_NUMBERS, _V6_NUMBERS = struct.calcsize(">HHIHH12s"), struct.calcsize(">IHH36s")
 _V4_FIRST: Final = IPV4_PLAIN << 8
 _DONT_FRAGMENT: Final = 0x4000
 _HOPS: Final = 64
@@ -51,7 +52,7 @@ _MASK: Final = 0xFFFFFFFF
 class Half:
     """One direction of a conversation: `seq` is the number of the byte that comes next."""
 
-    __slots__ = ("_acked", "_addresses", "_ip_sum", "_six", "_tcp_sum", "peer", "seq")
+    __slots__ = ("_acked", "_addresses", "_ip_sum", "_six", "_tcp_sum", "numbers_at", "peer", "seq")
     peer: Half
 
     def __init__(self, source: Endpoint, target: Endpoint, seq: int) -> None:
@@ -63,6 +64,8 @@ class Half:
             first, second = (
                 b"\0" * 10 + b"\xff\xff" + ip if len(ip) == 4 else ip for ip in (first, second)
             )
+        self.numbers_at = _V6_NUMBERS if self._six else _V4_NUMBERS
+        """Where the headers have their sequence and ACK numbers."""
         self._addresses = first + second + struct.pack(">HH", source[1], target[1])
         addresses = sum(struct.unpack(f">{len(first)}H", first + second))
         self._tcp_sum = addresses + TCP
@@ -70,10 +73,16 @@ class Half:
 
     def header(self, length: int, flags: int = PSH | ACK, options: bytes = b"") -> bytes:
         """The IP and TCP headers of the next segment, with so many bytes of payload."""
-        seq, ack = self.seq, self.peer.seq if flags & ACK else 0
-        self.seq = (seq + length) & _MASK
-        self._acked = ack
+        seq, ack = self.numbers(length)
+        if not flags & ACK:
+            self._acked = ack = 0
         return self._pack(seq, ack, length, flags, options)
+
+    def numbers(self, length: int) -> tuple[int, int]:
+        """The sequence and ACK numbers of the next segment, with so many bytes of payload."""
+        seq, self._acked = self.seq, self.peer.seq
+        self.seq = (seq + length) & _MASK
+        return seq, self._acked
 
     def skip(self, length: int) -> None:
         """Bytes that are in no segment: they leave a gap."""

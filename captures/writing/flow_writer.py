@@ -13,6 +13,7 @@ from barnabas.captures.tcp.events import FlowName
 from barnabas.captures.writing.block_sink import Behind, BlockSink
 from barnabas.captures.writing.flow_headers import SEGMENT, FlowHeaders, Half
 from barnabas.captures.writing.pcapng import comment_option, packet
+from barnabas.captures.writing.plain_packet import PlainPacket
 from barnabas.specs.frames import Direction
 
 Comment = Mapping[str, Any]
@@ -102,7 +103,11 @@ class _Flow:
         """The last one that it was introduced in, or is about to be."""
         self._about = about
         # ports are used again: another number tells the conversations apart
-        self._headers = FlowHeaders(client, server, connection << 16)
+        self._headers = headers = FlowHeaders(client, server, connection << 16)
+        self._plain = {
+            "request": PlainPacket(headers.request),
+            "response": PlainPacket(headers.response),
+        }
         self._first: list[Buffer] = []
         """Packets that name the flow, until the file takes them: without them the rest has no name."""
         self._begun = False
@@ -135,17 +140,20 @@ class _Flow:
     ) -> None:
         """A chunk of one direction, in packets that end at the cuts."""
         size = len(data)
-        if self.sink.stats.stopped is not None:
-            self.sink.lose(-(-size // SEGMENT) or 1, size)
+        sink = self.sink
+        half = self._headers.request if direction == "request" else self._headers.response
+        if sink.losing:
+            sink.lose(-(-size // SEGMENT) or 1, size)
+            half.skip(size)
+            self._begun = True
             return
         if self.segment != self.sink.segment:
             self.introduce(ts_ns, {})
-        half = self._headers.request if direction == "request" else self._headers.response
         if self._missing:
             half.skip(self._missing.pop(direction, 0))
         try:
             if size <= SEGMENT and size and not cuts:
-                self.put(packet(ts_ns, half.header(size), data), 1, size)
+                self.put(self._plain[direction].of(ts_ns, data), 1, size)
                 return
             buffers: list[Buffer] = []
             for block in _packets(half, memoryview(data), ts_ns, cuts):

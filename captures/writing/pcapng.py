@@ -28,6 +28,10 @@ from barnabas.captures.files.pcapng import (
 _PIECE: Final = FULL + 3
 """Bytes of a comment in one option at most."""
 _HEAD, _LENGTH, _EPB = LAYOUTS["<"]
+PACKET_HEAD: Final = _EPB.size
+"""Bytes of a packet before its headers."""
+PACKET_TIME: Final = struct.calcsize("<III")
+"""Where among them its time stands, in two words."""
 _PADDING: Final = (b"", b"\0\0\0", b"\0\0", b"\0")
 
 

@@ -80,6 +80,11 @@ class Segments:
         """What was written and lost so far, in all segments."""
         return self.sink.stats
 
+    @property
+    def losing(self) -> bool:
+        """Whether it writes no more."""
+        return self.sink.losing
+
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
         """Write whole blocks; the buffers are free again on return. False if they are lost."""
         taken = self.sink.put(buffers, packets, payload)

@@ -122,6 +122,11 @@ class Sink:
             os.close(self._file)
             raise
 
+    @property
+    def losing(self) -> bool:
+        """Whether it writes no more."""
+        return self.stats.stopped is not None
+
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
         """Write whole blocks; the buffers are free again on return. False if they are lost."""
         size = sum(map(len, buffers))

@@ -26,6 +26,8 @@ FIRST = (1 << 16) + 1
 class Shared:
     """A sink that others write to as well: segments begin before its next puts."""
 
+    losing = False
+
     def __init__(self) -> None:
         self.stats = Stats()
         self.data = b""
