@@ -96,7 +96,7 @@ class LogProcess:
     def _fork(self) -> None:
         self._gone, self._heard = False, b""
         self._report, report = os.pipe()
-        main = partial(read, self._ring, self._output, self._as_json, report)
+        main = partial(read, self._ring, self._output, self._as_json, report, self.stream.waits)
         self._pid = fork(main, [self._ring.woken, report], "log")
         os.close(report)
         os.set_blocking(self._report, False)

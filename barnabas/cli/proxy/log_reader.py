@@ -20,7 +20,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.console.printer import Printer
 
 NICE: Final = 10
-"""How far the reader stands behind the traffic where both want the same core."""
+"""How far the reader stands behind the traffic where both want the same core; see `stand_back`, too."""
 
 BATCH: Final = 256
 """Exchanges that are written together at most."""
@@ -30,12 +30,19 @@ SAY_AGAIN: Final = 5.0
 
 
 class LogReader:
-    """Shows what the ring has until it is closed. tell: what the proxy is to know, as JSON can have it."""
+    """Shows what the ring has until it is closed. tell: what the proxy is to know, as JSON can have it.
+    behind: called now and then while much waits."""
 
     def __init__(
-        self, ring: Ring, output: Output, as_json: bool, tell: Callable[[dict[str, Any]], None]
+        self,
+        ring: Ring,
+        output: Output,
+        as_json: bool,
+        tell: Callable[[dict[str, Any]], None],
+        behind: Callable[[], None],
     ) -> None:
         self._ring = ring
+        self._behind = behind
         self._output = output
         self._printer = Printer(
             output, output.learning(output.json if as_json else output.exchange)
@@ -61,6 +68,8 @@ class LogReader:
             self._printer.exchange(exchange)
             if self._printer.shown >= self._batch:
                 self._write()
+                if self._ring.waiting > self._ring.size >> 3:
+                    self._behind()
         self._write()
         output = self._output
         told = {
@@ -101,12 +110,23 @@ class LogReader:
         self._tell({"undecodable": undecodable(exchange)})
 
 
-def read(ring: Ring, output: Output, as_json: bool, report: int) -> None:
-    """In a process that was just forked: read, and tell what there is to tell on a pipe."""
+def stand_back() -> None:
+    """Run only where nobody else wants a core: who is behind takes nothing from the traffic.
+
+    For good: who is not root finds no way back (sched(7)).
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # a container may forbid it
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def read(ring: Ring, output: Output, as_json: bool, report: int, awaited: bool) -> None:
+    """In a process that was just forked: read, and tell what there is to tell on a pipe. awaited: whether
+    traffic waits for it."""
     os.nice(NICE)
 
     def tell(said: dict[str, Any]) -> None:
         with contextlib.suppress(BrokenPipeError):  # the proxy was killed
             os.write(report, json.dumps(said).encode() + b"\n")
 
-    LogReader(ring, output, as_json, tell).run()
+    LogReader(ring, output, as_json, tell, (lambda: None) if awaited else stand_back).run()

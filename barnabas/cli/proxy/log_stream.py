@@ -28,6 +28,7 @@ class LogStream:
     def __init__(self, ring: Ring, meta: Comment, waits: bool = False) -> None:
         self.ring = ring
         self.meta = meta
+        self.waits = waits
         self.sink = RingSink(ring, lambda: head(meta), self._low if waits else lambda: None)
         self.writer = RingWriter(self.sink)
         self._unsaid = 0

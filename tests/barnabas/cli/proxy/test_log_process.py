@@ -139,8 +139,10 @@ def test_a_reader_that_stands_still_costs_no_traffic(bootstrap: str) -> None:
         reader = reader_of(process)
         os.kill(reader, signal.SIGSTOP)
         ask(client, range(11, 1400), client_software_name=LARGE)
+        assert os.sched_getscheduler(reader) == os.SCHED_OTHER
         os.kill(reader, signal.SIGCONT)
         before = correlation_ids(process, 900)
+        assert os.sched_getscheduler(reader) == os.SCHED_IDLE, "it takes no core from the traffic"
         ask(client, range(1400, 1411))
         printed, passed, lost, errors = ended(process)
     printed = before + printed
@@ -226,6 +228,7 @@ def test_traffic_waits_for_the_log_if_asked_to(bootstrap: str) -> None:
                 )
             os.kill(reader, signal.SIGCONT)
             before = correlation_ids(process, number - 1)
+            assert os.sched_getscheduler(reader) == os.SCHED_OTHER, "others could make traffic wait"
             assert int.from_bytes(frame(client)[:4]) == number
             ask(client, range(number + 1, number + 11))
         printed, passed, lost, _ = ended(process)
