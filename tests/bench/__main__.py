@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.bench import (
     accuracy,
     batches,
     codecs,
+    disk,
     endurance,
     executing,
     generation,
@@ -39,6 +41,7 @@ examples:
   python -m tests.bench --only tls                 TLS and SASL_SSL, beside HAProxy and stunnel
   python -m tests.bench --only real                the Java producer and a real broker
   python -m tests.bench --only rules               exactness of delays, cost of rules: a minute
+  python -m tests.bench --only disk                ways to write a long capture: a minute
   python -m tests.bench --only replay              a capture into a sink
   python -m tests.bench --only reading             captures of 1 GiB, beside tshark: 4 to 5 minutes
   python -m tests.bench --only rows                rows and lines, and decode: a minute
@@ -66,6 +69,7 @@ def main() -> None:
             "codec",
             "real",
             "rules",
+            "disk",
             "replay",
             "reading",
             "rows",
@@ -149,6 +153,12 @@ def main() -> None:
             exact, remark = accuracy.measure(rounds, 5 * seconds, status.update)
         console.print(rule_cost.table(costs), *accuracy.tables(exact, remark), sep="\n")
         found["rules"] = {"cost": rule_cost.as_json(costs), **accuracy.as_json(exact)}
+    if asked.only in (None, "disk") and not asked.long:
+        size = 64 << 20 if asked.quick else 256 << 20
+        with console.status("disk") as status:
+            ways, remark = disk.measure(Path(tempfile.gettempdir()), size, status.update)
+        console.print(disk.table(ways, size, remark))
+        found["disk"] = disk.as_json(ways)
     if asked.only in (None, "replay") and not asked.long:
         with console.status("replay") as status:
             replayed = replaying.measure(rounds, status.update)
