@@ -45,6 +45,12 @@ UNSUPPORTED_VERSION: Final = 35
 
 _COLUMN_NAMES: Final = tuple(name for name, _ in COLUMNS)
 
+_REMEMBERED: Final = 8
+"""Decoded bodies of a message that are kept ..."""
+
+_SHORT: Final = 2048
+"""... of so many bytes at most."""
+
 _UNREAD: Final = object()
 _BODIES: Final = "request_body", "response_body"
 
@@ -176,7 +182,8 @@ class Exchange:
 
     @property
     def request(self) -> dict[str, Any] | None:
-        """The request's decoded body, with its secrets; None if not kept or undecodable."""
+        """The request's decoded body, with its secrets; None if not kept or undecodable. Exchanges may share
+        it: nobody changes it."""
         if self._request is _UNREAD:
             self._request = self._decoded("request", self.request_body)
         return self._request  # type: ignore[no-any-return]
@@ -249,13 +256,24 @@ class Exchange:
             return None
         try:
             version = body_version(self.key, self.version, direction, body)
-            return codec_of(self.key, version, direction).decode(body)
+            return _decoder(self.key, version, direction)(body)
         except TooLarge as problem:
             self.too_large += (direction,)
             self._reasons[direction] = str(problem)
         except (Malformed, LookupError) as problem:
             self._reasons[direction] = str(problem)
         return None
+
+
+@lru_cache(1024)
+def _decoder(
+    key: int, version: int, direction: Direction
+) -> Callable[[bytes], dict[str, Any] | None]:
+    """Decodes bodies of a message: clients and brokers say much again and again (heartbeats, versions,
+    metadata), and what is short is kept for when it comes again. Raises LookupError."""
+    decode = codec_of(key, version, direction).decode
+    remembered = lru_cache(_REMEMBERED)(decode)
+    return lambda body: remembered(body) if len(body) <= _SHORT else decode(body)
 
 
 def with_bodies(exchange: Exchange) -> Exchange:

@@ -9,7 +9,6 @@ clock of a log never goes back, however long a Fetch has waited; the latency tel
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from functools import lru_cache
@@ -66,7 +65,7 @@ class Columns:
         least = self._cells.get(kind)
         if least is None:
             return text
-        most, size = _most(kind, width), cells(text)
+        most, size = _most(kind, width), len(text) if text.isascii() else cells(text)
         if size > most:
             text = _middle(text, most)
             size = cells(text)
@@ -147,30 +146,33 @@ def segments(found: Shown, *, zone: tzinfo | None = None) -> list[Segment]:
 
     zone: of the time of day, by default the machine's.
     """
-    now = found.end // 1_000_000
-    latency = found.latency_ms
-    parts = (
-        ("time", f"{_clock(now // 1000, zone)}.{now % 1000:03}"),
-        ("client", found.client),
-        ("broker", "-" if found.broker is None else f"b{found.broker}"),
-        ("api", f"{found.api} v{found.version}"),
-        ("details", found.details),
-        ("note", found.note),
-        ("error", found.error),
-        ("slow" if _slow(found) else "latency", "" if latency is None else ms(latency)),
-        ("rules", f"⟵ {', '.join(found.rules)}" if found.rules else ""),
-    )
-    return [(kind, text if text.isprintable() else printable(text)) for kind, text in parts if text]
+    end, client, broker, key, version, api, details, note, error, latency, rules = found
+    second, rest = divmod(end // 1_000_000, 1000)
+    parts = [
+        ("time", f"{_clock(second, zone)}.{rest:03}"),
+        ("client", client),
+        ("broker", "-" if broker is None else f"b{broker}"),
+        ("api", f"{api} v{version}"),
+    ]
+    if details:
+        parts.append(("details", details))
+    if note:
+        parts.append(("note", note))
+    if error:
+        parts.append(("error", error))
+    if latency is not None:
+        slow = latency >= (SLOW_WAIT_MS if key in WAITING else SLOW_MS)
+        parts.append(("slow" if slow else "latency", ms(latency)))
+    if rules:
+        parts.append(("rules", f"⟵ {', '.join(rules)}"))
+    if plain(parts).isprintable() and client:  # nearly all
+        return parts
+    return [(kind, printable(text)) for kind, text in parts if text]
 
 
 @lru_cache(64)
 def _clock(second: int, zone: tzinfo | None) -> str:
     return f"{datetime.fromtimestamp(second, zone):%H:%M:%S}"
-
-
-def _slow(found: Shown) -> bool:
-    limit = SLOW_WAIT_MS if found.key in WAITING else SLOW_MS
-    return found.latency_ms is not None and found.latency_ms >= limit
 
 
 def ms(latency: float) -> str:
@@ -179,7 +181,9 @@ def ms(latency: float) -> str:
     >>> ms(0.1234), ms(12.34), ms(1234.5)
     ('0.12 ms', '12.3 ms', '1234 ms')
     """
-    return f"{latency:.{2 if latency < 10 else 1 if latency < 100 else 0}f} ms"
+    if latency < 10:
+        return f"{latency:.2f} ms"
+    return f"{latency:.1f} ms" if latency < 100 else f"{latency:.0f} ms"
 
 
 def line(
@@ -197,9 +201,9 @@ def line(
     if width is None:
         padded = [(kind, text + " " * (PADDED.get(kind, 0) - cells(text))) for kind, text in parts]
         return _spaced(padded)
-    columns = columns or Columns()
+    put = (columns or Columns()).put
     parts = [
-        (kind, columns.put(kind, text, width) if kind in PADDED else text) for kind, text in parts
+        (kind, put(kind, text, width)) if kind in PADDED else (kind, text) for kind, text in parts
     ]
     text = " ".join([text for _, text in parts])
     if len(text) <= width and _narrow(text):  # most lines
@@ -221,10 +225,12 @@ def cells(text: str) -> int:
 
 def _narrow(text: str) -> bool:
     """Whether it has only characters of ASCII, and signs of ours that take one cell, too."""
-    return text.isascii() or _SIGNS.sub("", text).isascii()
-
-
-_SIGNS: Final = re.compile("[→⟵…]")
+    if text.isascii():
+        return True
+    signs = (
+        text.count("→") + text.count("⟵") + text.count("…")
+    )  # three bytes each, others two or more
+    return len(text.encode("utf-8", "surrogatepass")) == len(text) + 2 * signs
 
 
 def _spaced(parts: list[Segment]) -> list[Segment]:

@@ -126,6 +126,20 @@ def test_bodies_are_decoded_once() -> None:
     assert one.undecodable == ""
 
 
+def test_a_short_body_that_comes_again_is_the_same() -> None:
+    def asked(group: str) -> Exchange:
+        who = {"group_id": group, "member_id": "m", "generation_id": 1}
+        return exchange("Heartbeat", 4, request=who)
+
+    one, other = asked("readers"), asked("writers")
+    assert asked("readers").request is one.request is not None
+    assert one.request["group_id"] == "readers"
+    assert other.request != one.request
+    long = "x" * 4096
+    assert asked(long).request == asked(long).request
+    assert asked(long).request is not asked(long).request, "memory is bounded"
+
+
 def test_what_is_undecodable_says_why() -> None:
     one = exchange("Heartbeat", 0, request={"group_id": "g"})
     one.response_body = b"\x00"
