@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from barnabas.captures.files.pcapng import Buffer
+from barnabas.captures.files.pcapng import ENHANCED, Buffer, block_head
 from barnabas.captures.live.reading import await_more
 from barnabas.captures.live.ring import Ring
+from barnabas.captures.tcp.headers import LINKTYPE_RAW, parse
 from barnabas.captures.writing.block_sink import Behind, Stats
 from barnabas.captures.writing.flow_writer import Comment
+from barnabas.captures.writing.pcapng import PACKET_HEAD
 from barnabas.captures.writing.writer import CaptureState, CaptureWriter
 
 
@@ -56,6 +58,21 @@ class CaptureRingSink:
 
     def close(self, last: Callable[[Stats], bytes]) -> None:
         """Nothing: who pumps closes the file."""
+
+
+def fitting(data: bytes, room: float) -> tuple[int, int, int]:
+    """Of whole blocks those at the beginning that fit: their bytes, packets and payload."""
+    at = packets = payload = 0
+    while at < len(data):
+        _, kind, length = block_head(data, at, "<", at)
+        if at + length > room:
+            break
+        if kind == ENHANCED:
+            packets += 1
+            found = parse(LINKTYPE_RAW, data[at + PACKET_HEAD : at + length])
+            payload += 0 if found is None else len(found.payload)
+        at += length
+    return at, packets, payload
 
 
 class CapturePump:
@@ -108,7 +125,8 @@ class CapturePump:
     def close(self) -> None:
         """Write what is there, when nobody puts more into the ring."""
         self._ring.close()
-        self._thread.join()
+        if self._thread.ident is not None:  # or it was never started
+            self._thread.join()
         self._closed = True
         self._writer.lose(*self._ring.lost)
         self._writer.close()
@@ -140,8 +158,14 @@ class CapturePump:
             packets, payload = self._ring.put
             more = packets - self._counted[0], payload - self._counted[1]
             self._counted = packets, payload
+            size = sum(map(len, pieces))
+            if self._writer.left < size:
+                data = b"".join(pieces)
+                at, packets, payload = fitting(data, self._writer.left)
+                self._writer.write([data[:at]], packets, payload)
+                pieces, more = [memoryview(data)[at:]], (more[0] - packets, more[1] - payload)
             self._writer.write(pieces, *more)
-            self._ring.drop(sum(map(len, pieces)))
+            self._ring.drop(size)
         stats = self._writer.stats
         if stats.lost_packets > self._lost and stats.stopped is None:
             self._lost = stats.lost_packets

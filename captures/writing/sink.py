@@ -123,6 +123,11 @@ class Sink:
             raise
 
     @property
+    def left(self) -> float:
+        """Bytes until it has reached its limit."""
+        return math.inf if self._limit is None else self._limit - self.accepted
+
+    @property
     def losing(self) -> bool:
         """Whether it writes no more."""
         return self.stats.stopped is not None

@@ -10,6 +10,7 @@ is, and where in its bytes and frames the segment begins (`goes_on`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -113,6 +114,12 @@ class CaptureWriter:
     def segment_size(self) -> int | None:
         """Bytes at which a segment ends."""
         return None if self._segments is None else self._segments.rotation.size
+
+    @property
+    def left(self) -> float:
+        """Bytes until its limit."""
+        sink = self._sink if self._segments is None else self._segments.sink
+        return sink.left if isinstance(sink, Sink) else math.inf
 
     def write(self, buffers: Sequence[Buffer], packets: int, payload: int) -> None:
         """Blocks that others have made, who say where segments end: see `turn`."""

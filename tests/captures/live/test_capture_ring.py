@@ -144,6 +144,28 @@ def test_a_capture_that_stops_counts_what_comes_later(tmp_path: Path) -> None:
     assert (account["packets"], account["bytes"]) == (3, 3110)
 
 
+def test_a_capture_takes_what_fits_of_what_came_together(tmp_path: Path) -> None:
+    capture = CaptureWriter(tmp_path / "f", limit=2000, meta={})
+    ring = Ring(1 << 16)
+    pump = CapturePump(ring, capture)
+    flow = RingWriter(CaptureRingSink(ring)).open(1, CLIENT, LISTENER, NOW, {})
+    for _ in range(20):
+        flow.arrived("request", bytes(100), NOW)
+    pump.start()
+    pump.close()
+    read = [event for event in CaptureReader(tmp_path / "f") if isinstance(event, Chunk)]
+    assert pump.stats.stopped == "it reached its size limit"
+    assert 2000 - 320 - 180 < pump.stats.bytes <= 2000
+    assert pump.stats.lost_bytes == 2000 - 100 * len(read)
+    assert pump.stats.lost_packets == 20 - len(read) < 15
+
+
+def test_who_never_began_can_be_closed(tmp_path: Path) -> None:
+    pump = CapturePump(Ring(1 << 16), CaptureWriter(tmp_path / "f", limit=None, meta={}))
+    pump.close()
+    assert pump.stats.stopped is None
+
+
 class Choosy(Sink):
     """A sink that loses what it is told to lose."""
 
