@@ -32,7 +32,16 @@ class Client(NamedTuple):
     @property
     def name(self) -> str:
         """How lines for a person name the connection."""
-        return f"connection {self.number} ({endpoint_text(self.address)})"
+        return connection_name(self.number, self.address)
+
+
+def connection_name(number: int, address: Address) -> str:
+    """How lines for a person name a connection.
+
+    >>> connection_name(3, ("10.0.0.1", 5000))
+    'connection 3 (10.0.0.1:5000)'
+    """
+    return f"connection {number} ({endpoint_text(address)})"
 
 
 class Listeners:

@@ -228,6 +228,11 @@ class Proxy:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def turned_away(self, client: str, why: str, kind: str) -> None:
+        """A client could not be connected through: it is counted, and of each kind said now and then."""
+        self.totals.unreachable += 1
+        self._unreachable.say(kind, f"{client}: {why}; closed", self._loop.time())
+
     def _over(self, number: int) -> None:
         self._open.discard(number)
         self._changed(len(self._open))
@@ -241,11 +246,8 @@ class Proxy:
             try:
                 broker, host = await self._upstream.dial(node)
             except OSError as problem:
-                self.totals.unreachable += 1
                 what = f"{node.name} at {node.place} can't be reached: {reason_of(problem)}"
-                self._unreachable.say(
-                    node.name, f"{client.name}: {what}; closed", self._loop.time()
-                )
+                self.turned_away(client.name, what, node.name)
                 return
             unless_relayed.callback(broker.close)
             try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pickle
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
-from barnabas.proxy.network.listeners import Client
+from barnabas.proxy.network.listeners import Client, connection_name
 
 _SIZE: Final = 4
 """Bytes of the size in front of what is known. The socket comes with the first of them."""
@@ -43,14 +43,14 @@ def hand(end: socket.socket, client: Client) -> bool:
     return True
 
 
-def handed(end: socket.socket) -> Iterator[Client]:
-    """Those that wait here."""
+def handed(end: socket.socket, lost: Callable[[str], None]) -> Iterator[Client]:
+    """Those that wait here. lost: told of whom this process has no descriptor for, so that it is closed."""
     while True:
         try:
             size, sockets, _, _ = socket.recv_fds(end, _SIZE, 1)
         except BlockingIOError:
             return
-        if not sockets:
+        if not size:
             return
         _wait(end)
         with end.makefile("rb", buffering=0) as rest:
@@ -60,9 +60,12 @@ def handed(end: socket.socket) -> Iterator[Client]:
                 about += rest.read(int.from_bytes(size) - len(about))
         end.setblocking(False)
         number, address, node = pickle.loads(about)  # noqa: S301 - from our own process
-        sock = socket.socket(fileno=sockets[0])
-        sock.setblocking(False)
-        yield Client(number, sock, address, node)
+        if sockets:
+            sock = socket.socket(fileno=sockets[0])
+            sock.setblocking(False)
+            yield Client(number, sock, address, node)
+        else:
+            lost(connection_name(number, address))
 
 
 def _wait(end: socket.socket) -> None:

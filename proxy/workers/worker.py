@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -93,10 +95,15 @@ class Worker:
         return own.get(name) or getattr(self._target, name)
 
     def _take(self) -> None:
-        for client in handed(self._ends.clients):
+        for client in handed(self._ends.clients, self._no_descriptor):
             self._took()
             self.topology.meet(client.node)
             self.proxy.take(client)
+
+    def _no_descriptor(self, name: str) -> None:
+        self._took()
+        why = os.strerror(errno.EMFILE)
+        self.proxy.turned_away(name, why, why)
 
     async def _adopt(self, text: str, began: int) -> None:
         """As `Proxy.adopt`. The scenario comes as text: functions of a user's fault can't always be sent."""

@@ -154,7 +154,8 @@ class LogProcess:
 
     def _wait(self, timeout: float, over: Callable[[], bool]) -> None:
         """Hear the reader until something holds, or it is gone, or for some seconds."""
-        until = time.monotonic() + timeout
+        until, polled = time.monotonic() + timeout, select.poll()
+        polled.register(self._report, select.POLLIN)
         while not (over() or self._gone) and (rest := until - time.monotonic()) > 0:
-            if select.select([self._report], [], [], rest)[0]:
+            if polled.poll(rest * 1000):
                 self._hear()

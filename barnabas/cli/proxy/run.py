@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import secrets
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -34,6 +35,7 @@ def run_proxy(job: Job) -> int:
     """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start."""
     if job.control is not None:
         check(job.control)
+    allow_descriptors()
     rules = Rules(job.scenario)
     rules.began = clock()
     meta = {"masked": job.options.masking.kinds, **rules.meta()}
@@ -48,6 +50,13 @@ def run_proxy(job: Job) -> int:
     finally:
         if capture is not None:
             capture.close()
+
+
+def allow_descriptors() -> None:
+    """Let this process and its workers have as many descriptors as the system allows: two a connection."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):  # a system whose limit is not what it allows
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def open_capture(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from barnabas.captures.kafka.exchange import Exchange
@@ -151,7 +152,7 @@ def test_who_takes_records_leads() -> None:
 
 def test_a_hint_in_a_refusal_is_as_good_as_metadata() -> None:
     hint = produce(0, ["a"], error=NOT_LEADER, version=10)
-    body = dict(hint.response or {})
+    body = copy.deepcopy(hint.response or {})
     body["responses"][0]["partition_responses"][0]["current_leader"] = {
         "leader_id": 2,
         "leader_epoch": 8,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import socket
 
 import pytest
@@ -27,7 +29,7 @@ def test_it_arrives_whole_and_is_closed_here() -> None:
         owns.append(own)
         assert hand(ours, found)
         assert found.socket.fileno() == -1
-    for own, found in zip(owns, handed(theirs), strict=True):
+    for own, found in zip(owns, handed(theirs, pytest.fail), strict=True):
         assert (found.address, found.node.upstream, found.node.listen) == (
             ("10.0.0.1", 5000 + found.number),
             NODE.upstream,
@@ -39,7 +41,7 @@ def test_it_arrives_whole_and_is_closed_here() -> None:
         assert found.socket.recv(5) == b"hello"
         found.socket.close()
         own.close()
-    assert list(handed(theirs)) == []
+    assert list(handed(theirs, pytest.fail)) == []
     ours.close()
     theirs.close()
 
@@ -54,10 +56,10 @@ def test_where_there_is_no_room_it_stays() -> None:
         if not hand(ours, found):
             kept = found
     assert kept.socket.fileno() != -1
-    for found in handed(theirs):
+    for found in handed(theirs, pytest.fail):
         found.socket.close()
     assert hand(ours, kept)
-    for each in (*owns, *(found.socket for found in handed(theirs)), ours, theirs):
+    for each in (*owns, *(found.socket for found in handed(theirs, pytest.fail)), ours, theirs):
         each.close()
 
 
@@ -68,4 +70,30 @@ def test_nobody_is_there_to_take_it() -> None:
     with pytest.raises(OSError, match=r"pipe|reset"):
         hand(ours, found)
     for each in (own, found.socket, ours):
+        each.close()
+
+
+def test_who_finds_no_descriptor_is_closed_and_those_behind_arrive() -> None:
+    ours, theirs = link()
+    owns = []
+    for number in (1, 2):
+        own, found = client(number)
+        owns.append(own)
+        assert hand(ours, found)
+    lost: list[str] = []
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free, hard))  # the next one is too many
+    try:
+        assert next(handed(theirs, lost.append), None) is None
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert lost == ["connection 1 (10.0.0.1:5001)", "connection 2 (10.0.0.1:5002)"]
+    assert [own.recv(1) for own in owns] == [b"", b""]
+    own, found = client(3)
+    assert hand(ours, found)
+    (arrived,) = handed(theirs, lost.append)
+    assert (arrived.number, len(lost)) == (3, 2)
+    for each in (*owns, own, arrived.socket, ours, theirs):
         each.close()
