@@ -1,7 +1,7 @@
 """Ways to write a long capture to a disk: what each costs the process that writes, segment after segment.
 
 Each way writes `SEGMENTS` files behind the first `KEPT`; for each the oldest goes, as with `--rotate` and
-`--keep`. Files are written in chunks, as the proxy reads them.
+`--rotate-keep`. Files are written in chunks, as the proxy reads them.
 """
 
 from __future__ import annotations
