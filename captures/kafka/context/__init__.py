@@ -10,11 +10,14 @@ it says so (`complete`, None), and never guesses.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
+from barnabas.captures.kafka.context import brokers, groups, members, producers, sessions
 from barnabas.captures.kafka.context.brokers import Brokers
 from barnabas.captures.kafka.context.groups import Group, learn_group
-from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, ids_with_names
+from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, directions, ids_with_names
 from barnabas.captures.kafka.context.members import Members
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.context.producers import learn_producer
@@ -43,15 +46,8 @@ class Context:
 
     def learn(self, exchange: Exchange) -> None:
         """Take what an exchange teaches. Bodies that can't be read teach nothing."""
-        for topic, name in ids_with_names(exchange, TOPIC):
-            self.topics[topic] = name
-        for producer, transactional_id in ids_with_names(exchange, PRODUCER):
-            self.producers[producer] = transactional_id
-        learn_producer(self.producers, exchange)
-        learn_group(self.groups, exchange)
-        self.sessions.learn(exchange)
-        self.members.learn(exchange)
-        self.brokers.learn(exchange)
+        for learn in _lessons(exchange.key, exchange.version):
+            learn(self, exchange)
 
     @property
     def forgotten(self) -> int:
@@ -59,3 +55,29 @@ class Context:
         of_groups = self.groups.forgotten + self.members.forgotten
         of_brokers = self.brokers.nodes.forgotten + self.sessions.forgotten
         return self.topics.forgotten + self.producers.forgotten + of_groups + of_brokers
+
+
+Lesson = Callable[[Context, Exchange], None]
+
+
+@lru_cache(4096)
+def _lessons(key: int, version: int) -> tuple[Lesson, ...]:
+    """What there is to be learnt of an exchange: most teach nothing."""
+    return tuple(_found(key, version))
+
+
+def _found(key: int, version: int) -> Iterator[Lesson]:
+    if directions(key, version, TOPIC, True):
+        yield lambda context, exchange: context.topics.update(ids_with_names(exchange, TOPIC))
+    if directions(key, version, PRODUCER, True):
+        yield lambda context, exchange: context.producers.update(ids_with_names(exchange, PRODUCER))
+    if key in producers.KEYS:
+        yield lambda context, exchange: learn_producer(context.producers, exchange)
+    if key in groups.KEYS:
+        yield lambda context, exchange: learn_group(context.groups, exchange)
+    if key in sessions.KEYS:
+        yield lambda context, exchange: context.sessions.learn(exchange)
+    if key in members.KEYS:
+        yield lambda context, exchange: context.members.learn(exchange)
+    if key in brokers.KEYS:
+        yield lambda context, exchange: context.brokers.learn(exchange)

@@ -7,12 +7,16 @@ another host name or port the broker is not known.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import METADATA
+
+KEYS: Final = (METADATA,)
+"""Who teaches them."""
 
 
 class Brokers:
@@ -28,8 +32,6 @@ class Brokers:
 
     def learn(self, exchange: Exchange) -> None:
         """Take what a Metadata response says."""
-        if exchange.key != METADATA:
-            return
         paths = ("brokers.node_id", "brokers.host", "brokers.port", "cluster_id")
         response = fields(exchange, "response", *paths)
         if not response:

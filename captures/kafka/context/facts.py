@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, ids_without_names
+from barnabas.captures.kafka.context import members, sessions
+from barnabas.captures.kafka.context.id_names import (
+    PRODUCER,
+    TOPIC,
+    directions,
+    ids_without_names,
+)
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.jsonform import uuid_text
 
@@ -23,6 +30,8 @@ def facts(exchange: Exchange, context: Context) -> dict[str, Any]:
     assigned. transactions: transactional ids of the producer ids that stand alone.
     """
     found: dict[str, Any] = {}
+    if not _has_facts(exchange.key, exchange.version):
+        return found
     if topics := ids_without_names(exchange, TOPIC):
         found["topics"] = {uuid_text(topic): context.topics.get(topic) for topic in topics}
     session = context.sessions.of(exchange)
@@ -47,6 +56,13 @@ def facts(exchange: Exchange, context: Context) -> dict[str, Any]:
     if producers := ids_without_names(exchange, PRODUCER):
         found["transactions"] = {str(number): context.producers.get(number) for number in producers}
     return found
+
+
+@lru_cache(4096)
+def _has_facts(key: int, version: int) -> bool:
+    """Whether there may be something to say of such an exchange."""
+    alone = any(directions(key, version, kind, False) for kind in (TOPIC, PRODUCER))
+    return alone or key in sessions.KEYS or key in members.KEYS
 
 
 def _named(

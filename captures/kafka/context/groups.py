@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import JOIN_GROUP
+
+KEYS: Final = (JOIN_GROUP,)
+"""Who teaches it."""
 
 
 class Group(NamedTuple):
@@ -19,8 +22,6 @@ class Group(NamedTuple):
 
 def learn_group(groups: Memory[str, Group], exchange: Exchange) -> None:
     """Take what a JoinGroup says."""
-    if exchange.key != JOIN_GROUP:
-        return
     request = fields(exchange, "request", "group_id", "protocol_type")
     if not request or not request["protocol_type"]:
         return

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import uuid
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context.reading import fields, fields_of
@@ -19,8 +20,9 @@ from barnabas.specs.layout import Layout
 from barnabas.specs.registry import NAMES, api
 
 
-class Kind(NamedTuple):
-    """What an id and a name are called in messages, and the least id that is one."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """What an id and a name are called in messages, and the least id that is one. Hashed as itself."""
 
     ids: frozenset[str]
     names: frozenset[str]
@@ -58,7 +60,7 @@ class Place(NamedTuple):
 
 def ids_with_names(exchange: Exchange, kind: Kind) -> Iterator[tuple[Any, str]]:
     """(id, name) wherever an exchange has both."""
-    for direction in _directions(exchange.key, exchange.version, kind, True):
+    for direction in directions(exchange.key, exchange.version, kind, True):
         wanted, paths = _wanted(exchange.key, exchange.version, direction, kind, True)
         yield from _named(fields(exchange, direction, *paths), wanted, kind)
 
@@ -75,7 +77,7 @@ def ids_with_names_in(
 def ids_without_names(exchange: Exchange, kind: Kind) -> list[Any]:
     """The ids that stand in an exchange without a name."""
     ids: list[Any] = []
-    for direction in _directions(exchange.key, exchange.version, kind, False):
+    for direction in directions(exchange.key, exchange.version, kind, False):
         wanted, paths = _wanted(exchange.key, exchange.version, direction, kind, False)
         values = fields(exchange, direction, *paths)
         ids += [found for found, _ in _pairs(values, wanted, kind)]
@@ -83,7 +85,7 @@ def ids_without_names(exchange: Exchange, kind: Kind) -> list[Any]:
 
 
 @functools.lru_cache(4096)
-def _directions(key: int, version: int, kind: Kind, named: bool) -> tuple[Direction, ...]:
+def directions(key: int, version: int, kind: Kind, named: bool) -> tuple[Direction, ...]:
     """Those of an API's messages that have such ids with a name, or without one."""
     return tuple(way for way in DIRECTIONS if _wanted(key, version, way, kind, named)[0])
 

@@ -16,6 +16,8 @@ from barnabas.captures.kafka.exchange import Exchange
 CONSUMER: Final = 68
 SHARE: Final = 76
 STREAMS: Final = 88
+KEYS: Final = (CONSUMER, SHARE, STREAMS)
+"""Who teaches them."""
 
 GONE: Final = (25, 69, 110)
 """UNKNOWN_MEMBER_ID, GROUP_ID_NOT_FOUND, FENCED_MEMBER_EPOCH: the member has to begin anew."""
@@ -46,8 +48,6 @@ class Members(Memory[tuple[str, str], Member]):
 
     def learn(self, exchange: Exchange) -> None:
         """Take what a group heartbeat says."""
-        if exchange.key not in (CONSUMER, SHARE, STREAMS):
-            return
         request = fields(exchange, "request", *_ASKED)
         response = fields(exchange, "response", *_ANSWERED)
         if not request or not response:
@@ -74,7 +74,7 @@ class Members(Memory[tuple[str, str], Member]):
 
     def of(self, exchange: Exchange) -> Member | None:
         """The member whose heartbeat this is, as it is known after it; None for all else."""
-        if exchange.key not in (CONSUMER, SHARE, STREAMS):
+        if exchange.key not in KEYS:
             return None
         request = fields(exchange, "request", "group_id", "member_id")
         response = fields(exchange, "response", "member_id")

@@ -14,15 +14,16 @@ from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
 
+KEYS: Final = (PRODUCE, INIT_PRODUCER_ID, END_TXN)
+"""Who teaches it."""
+
 _MAGIC: Final = 16
 _PRODUCER_ID: Final = slice(43, 51)
 """In a record batch of magic 2 (DefaultRecordBatch)."""
 
 
 def learn_producer(producers: Memory[int, str], exchange: Exchange) -> None:
-    """Take what such an exchange says."""
-    if exchange.key not in (PRODUCE, INIT_PRODUCER_ID, END_TXN):
-        return
+    """Take what an exchange of KEYS says."""
     request = fields(exchange, "request", "transactional_id")
     name = (request or {}).get("transactional_id")
     if not name:

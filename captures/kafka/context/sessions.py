@@ -17,6 +17,9 @@ from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import FETCH, SHARE_ACKNOWLEDGE, SHARE_FETCH
 
+KEYS: Final = (FETCH, SHARE_FETCH, SHARE_ACKNOWLEDGE)
+"""Who teaches them."""
+
 NOT_FOUND: Final = (70, 122)
 """FETCH_SESSION_ID_NOT_FOUND, SHARE_SESSION_NOT_FOUND."""
 
@@ -85,7 +88,7 @@ class Sessions(Memory[Key, Session]):
         """Take what a Fetch, ShareFetch or ShareAcknowledge says."""
         if exchange.key == FETCH:
             self._fetch(exchange)
-        elif exchange.key in (SHARE_FETCH, SHARE_ACKNOWLEDGE):
+        else:
             self._share(exchange)
 
     def of(self, exchange: Exchange) -> Session | None:
