@@ -49,6 +49,8 @@ def look(
     >>> look(b"", "__consumer_offsets", limit=10)
     Records(looked=[], left_off=0, error=None)
     """
+    if begins and topic not in TOPICS and records.is_lone_batch(data):
+        return _NOTHING
     looked: list[Looked] = []
     left_off: int | None = 0
     size = 0
@@ -69,6 +71,9 @@ def look(
     except Malformed as e:
         return Records(looked, left_off, e)
     return Records(looked, left_off, None)
+
+
+_NOTHING: Final = Records([], 0, None)
 
 
 def _begins(data: bytes) -> bool:

@@ -11,6 +11,7 @@ the field one of
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import uuid
 from collections.abc import Mapping
@@ -32,6 +33,9 @@ Found = dict[str, Any]
 Scope = tuple[Mapping[str, Any], ...]
 """The structures around some bytes, innermost first."""
 
+Trail = tuple[str | int, ...]
+"""The way to some bytes: names of fields, and places in arrays."""
+
 MAX_DEPTH: Final = 8
 """Messages inside messages; only Envelopes can go further, and Kafka refuses those."""
 
@@ -46,7 +50,9 @@ SECRETS: Final = {
 
 
 _PLACES: Final = {
-    message: tuple(place for place in PLACES if place.message == message)
+    message: tuple(
+        (place, tuple(place.path.split("."))) for place in PLACES if place.message == message
+    )
     for message in dict.fromkeys(place.message for place in PLACES)
 }
 
@@ -117,14 +123,15 @@ def reveal(
     return _embedded(_message(key, direction), body, around)
 
 
+@functools.lru_cache(1024)
 def _message(key: int, direction: Direction) -> str:
     return f"{NAMES.get(key, '')}{direction.capitalize()}"
 
 
 def _embedded(message: str, values: Mapping[str, Any], around: Around) -> dict[str, Found]:
     found = {}
-    for place in _PLACES.get(message, ()):
-        for path, data, scope in _spots(values, place.path):
+    for place, names in _PLACES.get(message, ()):
+        for trail, data, scope in _spots(values, names):
             try:
                 shown = _look(place, data, scope, around)
             except Malformed as e:
@@ -132,27 +139,35 @@ def _embedded(message: str, values: Mapping[str, Any], around: Around) -> dict[s
             except (LookupError, ValueError) as e:
                 shown = _unread(str(e), data)
             if shown:
-                found[path] = shown
+                found[_path(trail)] = shown
     return found
 
 
-def _spots(values: Mapping[str, Any], path: str) -> list[tuple[str, bytes, Scope]]:
-    """Path, bytes and surrounding structures, innermost first, wherever bytes stand at a path."""
-    spots: list[tuple[str, Any, Scope]] = [("", values, ())]
-    for name in path.split("."):
-        found: list[tuple[str, Any, Scope]] = []
+def _spots(values: Mapping[str, Any], names: Trail) -> list[tuple[Trail, bytes, Scope]]:
+    """Trail, bytes and surrounding structures, innermost first, wherever bytes stand at these names."""
+    spots: list[tuple[Trail, Any, Scope]] = [((), values, ())]
+    for name in names:
+        found: list[tuple[Trail, Any, Scope]] = []
         for before, struct, around in spots:
             value = struct.get(name)
             if not value:  # null or empty: nothing hides there
                 continue
-            inner = f"{before}.{name}" if before else name
             scope = (struct, *around)
             if isinstance(value, list):
-                found += [(f"{inner}[{i}]", item, scope) for i, item in enumerate(value) if item]
+                found += [((*before, name, i), item, scope) for i, item in enumerate(value) if item]
             else:
-                found.append((inner, value, scope))
+                found.append(((*before, name), value, scope))
         spots = found
     return [spot for spot in spots if isinstance(spot[1], bytes)]  # else it is withheld
+
+
+def _path(trail: Trail) -> str:
+    """A trail as text.
+
+    >>> _path(("protocols", 0, "metadata"))
+    'protocols[0].metadata'
+    """
+    return "".join([f"[{step}]" if isinstance(step, int) else f".{step}" for step in trail])[1:]
 
 
 def _said(scope: Scope, name: str) -> Any:

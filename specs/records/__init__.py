@@ -11,7 +11,7 @@ from barnabas.specs.records.control import (
     marker_value,
 )
 from barnabas.specs.records.record import Record
-from barnabas.specs.records.record_set import Summary, read, summary
+from barnabas.specs.records.record_set import Summary, is_lone_batch, read, summary
 
 __all__ = [
     "CODECS",
@@ -25,6 +25,7 @@ __all__ = [
     "control_type",
     "coordinator_epoch",
     "decompress",
+    "is_lone_batch",
     "marker_value",
     "raw_snappy",
     "read",

@@ -61,6 +61,16 @@ def read(
         )
 
 
+def is_lone_batch(data: bytes | memoryview) -> bool:
+    """Whether it is one whole batch of magic 2 that has no control records: nearly all are."""
+    return (
+        len(data) >= _OVERHEAD[2]
+        and int.from_bytes(data[8:_SIZE_ENDS]) == len(data) - _SIZE_ENDS
+        and data[16] == 2
+        and not data[_ATTRIBUTES] & batch.CONTROL
+    )
+
+
 def summary(data: bytes | memoryview) -> Summary:
     """A record set in figures, from its headers alone; never raises.
 

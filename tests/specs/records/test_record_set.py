@@ -138,3 +138,19 @@ def test_mutated_sets_in_a_wrapper(inner: bytes, magic: int, offset: int) -> Non
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
     _read_all(data)
+
+
+@given(
+    data=st.binary(max_size=80), control=st.booleans(), cut=st.integers(0, 3), twice=st.booleans()
+)
+def test_of_a_lone_batch_no_control_records_are_read(
+    data: bytes, control: bool, cut: int, twice: bool
+) -> None:
+    made = records.build([records.Record(0, 1, None, data)], is_control=control)
+    found = made * (1 + twice)
+    found = found[: len(found) - cut]
+    assert records.is_lone_batch(found) == (not (control or cut or twice))
+    for each in (found, data):
+        if records.is_lone_batch(each):
+            assert list(records.read(each, control_only=True)) == []
+            assert len(list(records.read(each))) == 1
