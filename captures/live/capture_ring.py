@@ -125,8 +125,9 @@ class CapturePump:
     def close(self) -> None:
         """Write what is there, when nobody puts more into the ring."""
         self._ring.close()
-        if self._thread.ident is not None:  # or it was never started
-            self._thread.join()
+        if self._thread.ident is None:
+            self.start()
+        self._thread.join()
         self._closed = True
         self._writer.lose(*self._ring.lost)
         self._writer.close()

@@ -114,6 +114,8 @@ class _Flow:
         """Whether the handshake is in the file, or was lost with what came first: it names no more where
         the flow goes on."""
         self._closed = False
+        self._standing: Comment = {}
+        """What was said of the connection since its last packet: it still holds if yet another segment begins."""
         self._missing: dict[Direction, int] = {}
 
     def open(self, ts_ns: int) -> None:
@@ -125,13 +127,15 @@ class _Flow:
             self._first += packet(ts_ns, headers, b"", options)
             options = b""
 
-    def introduce(self, ts_ns: int, standing: Comment) -> None:
+    def introduce(self, ts_ns: int, standing: Comment | None = None) -> None:
         """Another segment has begun: there the flow is named before whatever comes first."""
         self.segment = self.sink.segment
+        if standing is not None:
+            self._standing = standing
         if not self._begun:
             return  # the handshake is still to be written, and names it
         ends = [self._headers.request.seq, self._headers.response.seq]
-        comment = {**self._about, "goes_on": {"seq": ends, **standing}}
+        comment = {**self._about, "goes_on": {"seq": ends, **self._standing}}
         options = comment_option(encode(comment))
         self._first = [*packet(ts_ns, self._headers.request.remark(), b"", options)]
 
@@ -145,10 +149,10 @@ class _Flow:
         if sink.losing:
             sink.lose(-(-size // SEGMENT) or 1, size)
             half.skip(size)
-            self._begun = True
+            self._begun, self._standing = True, {}
             return
         if self.segment != self.sink.segment:
-            self.introduce(ts_ns, {})
+            self.introduce(ts_ns)
         if self._missing:
             half.skip(self._missing.pop(direction, 0))
         try:
@@ -174,7 +178,7 @@ class _Flow:
             return
         self._closed = True
         if self.segment != self.sink.segment:
-            self.introduce(ts_ns, {})
+            self.introduce(ts_ns)
         buffers: list[Buffer] = []
         for headers in self._headers.farewell(reset):
             buffers += packet(ts_ns, headers, b"")
@@ -197,6 +201,7 @@ class _Flow:
         if self.sink.put([*self._first, *buffers], packets + len(self._first) // 3, payload):
             self._first = []
         self._begun = True
+        self._standing = {}
 
 
 def _packets(

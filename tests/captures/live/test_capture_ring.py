@@ -203,6 +203,15 @@ def test_what_the_disk_did_not_take_in_time_may_have_named_a_flow(tmp_path: Path
     assert (pump.stats.lost_packets, pump.stats.lost_bytes) == (5, 3)
 
 
+def test_what_was_put_is_written_though_the_pump_was_never_started(tmp_path: Path) -> None:
+    ring = Ring(1 << 16)
+    pump = CapturePump(ring, CaptureWriter(tmp_path / "f", limit=None, meta={}))
+    flow = RingWriter(CaptureRingSink(ring)).open(1, CLIENT, LISTENER, NOW, {})
+    flow.arrived("request", b"abc", NOW)
+    pump.close()
+    assert [type(event) for event in CaptureReader(tmp_path / "f")] == [Opened, Chunk]
+
+
 def test_a_note_stands_behind_what_was_put_before(tmp_path: Path) -> None:
     capture = CaptureWriter(tmp_path / "f", limit=None, meta={})
     ring = Ring(1 << 16)

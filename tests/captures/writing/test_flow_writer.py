@@ -123,6 +123,24 @@ def test_its_packets_are_those_of_one_that_was_in_time(act: Act, late: int) -> N
 
 
 @pytest.mark.parametrize("late", [1, 2, 5])
+def test_what_was_said_of_a_late_flow_is_said_in_the_segment_that_it_comes_to(late: int) -> None:
+    sink = Shared()
+    flow = begun(sink)
+    standing = {"frames": {"request": [1, 0], "response": [1, 0]}, "waiting": [[7, 3, 1]]}
+    flow.go_on(NOW, standing)
+    sink.meanwhile = late
+    flow.arrived("response", b"tail", NOW)
+    (named, _), _ = sink.take()
+    [text] = named.comments
+    said = document(text)["goes_on"]
+    assert {key: said[key] for key in standing} == standing
+    sink.meanwhile = 1
+    flow.arrived("response", b"more", NOW)
+    [text] = sink.take()[0][0].comments
+    assert document(text)["goes_on"].keys() == {"seq"}, "it held before the packet only"
+
+
+@pytest.mark.parametrize("late", [1, 2, 5])
 def test_what_is_missing_before_late_packets_is_missing_once(late: int) -> None:
     sink = Shared()
     flow = begun(sink)
