@@ -115,7 +115,7 @@ class _Flow:
         the flow goes on."""
         self._closed = False
         self._standing: Comment = {}
-        """What was said of the connection since its last packet: it still holds if yet another segment begins."""
+        """What was said of the connection since its last packet: it holds if yet another segment begins."""
         self._missing: dict[Direction, int] = {}
 
     def open(self, ts_ns: int) -> None:
