@@ -142,6 +142,12 @@ class Groups(ABC):
             if group.now is not None:
                 yield group.now.ended()
 
+    def present(self) -> Iterator[Generation]:
+        """Those that are not over."""
+        for group in self._groups.values():
+            if group.now is not None:
+                yield group.now
+
     def finish(self) -> Iterator[Generation]:
         """Those that no other one has followed; and the next one, if it is known why it would begin."""
         for group in self._groups.values():

@@ -270,6 +270,12 @@ class Generation:
             or latest(((join.ts - first.ts, join) for join in self.joins if join.new), "late")
         )
 
+    @property
+    def standstill(self) -> int | None:
+        """From the first JoinGroup until the last member knew its partitions, in ns; None: not known, as of
+        groups of KIP-848, where members that keep theirs go on."""
+        return self.assigned - self.first.ts if self.assigned and self.joins else None
+
     def row(self) -> dict[str, Any]:
         """In JSON form; texts are short."""
         last = max((join.end for join in self.joins), default=self.began)

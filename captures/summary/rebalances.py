@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from barnabas.captures.checks.epochs import Epochs
@@ -24,10 +24,16 @@ Row = dict[str, Any]
 class Rebalances:
     """Generations of classic groups, and group epochs of those of KIP-848, 932 and 1071."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(
+        self,
+        most: int = MOST,
+        bytes_: int = ROWS,
+        row: Callable[[Generation], Row] = Generation.row,
+    ) -> None:
         self.count = 0
         """Generations that are over."""
-        self._rows: Memory[int, Row] = Memory(most, ROWS)
+        self._rows: Memory[int, Row] = Memory(most, bytes_)
+        self._row = row
         self._of = (Generations(), Epochs())
 
     def note(self, exchange: Exchange) -> None:
@@ -39,12 +45,24 @@ class Rebalances:
         """Rows by group and time; the last generations are over now."""
         for of in self._of:
             self._keep(of.finish())
-        return sorted(
-            self._rows.values(), key=lambda row: (row["group"], row["ts"], row["generation"])
-        )
+        return _in_order(self._rows.values())
+
+    def rows(self) -> list[Row]:
+        """The same while more is to come, with the present generations."""
+        present = (self._row(one) for of in self._of for one in of.present())
+        return _in_order([*self._rows.values(), *present])
+
+    @property
+    def forgotten(self) -> int:
+        """Rows that made room for later ones."""
+        return self._rows.forgotten
 
     def _keep(self, found: Iterable[Cause | Generation]) -> None:
         for one in found:
             if isinstance(one, Generation) and one.over:
                 self.count += 1
-                self._rows[self.count] = one.row()
+                self._rows[self.count] = self._row(one)
+
+
+def _in_order(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row["group"], row["ts"], row["generation"]))

@@ -6,18 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+from barnabas.captures.summary.heat_map import LEAST_MS, PER_OCTAVE
 from barnabas.pipeline.analyses.buckets import bucketed
 from barnabas.pipeline.analyses.expressions import asked
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-PER_OCTAVE: Final = 2
-"""Latency buckets between a latency and its double."""
-
-LEAST_MS: Final = 1 / 64
-"""What is faster counts as this."""
 
 COLUMNS: Final = (
     Column("bucket", "timestamp", "start of the time bucket"),

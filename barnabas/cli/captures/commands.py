@@ -49,8 +49,8 @@ def summary_command(
         list[str] | None,
         typer.Option(
             metavar="WHAT",
-            help="Group by api, client, connection, broker, topic or group (a row per "
-            "generation); default: all.",
+            help="Group by api, client, connection, broker, topic, group (a row per generation) "
+            "or transaction (a row each); default: all but transaction.",
         ),
     ] = None,
     only: Filter = None,

@@ -13,10 +13,12 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.wording import printable, ranges, size
 from barnabas.captures.summary.rebalances import Rebalances
 from barnabas.captures.summary.summary import KINDS, Row, Summary
+from barnabas.captures.summary.transactions import Transactions
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import bar, opened, read
 from barnabas.cli.captures.remarks import left_over, remarks
 from barnabas.cli.captures.summary_groups import groups_lines, groups_table
+from barnabas.cli.captures.summary_transactions import transactions_table
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
@@ -30,6 +32,9 @@ NARROW = 110
 
 GROUP = "group"
 """What rows may be by beside `barnabas.captures.summary.summary.KINDS`: a row is a generation then."""
+
+TRANSACTION = "transaction"
+"""The same: a row is a transaction then. Only if it is asked for."""
 
 MOST = 20
 """Rows of a kind that a person is shown, unless told otherwise."""
@@ -47,16 +52,17 @@ def summary(
 ) -> int:
     """Print the tables; returns the exit code. Raises Trouble.
 
-    by: names of `barnabas.captures.summary.summary.KINDS`, or GROUP, all if empty. only: a condition on
-    exchanges. most: rows of each table; JSON has all.
+    by: names of `barnabas.captures.summary.summary.KINDS`, GROUP or TRANSACTION, all but that one if empty.
+    only: a condition on exchanges. most: rows of each table; JSON has all.
     """
     for name in by:
-        if name not in (*KINDS, GROUP):
-            raise Trouble(f"--by {name}: that is unknown{choices(name, (*KINDS, GROUP))}")
+        if name not in (kinds := (*KINDS, GROUP, TRANSACTION)):
+            raise Trouble(f"--by {name}: that is unknown{choices(name, kinds)}")
     output = output or Output()
     passes = None if only is None else parse_filter(only, output.context.topics)
     overview = Summary(by or KINDS)
     rebalances = Rebalances() if GROUP in (by or (GROUP,)) else None
+    transactions = Transactions(output.context) if TRANSACTION in by else None
     capture = opened(*paths, keys=keys, context=output.context)
     found = capture.learn(capture.exchanges(bar(output, "reading"), inferred=True))
     for exchange in read(capture, found, output):
@@ -64,11 +70,15 @@ def summary(
             overview.note(exchange, output.context)
             if rebalances is not None:
                 rebalances.note(exchange)
+            if transactions is not None:
+                transactions.add(exchange)
     generations = None if rebalances is None else rebalances.finish()
     if as_json:
         document = _document(overview, capture.conversations)
         if generations is not None:
             document[GROUP] = generations
+        if transactions is not None:
+            document[TRANSACTION] = transactions.rows()
         output.raw(json_text(document))
         return FINE
     said = plural(overview.count, "exchange")
@@ -91,6 +101,13 @@ def summary(
             output.out.show_table(groups_table(generations[:most]))
         if rebalances.count > most:
             output.out.print(f"... and {rebalances.count - most} more: --most {rebalances.count}")
+    if transactions is not None and (found_rows := transactions.rows()):
+        output.out.print()
+        output.out.show_table(transactions_table(found_rows[:most]))
+        if len(found_rows) > most:
+            output.out.print(f"... and {len(found_rows) - most} more: --most {len(found_rows)}")
+        if transactions.forgotten:
+            output.note(f"{plural(transactions.forgotten, 'transaction')} not kept: too many")
     for remark in (*remarks(capture), *left_over(capture.conversations)):
         output.note(remark)
     return FINE

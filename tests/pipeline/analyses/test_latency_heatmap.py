@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from barnabas.captures.summary.heat_map import bound_ms, bucket
 from barnabas.pipeline.analyses.latency_heatmap import latency_heatmap
 from tests.pipeline.analyses.made import metadata
 from tests.pipeline.analyses.tables import rows, table
@@ -17,3 +18,10 @@ def test_two_to_an_octave_each_up_to_its_bound(spark: SparkSession) -> None:
     found = latency_heatmap(table(spark, rows([metadata(1, took=one) for one in took])))
     told = {(round(row["latency_ms"], 3), row["count"]) for row in found.collect()}
     assert told == {(0.016, 2), (4.0, 1), (5.657, 2), (8.0, 2)}
+
+
+def test_its_buckets_are_those_of_the_view_made_as_exchanges_come(spark: SparkSession) -> None:
+    took = (0.001, 0.02, 1, 1.5, 4, 4.01, 5.6, 5.7, 8, 3000)
+    found = latency_heatmap(table(spark, rows([metadata(1, took=one) for one in took])))
+    told = {round(row["latency_ms"], 9) for row in found.collect()}
+    assert told == {round(bound_ms(bucket(one)), 9) for one in took}

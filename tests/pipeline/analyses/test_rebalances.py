@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.summary.bands import Bands
 from barnabas.pipeline.analyses.rebalances import rebalances
 from tests.captures.checks import test_generations as reasons
 from tests.captures.checks.groups import beat, join, leave, sync
 from tests.pipeline.analyses.made import group_beat
-from tests.pipeline.analyses.tables import rows, table
+from tests.pipeline.analyses.tables import captured, found_in, rows, table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -129,3 +133,18 @@ def test_members_of_kip_848_change_by_themselves(spark: SparkSession) -> None:
         ("n", 2, "consuming", 1700.0, 3000.0, *given),
         ("n", -1, "stopped", 3000.0, 3010.0, None, None, None, "left"),
     ]
+
+
+@pytest.mark.parametrize("name", ["flapping.pcapng", "rebalance.pcap.gz"])
+def test_a_group_stands_still_as_long_as_its_band_says(spark: SparkSession, name: str) -> None:
+    bands = Bands(Context())
+    for one in found_in(name):
+        bands.add(one)
+    found = rebalances(table(spark, captured(name))).where("phase = 'sync'").collect()
+    told = {(row["group"], row["generation"]): row["group_standstill_ms"] for row in found}
+    assert told
+    assert told == {
+        (row["group"], row["generation"]): pytest.approx(row["standstill_ms"])
+        for row in bands.rows()
+        if row["standstill_ms"] is not None
+    }

@@ -154,3 +154,14 @@ def test_a_narrow_terminal_gets_generations_in_lines() -> None:
         "    waited for: healthy, notified after 410 ms",
         "    because: slow came back",
     ]
+
+
+def test_transactions_only_if_they_are_asked_for() -> None:
+    sample = FOLDER / "transactions.pcapng"
+    assert "transaction" not in json.loads(summary(sample, "--json")[1])
+    code, out, _ = summary(sample, "--by", "transaction", "--json")
+    rows = json.loads(out)["transaction"]
+    assert (code, [row["outcome"] for row in rows]) == (0, ["abort", "commit"])
+    code, out, _ = summary(sample, "--by", "transaction", "--most", "1")
+    assert (code, "abort" in out, "commit" in out) == (0, True, False)
+    assert "... and 1 more: --most 2" in out

@@ -1,0 +1,114 @@
+"""Which partitions moved from whom to whom in a generation of a group, or in an epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from barnabas.captures.checks.finding import answered
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, Weighed
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs.embedded.members import read_member
+from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.keys import CONSUMER_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT, SYNC_GROUP
+from barnabas.specs.malformed import Malformed
+
+MOVES: Final = 10_000
+"""Of a generation that are kept: the first ones."""
+
+Partitions = list[tuple[str, int]]
+
+
+class Moves:
+    """Who had which partition last, and what moved: `most` partitions and generations of `bytes_` each.
+
+    Only what a capture shows has an owner: of a partition's first one nobody is said to have had it before.
+    Partitions of share groups belong to several members and do not move.
+    """
+
+    def __init__(self, context: Context, most: int = MOST, bytes_: int = BYTES) -> None:
+        self._context = context
+        self._owners: Memory[tuple[str, str, int], str] = Memory(most, bytes_)
+        self._moves: Memory[tuple[str, int], Weighed[tuple[str, int, str, str, int]]] = Memory(
+            most, bytes_
+        )
+        self.fell_out = 0
+        """Moves of a generation that had too many."""
+
+    @property
+    def forgotten(self) -> int:
+        """Owners and generations that made room for later ones."""
+        return self._owners.forgotten + self._moves.forgotten
+
+    def add(self, exchange: Exchange) -> None:
+        """Take an exchange of which the context has learnt."""
+        end = answered(exchange)
+        if end is None or exchange.error or not exchange.request:
+            return
+        group = exchange.request.get("group_id", "")
+        given: Iterable[tuple[str, Partitions]] = ()
+        generation = -1
+        if exchange.key == SYNC_GROUP:
+            generation = exchange.request["generation_id"]
+            given = self._classic(exchange, group)
+        elif exchange.key in (CONSUMER_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT):
+            told = exchange.response or {}
+            if told.get("assignment") is None and told.get("active_tasks") is None:
+                return  # as before
+            member = self._context.members.of(exchange)
+            if member is None or not member.assigned:
+                return
+            generation, names = member.epoch, self._context.topics
+            given = [
+                (member.id, [
+                    (topic if isinstance(topic, str) else names.get(topic) or uuid_text(topic), one)
+                    for topic, numbers in member.assigned.items() for one in numbers
+                ])
+            ]  # fmt: skip
+        for owner, partitions in given:
+            self._given((group, generation), owner, partitions, end)
+
+    def of(self, group: str, generation: int) -> list[dict[str, Any]]:
+        """What moved in a generation, in JSON form."""
+        return [
+            {"topic": topic, "partition": number, "from": before, "to": owner, "ts": str(ts)}
+            for topic, number, before, owner, ts in self._moves.get((group, generation), ())
+        ]
+
+    def _given(
+        self, generation: tuple[str, int], owner: str, partitions: Partitions, end: int
+    ) -> None:
+        moves: Weighed[tuple[str, int, str, str, int]] | None = None
+        for topic, number in partitions:
+            place = (generation[0], topic, number)
+            before = self._owners.get(place, owner)
+            self._owners[place] = owner
+            if before != owner:
+                moves = self._moves.get(generation) or Weighed()
+                if len(moves) < MOVES:
+                    moves.append((topic, number, before, owner, end))
+                    self._moves[generation] = moves
+                else:
+                    self.fell_out += 1
+
+    def _classic(self, exchange: Exchange, group: str) -> Iterator[tuple[str, Partitions]]:
+        """What the leader gives to all, and what a member is given."""
+        known = self._context.groups.get(group)
+        if known is None or known.protocol_type != "consumer":
+            return
+        request, response = exchange.request or {}, exchange.response or {}
+        mine = (request["member_id"], response.get("assignment") or b"")
+        told = ((one["member_id"], one["assignment"]) for one in request["assignments"])
+        for member, data in (*told, mine):
+            yield member, list(_assigned(data))
+
+
+def _assigned(data: bytes) -> Iterable[tuple[str, int]]:
+    try:
+        found = read_member("consumer", "assignment", data).values if data else {}
+    except Malformed:
+        return
+    for one in found.get("assigned_partitions", ()):
+        for number in one["partitions"]:
+            yield one["topic"], number

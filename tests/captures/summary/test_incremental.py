@@ -1,0 +1,47 @@
+"""All views: looked at after each exchange they say in the end what they say looked at once, in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.summary.bands import Bands
+from barnabas.captures.summary.heat_map import LatencyView
+from barnabas.captures.summary.lag import Lag
+from barnabas.captures.summary.lanes import Lanes
+from barnabas.captures.summary.traffic import Traffic
+from barnabas.captures.summary.transactions import Transactions
+from barnabas.cli.console.json_text import json_text
+from tests.captures.summary.views import sample, shown
+
+VIEWS: dict[str, Callable[[Context], Any]] = {
+    "lanes": lambda _: Lanes(),
+    "bands": Bands,
+    "lag": Lag,
+    "transactions": Transactions,
+    "traffic": Traffic,
+    "latency": lambda _: LatencyView(),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@settings(max_examples=10)
+@given(
+    name=st.sampled_from(("flapping.pcapng", "kip-848.pcapng", "transactions.pcapng")),
+    looks=st.sets(st.integers(0, 130)),
+)
+def test_looks_change_nothing(view: str, name: str, looks: set[int]) -> None:
+    context = Context()
+    looked = VIEWS[view](context)
+    for number, exchange in enumerate(sample(name)):
+        shown(looked, context, exchange)
+        if number in looks:
+            looked.rows()
+    context = Context()
+    once = shown(VIEWS[view](context), context, *sample(name))
+    assert json_text(looked.rows()) == json_text(once.rows())

@@ -1,0 +1,61 @@
+"""Lanes of members."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from barnabas.captures.checks.groups import GROUP_APIS
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.summary.lanes import Lanes
+from tests.captures.checks import test_epochs as epochs
+from tests.captures.checks.groups import beat, commit, join, leave, sync
+from tests.captures.summary.views import sample, shown
+
+
+def test_heartbeats_are_runs_until_something_else_happens() -> None:
+    lanes = shown(
+        *(Lanes(), Context(), join(0), sync(10), beat(1000), beat(2000), beat(3000, error=27)),
+        *(beat(4000), commit(4500), beat(5000), leave(6000)),
+    )
+    (lane,) = lanes.rows()
+    assert (lane["group"], lane["member"], lane["client"]) == ("g", "m", "app")
+    assert [(one["api"], one["error"], one["count"]) for one in lane["events"]] == [
+        *(("JoinGroup", "", 1), ("SyncGroup", "", 1), ("Heartbeat", "", 2)),
+        *(("Heartbeat", "REBALANCE_IN_PROGRESS", 1), ("Heartbeat", "", 1), ("OffsetCommit", "", 1)),
+        *(("Heartbeat", "", 1), ("LeaveGroup", "", 1)),
+    ]
+    assert (lane["events"][2]["start"], lane["events"][2]["end"]) == ("1000000000", "2001000000")
+
+
+def test_a_new_epoch_begins_another_run() -> None:
+    beats = [
+        epochs.beat(at, "a", *what) for at, what in enumerate(((0, 1), (1, 1), (1, 1), (1, 2)))
+    ]
+    (lane,) = shown(Lanes(), Context(), *beats, epochs.beat(9, "a", -1, -1)).rows()
+    assert [(one["generation"], one["count"]) for one in lane["events"]] == [
+        *((1, 1), (1, 2), (2, 1), (-1, 1)),
+    ]
+
+
+def test_the_last_events_are_kept_and_what_fell_out_is_counted() -> None:
+    lanes = shown(Lanes(events=2), Context(), *(commit(at) for at in range(5)))
+    (lane,) = lanes.rows()
+    assert ([one["start"] for one in lane["events"]], lanes.fell_out) == (["3000000", "4000000"], 3)
+
+
+def test_the_last_lanes_are_kept() -> None:
+    lanes = shown(Lanes(most=2), Context(), *(beat(at, f"m{at}") for at in range(5)))
+    assert ([one["member"] for one in lanes.rows()], lanes.forgotten) == (["m3", "m4"], 3)
+
+
+@pytest.mark.parametrize("name", ["flapping.pcapng", "kip-848.pcapng", "rebalance.pcap.gz"])
+def test_each_request_of_a_group_is_in_a_lane(name: str) -> None:
+    exchanges = sample(name)
+    expected = Counter(one.api for one in exchanges if one.api in GROUP_APIS)
+    found: Counter[str] = Counter()
+    for lane in shown(Lanes(), Context(), *exchanges).rows():
+        for event in lane["events"]:
+            found[event["api"]] += event["count"]
+    assert found == expected
