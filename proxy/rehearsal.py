@@ -32,6 +32,9 @@ Decision = tuple[tuple[str, ...], tuple[str, ...]]
 
 NONE: Final[Decision] = ((), ())
 
+_PLANS: Final = 64
+"""Scenarios that may still hold in some process."""
+
 
 class Rehearsed(NamedTuple):
     """A message that arrived, what the rules decide about it, and what the capture says they did."""
@@ -77,6 +80,10 @@ class Rehearsal:
         self.rules = Rules(scenario)
         self.rules.began = began
         self._plan = Plan(self.rules)
+        self._plans: dict[int | None, Plan] = {began: self._plan}
+        """By when the scenario was loaded."""
+        self._told: set[int] = set()
+        """Connections in processes of their own, which say when a scenario holds for them."""
         self._shared = SharedState()
         self._tally = ApiStats()
         self._totals = Totals()
@@ -117,6 +124,7 @@ class Rehearsal:
                     self._connections[event.connection] = self._open(event)
                 case Closed():
                     connection = self._connections.pop(event.connection, None)
+                    self._told.discard(event.connection)
                     if connection is not None:
                         connection.closed(ts)
                         self._wake_others(ts)
@@ -128,13 +136,16 @@ class Rehearsal:
             yield event
 
     def _open(self, event: Opened) -> Connection:
-        broker = event.comment.get("broker")
+        broker, plan = event.comment.get("broker"), self._plan
+        if "scenario" in event.comment:
+            self._told.add(event.connection)
+            plan = self._plans.get(event.comment["scenario"], plan)
         reached_at = event.server.rpartition(":")[0].strip("[]")
         state = State(
             number=event.connection,
             client=str(event.comment.get("client", event.client)),
             broker=broker if isinstance(broker, int) else None,
-            plan=self._plan,
+            plan=plan,
             shared=self._shared,
             tally=self._tally,
             totals=self._totals,
@@ -173,9 +184,15 @@ class Rehearsal:
         self._pass_time(reload.ts)
         self.rules = Rules(reload.scenario, self.rules)
         self.rules.began = reload.ts
-        self._plan = Plan(self.rules)
-        for connection in self._connections.values():
-            self._record(connection, connection.replace(self._plan, reload.ts))
+        self._plan = self._plans[reload.ts] = Plan(self.rules)
+        while len(self._plans) > _PLANS:
+            del self._plans[next(iter(self._plans))]
+        self._replace(self._connections.keys() - self._told, self._plan, reload.ts)
+
+    def _replace(self, numbers: Iterable[int], plan: Plan, ts: int) -> None:
+        for number in numbers:
+            if (connection := self._connections.get(number)) is not None:
+                self._record(connection, connection.replace(plan, ts))
 
     def _apply(self, note: Note) -> None:
         """What the capture says of the whole proxy."""
@@ -184,6 +201,9 @@ class Rehearsal:
                 self._listeners[node.get("kind"), node.get("node")] = host, port
             case {"barnabas": "topics", "names": names}:
                 self._shared.topics.update(names_by_id(names))
+            case {"barnabas": "adopted", "scenario": int(began), "connections": [*numbers]}:
+                self._pass_time(note.ts_ns)
+                self._replace(numbers, self._plans.get(began, self._plan), note.ts_ns)
             case {"barnabas": "fire", "rule": str(rule)}:
                 for found in self.rules.rules:
                     found.forced += found.name == rule

@@ -81,6 +81,7 @@ class Proxy:
             options, lambda: self.rules, self.totals, take=self.take, note=self.note, say=say
         )
         self.topology = topology or self.listeners.topology
+        self._works_for_another = topology is not None
         self._done = done
         self._say = say
         self._unreachable = Seldom(say)
@@ -191,11 +192,15 @@ class Proxy:
         announce(self.rules, before, by, self._say, self.note)
 
     def adopt(self, scenario: Scenario, began: int) -> None:
-        """As `replace`, which began at that time, without a word."""
+        """As `replace`, which began at that time, without a word for the person. Where another process has
+        announced the scenario, the capture hears which connections are under it from here on."""
         self.rules = Rules(scenario, self.rules)
         self.rules.began = began
         self._plan = self._planned()
         self.shared.questions.forget()  # what the others want they will say
+        if self._works_for_another:
+            numbers = [*self.relays]
+            self.note({"barnabas": "adopted", "scenario": began, "connections": numbers})
         for relay in list(self.relays.values()):
             relay.replace(self._plan)
 
@@ -282,6 +287,8 @@ class Proxy:
         flow = None
         if self._writers:
             comment = {"client": endpoint_text(peer), "broker": client.node.id}
+            if self._works_for_another:  # which has other rules a moment before
+                comment["scenario"] = self.rules.began
             flows = [writer.open(number, peer, here, clock(), comment) for writer in self._writers]
             flow = MaskedFlow(tee(flows), self.options.masking)
             flow.upstream(address_of(broker.getsockname()), address_of(broker.getpeername()))

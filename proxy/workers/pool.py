@@ -98,26 +98,36 @@ class Pool:
 
         A worker that does not answer within some seconds, or fails otherwise, is said.
         """
+        return await asyncio.gather(
+            *(
+                self._tell(worker, found.caller, name, args, patience)
+                for worker, found in enumerate(self._processes)
+                if found
+            )
+        )
 
-        async def one(worker: int, caller: Caller) -> Any:
-            try:
-                async with asyncio.timeout(patience):
-                    return await caller.call(name, *args)
-            except (LookupError, Refused) as problem:
-                return problem
-            except Gone:
-                return None
-            except Exception as problem:  # noqa: BLE001 - whatever it is costs this call
-                why = (
-                    f"no answer in {patience:g} s"
-                    if isinstance(problem, TimeoutError)
-                    else repr(problem)
-                )
-                self._say(f"worker {worker + 1} did not do what it was told ({name}): {why}")
-                return None
+    async def one(self, name: str, *args: Any) -> Any:
+        """The same of one worker that is there; None if none is."""
+        for worker, found in enumerate(self._processes):
+            if found:
+                return await self._tell(worker, found.caller, name, args, PATIENCE)
+        return None
 
-        calls = [one(n, found.caller) for n, found in enumerate(self._processes) if found]
-        return await asyncio.gather(*calls)
+    async def _tell(
+        self, worker: int, caller: Caller, name: str, args: Sequence[Any], patience: float
+    ) -> Any:
+        try:
+            async with asyncio.timeout(patience):
+                return await caller.call(name, *args)
+        except (LookupError, Refused) as problem:
+            return problem
+        except Gone:
+            return None
+        except Exception as problem:  # noqa: BLE001 - whatever it is costs this call
+            late = isinstance(problem, TimeoutError)
+            why = f"no answer in {patience:g} s" if late else repr(problem)
+            self._say(f"worker {worker + 1} did not do what it was told ({name}): {why}")
+            return None
 
     async def look(self) -> None:
         """Ask what they have counted."""

@@ -84,6 +84,7 @@ class Supervisor:
         self._waiting: deque[Client] = deque()
         """Clients for whom no worker had room."""
         self._draining = False
+        self._replacing = asyncio.Lock()
         self._pool: Pool
         self._looking: asyncio.Task[None]
 
@@ -183,15 +184,20 @@ class Supervisor:
             raise Refused(
                 f"{alone}, and connections are open in several workers: start with --workers 1"
             )
-        before, self.rules = self.rules, Rules(scenario, self.rules)
-        self.rules.began = clock()
-        same = self.rules.shared(before)
-        for rule in set(self._to_fire) - same:
-            del self._to_fire[rule]
-        self._pool.keep(same)
-        announce(self.rules, before, by, self._say, self.note)
-        await self._pool.all("adopt", scenario.meta()["scenario"], self.rules.began)
-        self._say_alone()
+        async with self._replacing:  # in all workers in the same order
+            before, self.rules = self.rules, Rules(scenario, self.rules)
+            self.rules.began = clock()
+            same = self.rules.shared(before)
+            for rule in set(self._to_fire) - same:
+                del self._to_fire[rule]
+            self._pool.keep(same)
+            noted: list[tuple[dict[str, Any], int | None]] = []
+            announce(self.rules, before, by, self._say, lambda *note: noted.append(note))
+            for comment, now in noted:  # first: workers say when they have adopted it
+                self._keep_note(comment, now)
+                await self._pool.one("note", comment, now)
+            await self._pool.all("adopt", scenario.meta()["scenario"], self.rules.began)
+            self._say_alone()
 
     async def fire(self, rule: str) -> None:
         """As `Proxy.fire`: in one of the workers. Raises LookupError."""
@@ -235,8 +241,7 @@ class Supervisor:
         """For capture and live stream, as `Proxy.note`: one of the workers writes it, in order."""
         now = clock() if now is None else now
         self._keep_note(comment, now)
-        for caller in self._pool.callers[:1]:
-            self._pool.begin(caller.call("note", comment, now))
+        self._pool.begin(self._pool.one("note", comment, now))
 
     def _keep_note(self, comment: dict[str, Any], now: int | None = None) -> None:
         if self._capture is not None:

@@ -13,14 +13,14 @@ import pytest
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.captures.tcp.events import Chunk, Event, Opened
+from barnabas.captures.tcp.events import Chunk, Event, Note, Opened
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.loop import run
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
-from barnabas.proxy.rehearsal import NONE, Rehearsal
+from barnabas.proxy.rehearsal import NONE, Rehearsal, Reload
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
@@ -176,6 +176,30 @@ def test_a_response_to_a_request_that_a_capture_lacks_ends_no_rehearsal() -> Non
     ]
     rehearsed = Rehearsal(loads(scenario("Heartbeat", "request", "close", 1))).run(events)
     assert [found.decision[0] for found in rehearsed][-1:] == [("first",)]
+
+
+def test_a_process_of_its_own_says_for_which_connections_a_scenario_holds() -> None:
+    rules = "version: 1\nrules: [{name: first, match: {api: Heartbeat}, do: {delay: 1ms}}]\n"
+    loaded = Reload(3, loads(rules))
+
+    def opened(number: int, began: int, ts: int) -> Opened:
+        return Opened(number, ts, f"127.0.0.1:{number}", "127.0.0.1:9092", {"scenario": began})
+
+    def beat(number: int, ts: int) -> Chunk:
+        return Chunk(number, "arrived", "request", ts, request("Heartbeat", ts), ())
+
+    def adopted(number: int, ts: int) -> Note:
+        return Note(ts, {"barnabas": "adopted", "scenario": 3, "connections": [number]})
+
+    events: list[Event | Reload | Note] = [
+        *(opened(1, 1, 1), opened(2, 1, 2), loaded, beat(1, 4), adopted(1, 5), beat(1, 6)),
+        *(beat(2, 7), opened(3, 3, 8), beat(3, 9), adopted(2, 10), beat(2, 11)),
+    ]
+    found = {
+        each.frame.correlation_id: each.decision[0] == ("first",)
+        for each in Rehearsal(loads("version: 1\nrules: []\n"), 1).run(events)
+    }
+    assert found == {4: False, 6: True, 7: False, 9: True, 11: True}
 
 
 def test_another_seed_decides_otherwise_on_the_same_capture(tmp_path: Path) -> None:

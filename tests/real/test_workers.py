@@ -6,8 +6,10 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -372,6 +374,40 @@ def test_decisions_are_those_of_one_process(cluster: EmbeddedCluster, tmp_path: 
         ]
     assert sorted(decided["1"]) == sorted(decided["2"])
     assert any(rules for _, _, rules in decided["1"])
+
+
+def test_decisions_stay_so_when_scenarios_are_replaced_under_load(
+    cluster: EmbeddedCluster, tmp_path: Path
+) -> None:
+    capture, over, asked = tmp_path / "c.pcapng", threading.Event(), [0, 0, 0, 0]
+    options = ("--workers", "3", "--control", "127.0.0.1:0", "--capture", str(capture))
+    with ProxyProcess(cluster.bootstrap, *options) as proxy, ExitStack() as load:
+        it = control(proxy)
+
+        def ask(place: int, client: socket.socket) -> None:
+            while not over.is_set():
+                client.sendall(request("ApiVersions", asked[place], version=3))
+                asked[place] += bool(frame(client))
+
+        asking = [
+            threading.Thread(
+                target=ask, args=(n, load.enter_context(connect(proxy.ready["listen"])))
+            )
+            for n in range(len(asked))
+        ]
+        for thread in asking:
+            thread.start()
+        for number in range(40):
+            rule = f"{{name: r{number % 3}, when: {{every: 2}}, do: {{delay: 1ms}}}}"
+            it.ask("PUT", "/scenario", f"version: 1\nseed: {number}\nrules: [{rule}]".encode())
+        over.set()
+        for thread in asking:
+            thread.join()
+    command = [sys.executable, "-m", "barnabas", "rehearse", str(capture), "--check"]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert f"0 of {2 * sum(asked)} decisions differ" in checked.stderr, checked.stdout[-1000:]
+    assert min(asked) > 0
+    assert any(exchange.rules for exchange in open_capture(capture).exchanges())
 
 
 def test_workers_end_with_their_supervisor(cluster: EmbeddedCluster) -> None:
