@@ -62,6 +62,7 @@ class LogReader:
         for exchange in reader:
             if reader.restarts > self._restarts:
                 self._restarts = reader.restarts
+                self._behind()
                 self._say_behind()
             if (error := exchange.error) is not None:
                 self._errors[exchange.key, error] += 1
