@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
 import signal
@@ -26,9 +27,10 @@ def fork(main: Callable[[], None], keep: Collection[int], name: str) -> int:
         for number in (signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        kept = sorted({0, 1, 2, *keep})
-        for below, above in zip(kept, [*kept[1:], os.sysconf("SC_OPEN_MAX")], strict=True):
-            os.closerange(below + 1, above)
+        names = os.listdir("/dev/fd")  # noqa: PTH208 - as numbers
+        for descriptor in {*map(int, names)} - {0, 1, 2, *keep}:
+            with contextlib.suppress(OSError):  # that of the list itself
+                os.close(descriptor)
         gc.freeze()  # garbage of before may have descriptors whose numbers are others' here
         asyncio._set_running_loop(None)
         main()

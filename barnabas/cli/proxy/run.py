@@ -10,7 +10,7 @@ import secrets
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from barnabas.captures.files import private
 from barnabas.captures.host_port import endpoint_text
@@ -29,6 +29,9 @@ from barnabas.proxy.control.target import Target
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.rules.rules import Rules
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+
+ENOUGH: Final = 1 << 20
+"""Descriptors of a process at most: what Linux allows unless told otherwise (fs.nr_open)."""
 
 
 def run_proxy(job: Job) -> int:
@@ -53,10 +56,12 @@ def run_proxy(job: Job) -> int:
 
 
 def allow_descriptors() -> None:
-    """Let this process and its workers have as many descriptors as the system allows: two a connection."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(OSError, ValueError):  # a system whose limit is not what it allows
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    """Let this process and its workers have as many descriptors as they may, and need: two a connection."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = ENOUGH if hard == resource.RLIM_INFINITY else min(hard, ENOUGH)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        with contextlib.suppress(OSError, ValueError):  # a system whose limit is not what it allows
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def open_capture(
