@@ -79,12 +79,11 @@ class RingSink:
                 self.stats.packets += packets
                 self.stats.bytes += size
                 return True
-            if room >= 0:
-                # also who has not introduced itself in the segment that has just begun
-                if size > room:
-                    ring.skip()
-            elif ring.skipping and ring.free >= ring.size >> 1:
+            if size > room >= 0:
+                ring.skip()
+            elif room < 0 and not self.losing:
                 ring.begin(self._head())
+        # also who has not introduced itself in the segment that has just begun
         return self.lose(packets, payload)
 
     def lose(self, packets: int, payload: int) -> bool:

@@ -88,6 +88,17 @@ def test_another_reader_finds_a_segment_and_nothing_before_it() -> None:
     assert (one.segment, _all(ring)) == (2, b"H")
 
 
+def test_nothing_begins_while_nobody_wants_it() -> None:
+    ring = Ring(16)
+    sink = RingSink(ring, lambda: b"H")
+    assert put(sink, b"0123456789")
+    assert not put(sink, b"too much")
+    sink.ring.idle = True
+    _all(ring)
+    assert not put(sink, b"a")
+    assert (_all(ring), sink.segment, sink.stats.lost_packets) == (b"", 1, 1)
+
+
 def test_what_nobody_wants_is_not_lost_and_who_wants_it_then_finds_a_segment() -> None:
     ring = Ring(16)
     sink = RingSink(ring, lambda: b"H")
