@@ -18,18 +18,21 @@ def connections() -> Iterator[Connections]:
         found.close()
 
 
-def test_no_more_wait_to_be_taken_than_a_short_backlog_holds(
-    connections: Connections, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        "barnabas.fuzz.targets.connections.SETTLED_S", 3600.0
-    )  # however long dialling takes
+@pytest.fixture
+def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is taken by itself, however long dialling takes."""
+    monkeypatch.setattr("barnabas.fuzz.targets.connections.SETTLED_S", 3600.0)
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_no_more_wait_to_be_taken_than_a_short_backlog_holds(connections: Connections) -> None:
     for _ in range(BACKLOG):
         assert connections.may_dial()
         assert connections.dial() is not None
     assert not connections.may_dial()
 
 
+@pytest.mark.usefixtures("unsettled")
 def test_who_was_heard_or_dropped_makes_room(connections: Connections) -> None:
     lanes = [connections.dial() for _ in range(BACKLOG)]
     first, second = lanes[:2]
