@@ -137,9 +137,9 @@ class Rehearsal:
 
     def _open(self, event: Opened) -> Connection:
         broker, plan = event.comment.get("broker"), self._plan
-        if "scenario" in event.comment:
+        if isinstance(began := event.comment.get("scenario"), int):
             self._told.add(event.connection)
-            plan = self._plans.get(event.comment["scenario"], plan)
+            plan = self._plans.get(began, plan)
         reached_at = event.server.rpartition(":")[0].strip("[]")
         state = State(
             number=event.connection,
@@ -203,7 +203,8 @@ class Rehearsal:
                 self._shared.topics.update(names_by_id(names))
             case {"barnabas": "adopted", "scenario": int(began), "connections": [*numbers]}:
                 self._pass_time(note.ts_ns)
-                self._replace(numbers, self._plans.get(began, self._plan), note.ts_ns)
+                open_ = [number for number in numbers if isinstance(number, int)]
+                self._replace(open_, self._plans.get(began, self._plan), note.ts_ns)
             case {"barnabas": "fire", "rule": str(rule)}:
                 for found in self.rules.rules:
                     found.forced += found.name == rule

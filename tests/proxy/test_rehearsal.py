@@ -202,6 +202,18 @@ def test_a_process_of_its_own_says_for_which_connections_a_scenario_holds() -> N
     assert found == {4: False, 6: True, 7: False, 9: True, 11: True}
 
 
+@pytest.mark.parametrize("said", [[1], {}, "1", None, 1.5])
+def test_what_no_proxy_says_of_a_scenario_ends_no_rehearsal(said: Any) -> None:
+    events: list[Event | Note] = [
+        Opened(1, 0, "127.0.0.1:5", "127.0.0.1:9092", {"scenario": said}),
+        Note(1, {"barnabas": "adopted", "scenario": 1, "connections": [said, 7]}),
+        Note(1, {"barnabas": "adopted", "scenario": said, "connections": [1]}),
+        Chunk(1, "arrived", "request", 2, request("Heartbeat", 2), ()),
+    ]
+    rules = loads("version: 1\nrules: [{name: first, match: {api: Heartbeat}, do: {delay: 1ms}}]\n")
+    assert [found.decision[0] for found in Rehearsal(rules).run(events)] == [("first",)]
+
+
 def test_another_seed_decides_otherwise_on_the_same_capture(tmp_path: Path) -> None:
     text = scenario("Heartbeat", "", "{delay: 1ms}", 0.5)
     capture = tmp_path / "live.pcapng"
