@@ -134,13 +134,13 @@ def pairs(values: Iterable[tuple[int, Any]]) -> str:
     return shorten(",".join(f"{partition}={value}" for partition, value in values), LIST // 2)
 
 
-def topic_name(topic: Body, names: Names) -> str:
-    """The name of a topic in a message, or the start of its id."""
+def topic_name(topic: Body, names: Names, most: int | None = 8) -> str:
+    """The name of a topic in a message, or the start of its id: so many characters; None: all of it."""
     name = topic.get("name") or topic.get("topic")
     if name:
         return str(name)
     found = topic.get("topic_id")
-    return "" if found is None else names.get(found) or uuid_text(found)[:8]
+    return "" if found is None else names.get(found) or uuid_text(found)[:most]
 
 
 def partitions_of(

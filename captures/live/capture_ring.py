@@ -160,15 +160,19 @@ class CapturePump:
             more = packets - self._counted[0], payload - self._counted[1]
             self._counted = packets, payload
             size = sum(map(len, pieces))
-            if self._writer.left < size:
-                data = b"".join(pieces)
-                at, packets, payload = fitting(data, self._writer.left)
-                self._writer.write([data[:at]], packets, payload)
-                pieces, more = [memoryview(data)[at:]], (more[0] - packets, more[1] - payload)
-            self._writer.write(pieces, *more)
+            if self._writer.left < size and self._writer.stats.stopped is None:
+                self._fill(b"".join(pieces), *more)
+            else:
+                self._writer.write(pieces, *more)
             self._ring.drop(size)
         stats = self._writer.stats
         if stats.lost_packets > self._lost and stats.stopped is None:
             self._lost = stats.lost_packets
             with self._ring.lock:
                 self._ring.anew()  # what was lost may have introduced flows
+
+    def _fill(self, data: bytes, packets: int, payload: int) -> None:
+        """Write what fits up to the limit; the rest is lost."""
+        at, written, size = fitting(data, self._writer.left)
+        self._writer.write([data[:at]], written, size)
+        self._writer.write([memoryview(data)[at:]], packets - written, payload - size)

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from typing import Any, Final
 
+from barnabas.captures.checks.finding import MS
 from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.summary.api_stats import ApiStats
 
@@ -14,8 +15,6 @@ COLUMNS: Final = 240
 
 WIDTH_MS: Final = 10
 """What a column is wide at first."""
-
-MS: Final = 1_000_000
 
 PER_OCTAVE: Final = 2
 """Latency buckets between a latency and its double."""

@@ -12,7 +12,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.jsonform import uuid_text
+from barnabas.captures.kafka.wording import topic_name
 from barnabas.specs.keys import (
     END_TXN,
     FETCH,
@@ -123,11 +123,7 @@ class Lag:
         return rows
 
     def _topic(self, about: dict[str, Any]) -> str:
-        name = about.get("name") or about.get("topic")
-        topic = about.get("topic_id")
-        if name or topic is None:
-            return name or ""
-        return self._context.topics.get(topic) or uuid_text(topic)
+        return topic_name(about, self._context.topics, None)
 
     def _fetched(self, exchange: Exchange) -> Iterator[tuple[Place, int]]:
         asked = fields(exchange, "request", "replica_id", "replica_state.replica_id") or {}

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.id_names import name_of
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, Weighed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.embedded.members import read_member
-from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.keys import CONSUMER_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT, SYNC_GROUP
 from barnabas.specs.malformed import Malformed
 
@@ -62,7 +62,7 @@ class Moves:
             generation, names = member.epoch, self._context.topics
             given = [
                 (member.id, [
-                    (topic if isinstance(topic, str) else names.get(topic) or uuid_text(topic), one)
+                    (name_of(topic, names), one)
                     for topic, numbers in member.assigned.items() for one in numbers
                 ])
             ]  # fmt: skip

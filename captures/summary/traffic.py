@@ -13,8 +13,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, weight
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import shorten
-from barnabas.specs.jsonform import uuid_text
+from barnabas.captures.kafka.wording import shorten, topic_name
 from barnabas.specs.keys import FETCH, PRODUCE, SHARE_FETCH
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import read
@@ -124,11 +123,6 @@ class Traffic:
         )
         return [one.row(second) for one in flows]
 
-    def _topic(self, about: dict[str, Any]) -> str:
-        topic = about.get("topic_id")
-        named = about.get("name") or about.get("topic") or self._context.topics.get(topic)  # type: ignore[arg-type]
-        return named or ("" if topic is None else uuid_text(topic))
-
     def _written(self, exchange: Exchange) -> None:
         for one in answered_partitions(exchange, self._context):
             records, producer = _announced(one.said["records"] or b"")
@@ -136,7 +130,9 @@ class Traffic:
             lost = one.answer is None and bool((exchange.request or {}).get("acks"))
             counted = (0, 0) if refused or lost else (records, len(one.said["records"] or b""))
             client = shorten(exchange.client, CLIENT)
-            flow = self._flow(self._topic(one.about), "write", client, producer)
+            flow = self._flow(
+                topic_name(one.about, self._context.topics, None), "write", client, producer
+            )
             flow.producer_id = producer
             self._note(exchange, flow, producer, *counted, refused)
 
@@ -150,7 +146,9 @@ class Traffic:
             if not data and not refused:
                 continue
             client = shorten(exchange.client, CLIENT)
-            flow = self._flow(self._topic(one.about), "read", client, group)
+            flow = self._flow(
+                topic_name(one.about, self._context.topics, None), "read", client, group
+            )
             flow.group = group
             self._note(exchange, flow, group, _announced(data)[0], len(data), refused)
 

@@ -32,9 +32,9 @@ SEGMENT: Final = 65_472
 HANDSHAKE: Final = 4
 """Packets that `FlowHeaders.handshake` makes."""
 
-_V4 = struct.Struct(">HHIHH12sIIHHHH")
-_V6 = struct.Struct(">IHH36sIIHHHH")
-_V4_NUMBERS, _V6_NUMBERS = struct.calcsize(">HHIHH12s"), struct.calcsize(">IHH36s")
+_V4_FRONT, _V6_FRONT, _REST = ">HHIHH12s", ">IHH36s", "IIHHHH"
+"""Up to the ports, and from the sequence number on."""
+_V4, _V6 = struct.Struct(_V4_FRONT + _REST), struct.Struct(_V6_FRONT + _REST)
 _V4_FIRST: Final = IPV4_PLAIN << 8
 _DONT_FRAGMENT: Final = 0x4000
 _HOPS: Final = 64
@@ -64,7 +64,7 @@ class Half:
             first, second = (
                 b"\0" * 10 + b"\xff\xff" + ip if len(ip) == 4 else ip for ip in (first, second)
             )
-        self.numbers_at = _V6_NUMBERS if self._six else _V4_NUMBERS
+        self.numbers_at = struct.calcsize(_V6_FRONT if self._six else _V4_FRONT)
         """Where the headers have their sequence and ACK numbers."""
         self._addresses = first + second + struct.pack(">HH", source[1], target[1])
         addresses = sum(struct.unpack(f">{len(first)}H", first + second))

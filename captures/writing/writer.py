@@ -118,13 +118,17 @@ class CaptureWriter:
     @property
     def left(self) -> float:
         """Bytes until its limit."""
-        sink = self._sink if self._segments is None else self._segments.sink
+        sink = self._file
         return sink.left if isinstance(sink, Sink) else math.inf
 
     def write(self, buffers: Sequence[Buffer], packets: int, payload: int) -> None:
         """Blocks that others have made, who say where segments end: see `turn`."""
-        sink = self._sink if self._segments is None else self._segments.sink
-        sink.put(buffers, packets, payload)
+        self._file.put(buffers, packets, payload)
+
+    @property
+    def _file(self) -> BlockSink:
+        """The file that is written now: it does not say itself where a segment ends."""
+        return self._sink if self._segments is None else self._segments.sink
 
     def old(self, now: int) -> bool:
         """Whether the present segment is to end for its age: told once."""

@@ -10,17 +10,11 @@ from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.lint.notes import remarks
 
 
-def announce(
-    rules: Rules,
-    before: Rules,
-    by: str,
-    say: Callable[[str], None],
-    note: Callable[[dict[str, Any], int | None], None],
-) -> None:
-    """Tell the person and the capture that other rules hold now."""
+def announce(rules: Rules, before: Rules, by: str, say: Callable[[str], None]) -> dict[str, Any]:
+    """Tell the person that other rules hold now; what the capture is to be told."""
     assert rules.scenario is not None  # noqa: S101 - what replaced the others
     facts = f"{plural(len(rules.rules), 'rule')}, {len(rules.shared(before))} unchanged"
     say(f"scenario: {rules.change(before)} by {by}: {facts}")
     for line in remarks(rules.scenario):
         say(line)
-    note({"barnabas": "scenario", "by": by, **rules.scenario.meta()}, rules.began)
+    return {"barnabas": "scenario", "by": by, **rules.scenario.meta()}

@@ -189,7 +189,7 @@ class Proxy:
         """
         before, now = self.rules, clock()
         self.adopt(scenario, now)
-        announce(self.rules, before, by, self._say, self.note)
+        self.note(announce(self.rules, before, by, self._say), now)
 
     def adopt(self, scenario: Scenario, began: int) -> None:
         """As `replace`, which began at that time, without a word for the person. Where another process has

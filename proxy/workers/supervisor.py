@@ -185,18 +185,17 @@ class Supervisor:
                 f"{alone}, and connections are open in several workers: start with --workers 1"
             )
         async with self._replacing:  # in all workers in the same order
-            before, self.rules = self.rules, Rules(scenario, self.rules)
-            self.rules.began = clock()
+            before, began = self.rules, clock()
+            self.rules = Rules(scenario, before)
+            self.rules.began = began
             same = self.rules.shared(before)
             for rule in set(self._to_fire) - same:
                 del self._to_fire[rule]
             self._pool.keep(same)
-            noted: list[tuple[dict[str, Any], int | None]] = []
-            announce(self.rules, before, by, self._say, lambda *note: noted.append(note))
-            for comment, now in noted:  # first: workers say when they have adopted it
-                self._keep_note(comment, now)
-                await self._pool.one("note", comment, now)
-            await self._pool.all("adopt", scenario.meta()["scenario"], self.rules.began)
+            comment = announce(self.rules, before, by, self._say)
+            self._keep_note(comment, began)
+            await self._pool.one("note", comment, began)  # first: each says when it has adopted it
+            await self._pool.all("adopt", scenario.meta()["scenario"], began)
             self._say_alone()
 
     async def fire(self, rule: str) -> None:

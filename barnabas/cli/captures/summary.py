@@ -55,8 +55,9 @@ def summary(
     by: names of `barnabas.captures.summary.summary.KINDS`, GROUP or TRANSACTION, all but that one if empty.
     only: a condition on exchanges. most: rows of each table; JSON has all.
     """
+    kinds = (*KINDS, GROUP, TRANSACTION)
     for name in by:
-        if name not in (kinds := (*KINDS, GROUP, TRANSACTION)):
+        if name not in kinds:
             raise Trouble(f"--by {name}: that is unknown{choices(name, kinds)}")
     output = output or Output()
     passes = None if only is None else parse_filter(only, output.context.topics)
@@ -90,8 +91,7 @@ def summary(
         if rows:
             output.out.print()
             output.out.show_table(_table(name, rows[:most], output.out.width))
-        if len(rows) > most:
-            output.out.print(f"... and {len(rows) - most} more: --most {len(rows)}")
+        _more(output, len(rows), most)
     if rebalances is not None and generations:
         output.out.print()
         if output.out.width < NARROW:
@@ -99,18 +99,22 @@ def summary(
                 output.out.print(printable(line))
         else:
             output.out.show_table(groups_table(generations[:most]))
-        if rebalances.count > most:
-            output.out.print(f"... and {rebalances.count - most} more: --most {rebalances.count}")
+        _more(output, rebalances.count, most)
     if transactions is not None and (found_rows := transactions.rows()):
         output.out.print()
         output.out.show_table(transactions_table(found_rows[:most]))
-        if len(found_rows) > most:
-            output.out.print(f"... and {len(found_rows) - most} more: --most {len(found_rows)}")
+        _more(output, len(found_rows), most)
         if transactions.forgotten:
             output.note(f"{plural(transactions.forgotten, 'transaction')} not kept: too many")
     for remark in (*remarks(capture), *left_over(capture.conversations)):
         output.note(remark)
     return FINE
+
+
+def _more(output: Output, count: int, most: int) -> None:
+    """How many rows a table leaves out."""
+    if count > most:
+        output.out.print(f"... and {count - most} more: --most {count}")
 
 
 def _document(overview: Summary, conversations: Conversations) -> dict[str, object]:

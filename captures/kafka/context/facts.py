@@ -11,6 +11,7 @@ from barnabas.captures.kafka.context.id_names import (
     TOPIC,
     directions,
     ids_without_names,
+    name_of,
 )
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.jsonform import uuid_text
@@ -68,7 +69,4 @@ def _has_facts(key: int, version: int) -> bool:
 def _named(
     partitions: Iterable[tuple[uuid.UUID | str, Iterable[int]]], names: Mapping[uuid.UUID, str]
 ) -> dict[str, list[int]]:
-    return {
-        topic if isinstance(topic, str) else names.get(topic) or uuid_text(topic): sorted(numbers)
-        for topic, numbers in partitions
-    }
+    return {name_of(topic, names): sorted(numbers) for topic, numbers in partitions}

@@ -8,14 +8,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.context.reading import fields, fields_of
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.frames import DIRECTIONS, Direction
-from barnabas.specs.jsonform import text_uuid
+from barnabas.specs.jsonform import text_uuid, uuid_text
 from barnabas.specs.layout import Layout
 from barnabas.specs.registry import NAMES, api
 
@@ -48,6 +48,11 @@ def names_by_id(names: Any) -> dict[uuid.UUID, str]:
         with contextlib.suppress(ValueError):
             found[text_uuid(text)] = str(name)
     return found
+
+
+def name_of(topic: uuid.UUID | str, names: Mapping[uuid.UUID, str]) -> str:
+    """The name of a topic that is known by either; its id as Kafka prints it if nobody knows the name."""
+    return topic if isinstance(topic, str) else names.get(topic) or uuid_text(topic)
 
 
 class Place(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.files.pcapng import Buffer, Packet, Statistics, each
+from barnabas.captures.files.pcapng import Packet, Statistics, each
 from barnabas.captures.files.pcapng_file import read_runs
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.live.capture_ring import CapturePump, CaptureRingSink
@@ -23,10 +23,10 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Lost, Note, Opened
 from barnabas.captures.writing.block_sink import Behind
 from barnabas.captures.writing.rotation import Rotation
-from barnabas.captures.writing.sink import Sink
 from barnabas.captures.writing.writer import CaptureWriter
 from tests.captures.live.forked import forked, over
 from tests.captures.traffic import request, response
+from tests.captures.writing.disk import Choosy
 
 CLIENT, LISTENER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
 NOW = 1_700_000_000_000_000_000
@@ -164,17 +164,6 @@ def test_who_never_began_can_be_closed(tmp_path: Path) -> None:
     pump = CapturePump(Ring(1 << 16), CaptureWriter(tmp_path / "f", limit=None, meta={}))
     pump.close()
     assert pump.stats.stopped is None
-
-
-class Choosy(Sink):
-    """A sink that loses what it is told to lose."""
-
-    refuse = False
-
-    def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
-        if self.refuse:
-            return self.lose(packets, payload)
-        return super().put(buffers, packets, payload)
 
 
 def test_what_the_disk_did_not_take_in_time_may_have_named_a_flow(tmp_path: Path) -> None:

@@ -61,3 +61,14 @@ class Disk:
 
 def make(path: Path, disk: Disk, **options: Any) -> Sink:
     return Sink(path, HEAD, clock=disk.clock, writev=disk.writev, closing=30.0, **options)
+
+
+class Choosy(Sink):
+    """A sink that loses what it is told to lose."""
+
+    refuse = False
+
+    def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
+        if self.refuse:
+            return self.lose(packets, payload)
+        return super().put(buffers, packets, payload)

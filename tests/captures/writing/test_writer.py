@@ -24,6 +24,7 @@ from barnabas.captures.writing.flow_writer import FlowWriter
 from barnabas.captures.writing.sink import Sink
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import Direction
+from tests.captures.writing.disk import Choosy
 
 CLIENT, LISTENER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
 LOCAL, BROKER = ("fe80::2", 41000), ("fe80::3", 9093)
@@ -232,17 +233,6 @@ def test_a_full_disk_leaves_a_file_that_can_be_read(tmp_path: Path, room: int) -
     kept = sum(len(event.data) for event in reader if isinstance(event, Chunk))
     assert kept == 1000 * (capture.stats.packets - HANDSHAKE)
     assert not reader.truncated
-
-
-class Choosy(Sink):
-    """A sink that loses what it is told to lose."""
-
-    refuse = False
-
-    def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
-        if self.refuse:
-            return self.lose(packets, payload)
-        return super().put(buffers, packets, payload)
 
 
 def test_a_loss_leaves_a_gap_and_the_flow_keeps_its_name(tmp_path: Path) -> None:

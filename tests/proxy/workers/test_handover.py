@@ -21,14 +21,17 @@ def client(number: int) -> tuple[socket.socket, Client]:
     return own, Client(number, accepted, ("10.0.0.1", 5000 + number), NODE)
 
 
+def handed_over(end: socket.socket, number: int) -> socket.socket:
+    """The own end of a client that was handed over."""
+    own, found = client(number)
+    assert hand(end, found)
+    assert found.socket.fileno() == -1
+    return own
+
+
 def test_it_arrives_whole_and_is_closed_here() -> None:
     ours, theirs = link()
-    owns = []
-    for number in (1, 2):
-        own, found = client(number)
-        owns.append(own)
-        assert hand(ours, found)
-        assert found.socket.fileno() == -1
+    owns = [handed_over(ours, number) for number in (1, 2)]
     for own, found in zip(owns, handed(theirs, pytest.fail), strict=True):
         assert (found.address, found.node.upstream, found.node.listen) == (
             ("10.0.0.1", 5000 + found.number),
@@ -75,11 +78,7 @@ def test_nobody_is_there_to_take_it() -> None:
 
 def test_who_finds_no_descriptor_is_closed_and_those_behind_arrive() -> None:
     ours, theirs = link()
-    owns = []
-    for number in (1, 2):
-        own, found = client(number)
-        owns.append(own)
-        assert hand(ours, found)
+    owns = [handed_over(ours, number) for number in (1, 2)]
     lost: list[str] = []
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     free = os.dup(0)
@@ -91,8 +90,7 @@ def test_who_finds_no_descriptor_is_closed_and_those_behind_arrive() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert lost == ["connection 1 (10.0.0.1:5001)", "connection 2 (10.0.0.1:5002)"]
     assert [own.recv(1) for own in owns] == [b"", b""]
-    own, found = client(3)
-    assert hand(ours, found)
+    own = handed_over(ours, 3)
     (arrived,) = handed(theirs, lost.append)
     assert (arrived.number, len(lost)) == (3, 2)
     for each in (*owns, own, arrived.socket, ours, theirs):
