@@ -33,6 +33,7 @@ TOPICS: Final = {
     "Traffic": ("proxy", "ctl", "demo"),
     "Captures": (
         "decode",
+        "open",
         "summary",
         "check",
         "grep",

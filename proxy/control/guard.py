@@ -1,4 +1,4 @@
-"""Who may use the control port: whoever knows the token, and no web page.
+"""Who may use the control port: whoever knows the token, and no web page but its own.
 
 A page in a browser can send requests to loopback. It can't know the token; its requests carry an
 Origin; and where it has its own name resolved to 127.0.0.1, that name is in Host (DNS rebinding).
@@ -7,7 +7,7 @@ Origin; and where it has its own name resolved to 127.0.0.1, that name is in Hos
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -28,8 +28,13 @@ def hosts(address: Address) -> tuple[str, ...]:
     return endpoint_text(address), f"localhost:{address[1]}"
 
 
-def guard(app: ASGIApp, token: str, allowed: Iterable[str]) -> ASGIApp:
-    """The application behind the checks: 403 for a foreign Host or any Origin, 401 without token."""
+def guard(
+    app: ASGIApp, token: str, allowed: Iterable[str], free: Callable[[str], bool] | None = None
+) -> ASGIApp:
+    """The application behind the checks: 403 for a foreign Host or any Origin, 401 without token.
+
+    free: the application has a page. That one's Origin is admitted, and paths that pass need no token.
+    """
     known = frozenset(allowed)
     expected = f"Bearer {token}".encode()
 
@@ -41,8 +46,12 @@ def guard(app: ASGIApp, token: str, allowed: Iterable[str]) -> ASGIApp:
         host = headers.getlist("host")
         if len(host) != 1 or host[0].lower() not in known:
             status, error = 403, f"the Host is not this server's: use {' or '.join(sorted(known))}"
-        elif "origin" in headers:
+        elif "origin" in headers and (
+            free is None or headers.getlist("origin") != [f"http://{host[0].lower()}"]
+        ):
             status, error = 403, "requests with an Origin are refused: this is not for web pages"
+        elif free is not None and free(scope["path"]):
+            pass
         elif not secrets.compare_digest(headers.get("authorization", "").encode(), expected):
             status, error = 401, "send the header Authorization: Bearer TOKEN, see the ready line"
         if not status:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -41,8 +41,13 @@ class Serving:
         await self._task
 
 
-async def serve(app: ASGIApp, address: Address, token: str) -> Serving:
-    """Serve an application, behind its guard, on loopback. Raises OSError if it can't listen."""
+async def serve(
+    app: ASGIApp, address: Address, token: str, free: Callable[[str], bool] | None = None
+) -> Serving:
+    """Serve an application, behind its guard, on loopback. Raises OSError if it can't listen.
+
+    free: see `guard`.
+    """
     host, port = address
     listener = socket.create_server(
         ("127.0.0.1" if host == "localhost" else host, port),
@@ -50,7 +55,7 @@ async def serve(app: ASGIApp, address: Address, token: str) -> Serving:
     )
     bound: Address = listener.getsockname()[:2]
     config = uvicorn.Config(
-        guard(app, token, hosts(bound)),
+        guard(app, token, hosts(bound), free),
         http="h11",
         ws="none",
         lifespan="off",

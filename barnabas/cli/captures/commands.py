@@ -68,6 +68,33 @@ def summary_command(
 
 
 @capture_app.command(
+    "open",
+    epilog="Examples:\n\n  barnabas open run.pcapng\n\n  barnabas open segments/ --port 8080 --no-browser",
+)
+def open_command(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            parser=capture_path,
+            help="A capture, or several of the same traffic.",
+        ),
+    ],
+    port: Annotated[
+        int, typer.Option(metavar="PORT", min=0, max=65535, help="Port; 0 picks one.")
+    ] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address, and open no browser.")
+    ] = False,
+    tls_keys: TlsKeys = None,
+) -> None:
+    """Show a capture as a page in the browser, until Ctrl-C."""
+    from barnabas.cli.captures.page import open_page
+
+    raise typer.Exit(open_page(files, port, not no_browser, read_keys(tls_keys)))
+
+
+@capture_app.command(
     "serve",
     epilog="Examples:\n\n  barnabas serve run.pcapng --listen 127.0.0.1:9092\n\n  barnabas serve "
     "run.pcapng --speed 0   # without the brokers' latencies",

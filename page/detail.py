@@ -1,0 +1,103 @@
+"""One exchange for the page: its bodies, and where in their bytes each field stands."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.embedded import inside
+from barnabas.captures.kafka.exchange import HEADLESS, Exchange, body_version
+from barnabas.captures.kafka.log_line import details
+from barnabas.specs.codec.careful_decoder import CarefulDecoder
+from barnabas.specs.frames import DIRECTIONS, Direction
+from barnabas.specs.jsonform import base64_text
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import codec_of
+from barnabas.specs.secrets import has_secrets
+
+SHOWN: Final = 64 << 10
+"""Bytes of a body that are shown."""
+
+SUMMARY: Final = (
+    "ts",
+    "connection",
+    "client_address",
+    "client_id",
+    "broker",
+    "api",
+    "key",
+    "version",
+    "correlation_id",
+    "request_size",
+    "response_size",
+    "latency_ms",
+    "broker_ms",
+    "error",
+    "rules",
+)
+"""The columns of a row, without bodies."""
+
+
+class _Places(CarefulDecoder):
+    """Notes where each field's bytes stand, on the way."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.found: list[dict[str, Any]] = []
+
+    def take(self, size: int, path: str, what: str) -> bytes:
+        taken = super().take(size, path, what)
+        start, end = self.offset - size, self.offset
+        if self.found and self.found[-1]["path"] == path and self.found[-1]["end"] == start:
+            self.found[-1].update(end=end, type=what)
+        else:
+            self.found.append({"path": path, "type": what, "start": start, "end": end})
+        return taken
+
+
+def row(number: int, exchange: Exchange, context: Context) -> dict[str, Any]:
+    """One line of the list."""
+    return {
+        "number": number,
+        **exchange.row(SUMMARY),
+        "details": details(exchange, context),
+        "note": exchange.note,
+    }
+
+
+def detail(number: int, exchange: Exchange, context: Context) -> dict[str, Any]:
+    """All there is to show of one. Bytes of a message that may have secrets are not shown."""
+    whole = exchange.row()
+    return {
+        **row(number, exchange, context),
+        "sasl": exchange.sasl,
+        "packets": [exchange.request_packet, exchange.response_packet],
+        "inside": inside(exchange, context),
+        **{side: _side(exchange, side, whole[side]) for side in DIRECTIONS},
+    }
+
+
+def _side(exchange: Exchange, direction: Direction, value: Any) -> dict[str, Any]:
+    body = exchange.body(direction)
+    found: dict[str, Any] = {
+        "value": value,
+        "reason": exchange.reason(direction),
+        "size": None if body is None else len(body),
+        "hex": None,
+        "fields": [],
+    }
+    if body is None or _secret(exchange.key, direction):
+        return found
+    found["hex"] = base64_text(body[:SHOWN])
+    try:
+        version = body_version(exchange.key, exchange.version, direction, body)
+        places = _Places(body)
+        places.struct(codec_of(exchange.key, version, direction).layout, "")
+        found["fields"] = places.found
+    except (Malformed, LookupError):
+        pass  # the reason says it
+    return found
+
+
+def _secret(key: int, direction: Direction) -> bool:
+    return key in HEADLESS or has_secrets(key, direction)
