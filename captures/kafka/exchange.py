@@ -179,9 +179,9 @@ class Exchange:
 
     @property
     def end(self) -> int:
-        """When it was over, in ns since the epoch: as noted; else when the response left, or without one
-        when the request came."""
-        return self.ended or self.answered or self.ts
+        """When it was over, in ns since the epoch: as noted; else when the response left, or came, or
+        without one when the request came."""
+        return self.ended or self.answered or self.received or self.ts
 
     @property
     def received(self) -> int | None:

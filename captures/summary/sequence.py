@@ -45,8 +45,8 @@ class Message(NamedTuple):
     exchange: Exchange
 
     def row(self) -> dict[str, Any]:
-        """In JSON form, times as text; error: of a response, as `Exchange.error`; rules and note are
-        those of the exchange."""
+        """In JSON form, times as text. `error` is that of a response (`Exchange.error`); when it began
+        and ended, its rules and its note are the exchange's."""
         exchange, asks = self.exchange, self.direction == "request"
         broker = exchange.broker
         return {
@@ -60,6 +60,8 @@ class Message(NamedTuple):
             "correlation_id": exchange.correlation_id,
             "arrived": None if self.arrived is None else str(self.arrived),
             "left": None if self.left is None else str(self.left),
+            "began": str(exchange.ts),
+            "ended": str(exchange.end),
             "reason": self.reason,
             "size": exchange.request_size if asks else exchange.response_size,
             "error": None if asks else exchange.error,
@@ -101,14 +103,19 @@ def sequence(
     []
     """
     wanted = [one for one in numbered if connection in (None, one[1].connection)]
-    found = [message for one in wanted for message in messages(*one)]
-    first = min((one.at for one in found), default=0)
-    last = max((one.left or one.at for one in found), default=0)
+    first = min((exchange.ts for _, exchange in wanted), default=0)
+    last = max((exchange.end for _, exchange in wanted), default=0)
     if begin is None:
         begin = min((exchange.ts for _, exchange in wanted[-RECENT:]), default=0)
     if end is None:
         end = last + 1
-    shown = [one for one in found if one.at < end and (one.left or one.at) >= begin]
+    shown = [
+        message
+        for number, exchange in wanted
+        if exchange.ts < end and (not exchange.ended or exchange.ended >= begin)
+        for message in messages(number, exchange)
+        if message.at < end and (message.left or message.at) >= begin
+    ]
     return {
         "from": str(begin),
         "to": str(end),

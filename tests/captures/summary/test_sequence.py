@@ -46,6 +46,8 @@ def seen(actor: Recorded) -> Seen:
     """When each message arrived and left, by direction and correlation id; else why that is not so."""
     actor.finish()
     live, captured = shown(actor.done), shown(actor.decoded())
+    for one in (*live, *captured):
+        assert int(one.pop("ended")) >= int(one["began"])  # when, is noted in captures only
     assert live == captured
     return {
         (one["direction"], one["correlation_id"]): tuple(  # type: ignore[misc]
