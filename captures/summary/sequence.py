@@ -45,8 +45,8 @@ class Message(NamedTuple):
     exchange: Exchange
 
     def row(self) -> dict[str, Any]:
-        """In JSON form, times as text. `error` is that of a response (`Exchange.error`); when it began
-        and ended, its rules and its note are the exchange's."""
+        """In JSON form, times as text. `lost`: it is known that it never left. `error` is a response's
+        (`Exchange.error`); when it began and ended, its rules and its note are the exchange's."""
         exchange, asks = self.exchange, self.direction == "request"
         broker = exchange.broker
         return {
@@ -62,6 +62,7 @@ class Message(NamedTuple):
             "left": None if self.left is None else str(self.left),
             "began": str(exchange.ts),
             "ended": str(exchange.end),
+            "lost": self.left is None and exchange.sent is not None and not exchange.inferred,
             "reason": self.reason,
             "size": exchange.request_size if asks else exchange.response_size,
             "error": None if asks else exchange.error,

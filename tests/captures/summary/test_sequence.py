@@ -213,7 +213,7 @@ def test_a_real_capture_shows_its_delays_its_hold_and_its_cut() -> None:
     assert set(spent) == {("Produce", TOLD), ("OffsetCommit", ASKED)}
     assert 20 <= spent["Produce", TOLD] < 100
     assert 100 <= spent["OffsetCommit", ASKED] < 200
-    lost = {(one["api"], one["direction"], one["reason"]) for one in rows if one["left"] is None}
+    lost = {(one["api"], one["direction"], one["reason"]) for one in rows if one["lost"]}
     assert lost == {
         ("Produce", ASKED, "answered by the proxy"),
         ("Fetch", TOLD, "response not sent on: a rule closed the connection"),
@@ -223,7 +223,7 @@ def test_a_real_capture_shows_its_delays_its_hold_and_its_cut() -> None:
 @pytest.mark.parametrize("name", ["wrong.pcap", "midway.pcap"])
 def test_in_a_capture_of_one_side_nobody_knows_when_anything_left(name: str) -> None:
     rows = shown(sample(name), begin=0)
-    assert {(one["left"], one["reason"]) for one in rows} == {(None, ONE_SIDE)}
+    assert {(one["left"], one["lost"], one["reason"]) for one in rows} == {(None, False, ONE_SIDE)}
     assert all(one["arrived"] for one in rows)
     assert {one["direction"] for one in rows} == {ASKED, TOLD}
 
