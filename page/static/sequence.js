@@ -101,9 +101,18 @@ export function Sequence() {
       if (event.ctrlKey) latest.current.zoom(2 ** (event.deltaY / 200), (event.clientY - top) / height);
       else move(moved(latest.current.shown, event.deltaY / height));
     };
+    let held = null;  // where a finger or the mouse took hold, and of which window
+    const hold = event => { held = {y: event.clientY, frame: latest.current.shown}; };
+    const drag = event => {
+      if (!held || !event.buttons || Math.abs(event.clientY - held.y) < 5) return;
+      box.current.setPointerCapture(event.pointerId);  // what is under it is not chosen then
+      move(moved(held.frame, (held.y - event.clientY) / box.current.clientHeight));
+    };
     const resized = new ResizeObserver(() => box.current?.clientWidth && fit([box.current.clientWidth, box.current.clientHeight]));
     document.addEventListener("keydown", pressed);
     box.current.addEventListener("wheel", turned, {passive: false});
+    box.current.addEventListener("pointerdown", hold);
+    box.current.addEventListener("pointermove", drag);
     resized.observe(box.current);
     // who comes with an exchange chosen wants to see that one
     if (state.chosen !== null) api.rows([state.chosen]).then(([row]) => row && move(around(parse(row.ts), parse(row.ts) + scale(row.latency_ms ?? 1, 1e6))), () => {});
@@ -113,7 +122,7 @@ export function Sequence() {
     };
   }, []);
 
-  const chart = useMemo(() => html`<${Chart} messages=${messages} origin=${origin} frame=${shown} picked=${[state.chosen, picked?.direction]} pick=${pick} width=${size[0]} height=${size[1]}/>`,
+  const chart = useMemo(() => html`<${Chart} messages=${messages} origin=${origin} frame=${shown} picked=${[state.chosen, picked?.direction]} pick=${one => { pick(one); set({opened: true}); }} width=${size[0]} height=${size[1]}/>`,
     [found, frame, state.chosen, side, ...size]);
   const connections = [...new Set([...messages.map(one => one.connection), ...(connection ? [Number(connection)] : [])])].sort((a, b) => a - b);
   const button = (label, title, what, pressed) => html`<button title=${title} aria-pressed=${pressed === undefined ? undefined : String(pressed)} onClick=${what}>${label}</button>`;

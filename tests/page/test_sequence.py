@@ -15,6 +15,12 @@ from barnabas.proxy.control.serving import serve
 from tests.page.pages import shown
 
 CLIENT = "<img src=x onerror=alert(1)>\u202e"
+MOVED = "old => document.querySelector('.mark text').textContent != old"
+ON_A_SLOPE = """() => {
+  const line = document.querySelector(".message.response.late .inside"), on = line.getScreenCTM();
+  const {x, y} = line.getPointAtLength(line.getTotalLength() * .75);
+  return [x * on.a + on.e, y * on.d + on.f];
+}"""
 SHOWN = "<img src=x onerror=alert(1)>\\u202e"
 
 
@@ -60,20 +66,29 @@ def test_what_rules_did_is_seen_and_reached_by_keys(scheme: str, width: int) -> 
             assert await page.locator(".joins").count() == 1
             marks = await times(page)
             await page.keyboard.press("z")
-            await page.wait_for_function(
-                "old => document.querySelector('.mark text').textContent != old", arg=marks[0]
-            )
+            await page.wait_for_function(MOVED, arg=marks[0])
             assert await page.locator(".message.request.late.mate").count() == 1
             closer = await times(page)
             await page.keyboard.press("-")
-            await page.wait_for_function(
-                "old => document.querySelector('.mark text').textContent != old", arg=closer[0]
-            )
+            await page.wait_for_function(MOVED, arg=closer[0])
 
             await page.keyboard.press("Enter")
             await page.get_by_role("heading", name="OffsetCommit").wait_for()
             await page.keyboard.press("Escape")
             await page.wait_for_selector("aside", state="detached")
+
+            # by the mouse: a drag moves, a click opens
+            await page.keyboard.press("0")
+            before = await page.locator(".mark text").first.text_content()
+            await page.mouse.move(width / 2, 400)
+            await page.mouse.down()
+            await page.mouse.move(width / 2, 300, steps=4)
+            await page.mouse.up()
+            await page.wait_for_function(MOVED, arg=before)
+            await page.wait_for_selector("aside", state="detached")
+            await page.mouse.click(*await page.evaluate(ON_A_SLOPE))
+            await page.get_by_role("heading", name="Produce").wait_for()
+            await page.keyboard.press("Escape")
 
             # all as text
             await page.keyboard.press("0")

@@ -12,9 +12,10 @@ from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.kafka.notes import INFERRED
 from barnabas.captures.summary.sequence import MADE, ONE_SIDE, messages, sequence
 from barnabas.captures.writing.masking import Masking
+from barnabas.proxy.edits.version_ranges import Offer
 from tests.captures.summary.views import sample
 from tests.proxy.faults.given import ask, beat, produce
-from tests.proxy.playbook import MS, START, Stage, response
+from tests.proxy.playbook import MS, START, Stage, request, response
 from tests.proxy.test_masked_capture import Recorded
 
 Seen = dict[tuple[str, int], tuple[Any, Any]]
@@ -159,6 +160,13 @@ def test_an_answer_of_the_proxy_has_no_arrival(run: Run) -> None:
     actor.ask(ask(1))
     assert seen(actor) == {(ASKED, 1): (0, "answered by the proxy"), (TOLD, 1): (MADE, 0)}
     assert [one["error"] for one in shown(actor.done)] == [None, "NOT_COORDINATOR"]
+
+
+def test_a_request_of_a_version_that_is_not_offered_does_not_leave(run: Run) -> None:
+    actor = run("close", "{api: Metadata}")
+    actor.stage.plan.offer = Offer("2.0")
+    actor.ask(request("Metadata", 1, version=12))
+    assert seen(actor) == {(ASKED, 1): (0, "request not forwarded: its version is not offered")}
 
 
 def test_acks_0_that_asks_for_an_answer_leaves(run: Run) -> None:
