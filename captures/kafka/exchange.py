@@ -117,6 +117,9 @@ class Exchange:
     """The same of the response; -1 too if the proxy made it."""
     begun: int = field(default=0, compare=False)
     """When the response before it had come, where the broker had that to do first; else 0."""
+    sent: int | None = field(default=None, compare=False)
+    """When the request left for the broker; 0: it never did; None: nobody knows, as in a capture without
+    the proxy's other side."""
     inferred: bool = field(default=False, compare=False)
     """Whether the request was not captured, so that API and version are what fits the response."""
     ended: int = field(default=0, compare=False)
@@ -176,9 +179,20 @@ class Exchange:
 
     @property
     def end(self) -> int:
-        """When it was over, in ns since the epoch: as noted; else when the response left, or without one
-        when the request came."""
-        return self.ended or self.ts + round((self.latency_ms or 0) * 1e6)
+        """When it was over, in ns since the epoch: as noted; else when the response left, or came, or
+        without one when the request came."""
+        return self.ended or self.answered or self.received or self.ts
+
+    @property
+    def received(self) -> int | None:
+        """When the response came from the broker; None: none did, or nobody knows."""
+        since = self.begun or self.sent or self.ts
+        return None if self.broker_ms is None else since + round(self.broker_ms * 1e6)
+
+    @property
+    def answered(self) -> int | None:
+        """When the response left to the client; None: none did."""
+        return None if self.latency_ms is None else self.ts + round(self.latency_ms * 1e6)
 
     @property
     def request(self) -> dict[str, Any] | None:

@@ -64,7 +64,8 @@ class Conversation:
         self.framings = FlowFramings(first, self.pairing.asked, keeps)
         self._came = 0
         """Bytes of requests since those that wait were last counted."""
-        self._connection = self.number, client, broker, opened.server
+        proxied = "broker" in opened.comment  # else one place is known that messages passed
+        self._connection = self.number, client, broker, opened.server, proxied
         self._fast = FastPairing(*self._connection, self.pairing)
         self._raw_tokens = False
         self._cut_off = False
@@ -182,6 +183,8 @@ class Conversation:
         self.undecoded += not known_version(head.key, head.version)
         pending = captured_request(frame, head)
         left, note = facts.get("left"), facts.get("note", "")
+        if left in ("later", "never"):
+            pending.sent = 0
         if left == "later":
             self._requests[frame.ordinal] = (pending, head.acks != 0)
         elif left == "never" and note == notes.ANSWERED_BY_PROXY:
