@@ -42,7 +42,7 @@ def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyon
 ) -> None:
     promised = {
         "exchanges": ".rows .api",
-        "sequence": ".chart svg .life",
+        "sequence": ".chart .lane.clients text",
         "groups": "rect.OffsetCommit",
         "transactions": "td:has-text('commit')",
         "topics": "td:has-text('written by')",
