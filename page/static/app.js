@@ -5,6 +5,7 @@ import {Groups} from "./groups.js";
 import {Help} from "./help.js";
 import {Latency} from "./latency.js";
 import {Network} from "./network.js";
+import {Sequence} from "./sequence.js";
 import {go, onChange, set, state} from "./store.js";
 import {pause, restart} from "./stream.js";
 import {count, plain} from "./text.js";
@@ -15,6 +16,7 @@ import {html, render} from "./vendor/preact.js";
 // a view is one file and one line here; those of a live proxy only need one
 const VIEWS = [
   {name: "exchanges", title: "Exchanges", shows: Exchanges},
+  {name: "sequence", title: "Sequence", shows: Sequence},
   {name: "groups", title: "Groups", shows: Groups},
   {name: "transactions", title: "Transactions", shows: Transactions},
   {name: "topics", title: "Topics", shows: Topics},
