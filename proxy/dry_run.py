@@ -109,7 +109,8 @@ def _in_time(
             continue
         found.append((exchange.ts, number, 0, exchange, "request"))
         if exchange.response_size is not None:
-            found.append((exchange.end, number, 1, exchange, "response"))
+            came = exchange.received or exchange.end
+            found.append((came, number, 1, exchange, "response"))
     found.sort(key=lambda each: each[:3])
     return [(number, exchange, direction) for _, number, _, exchange, direction in found]
 

@@ -26,12 +26,14 @@ def passed(
     ordinal: int = 0,
     topics: Mapping[uuid.UUID, str] | None = None,
 ) -> Message:
-    """A request, or the response to it: what needs a body that is not kept can't be decided.
+    """A request, or the response to it, as it arrived: what needs a body that is not kept can't be decided.
 
     ordinal: of the connection among that client's to that broker. Where messages go is not known: a node
     stands for an address that is none.
     """
     body = exchange.body(direction)
+    if direction == "response" and exchange.rules and exchange.response_came is not None:
+        body = exchange.response_came  # before rules had changed it
     head = _head(exchange, direction)
     size = exchange.request_size if direction == "request" else exchange.response_size
     kept = body is not None and exchange.request_body is not None
@@ -49,7 +51,7 @@ def passed(
         request=exchange.request_body if direction == "response" else None,
         head=head,
         correlation_id=exchange.correlation_id,
-        arrived=exchange.ts if direction == "request" else exchange.end,
+        arrived=exchange.ts if direction == "request" else exchange.received or exchange.end,
         acks=_acks(head + (body or b"")) if direction == "request" else None,
         listener=lambda _: ("", 0),
         topics=topics or {},

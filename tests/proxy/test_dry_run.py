@@ -91,6 +91,14 @@ def test_what_was_left_out_is_undecided_where_a_body_is_needed() -> None:
     assert tried("match: {api: Heartbeat, direction: request}, do: drop", left).matched == 1
 
 
+def test_a_response_that_rules_changed_is_taken_as_it_had_come() -> None:
+    changed = exchange(0, response={"error_code": 27}, rules=("other",))
+    changed.response_came = exchange(0).response_body
+    assert tried("match: {error: REBALANCE_IN_PROGRESS}, do: drop", changed).matched == 0
+    changed.rules = ()
+    assert tried("match: {error: REBALANCE_IN_PROGRESS}, do: drop", changed).matched == 1
+
+
 def test_time_counts_from_the_first_exchange() -> None:
     after = tried("match: {direction: request}, when: {after: {time: 2s}}, do: drop", *beats(4))
     assert after.matches == [2, 3]
