@@ -1,5 +1,6 @@
 // One exchange: both sides as trees, each field beside its bytes.
 import * as api from "./api.js";
+import {set} from "./store.js";
 import {ms, plain} from "./text.js";
 import {html, useEffect, useRef, useState} from "./vendor/preact.js";
 
@@ -19,6 +20,7 @@ export function Detail({number}) {
     found.broker_ms !== null && `${ms(found.broker_ms)} ms of them the broker's`, found.error, found.note, found.sasl];
   return html`<article>
     <h2>${found.api} v${found.version}</h2>
+    <button class="aside" title="key m" onClick=${() => set({likeThis: number})}>Messages like this …</button>
     <p>${about.filter(Boolean).map(plain).join(" · ")}</p>
     ${found.declared && html`<p>${found.declared.purpose}; v${found.declared.versions.join("–v")} are known${found.declared.brought.length > 0 && html`; v${found.version} brought ${found.declared.brought.join(", ")}`}</p>`}
     ${found.details && html`<p>${plain(found.details)}</p>`}

@@ -22,7 +22,7 @@ const COLUMNS = [
 ];
 const css = name => name.replace(" ", "-");
 const line = row => COLUMNS.map(([, text]) => text(row)).join("  ");
-const kinds = row => [row.error && "error", row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
+const kinds = row => [state.marked?.numbers.has(row.number) && "marked", row.error && "error", row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
 
 const rows = new Map(), waiting = new Set();
 const view = {follow: false, top: 0, height: 600, asked: 0};
@@ -66,6 +66,13 @@ function step(by, list) {
   choose(matches.at(to), list);
 }
 
+function nextMarked(list) {
+  const {matches} = followed, shown = [...state.marked?.numbers ?? []].filter(number => matches.at(matches.place(number)) === number);
+  const next = shown.find(number => number > (state.chosen ?? -1)) ?? shown[0];
+  view.follow = false;
+  if (next !== undefined) choose(next, list);
+}
+
 const copy = text => text && navigator.clipboard.writeText(text).catch(() => set({problem: "the browser does not let the page copy"}));
 
 function keys(event, list) {
@@ -81,9 +88,11 @@ function keys(event, list) {
     f: () => document.getElementById("filter").focus(),
     l: () => { view.follow = !view.follow; set(); },
     p: () => pause(!followed.paused),
+    m: () => state.chosen !== null && set({likeThis: state.chosen}),
+    n: () => nextMarked(list),
     y: () => row && copy(plain(line(row))), Y: () => row && copy(JSON.stringify(row)),
   }[event.key];
-  if (!does || (event.key === "Escape" && state.help)) return;
+  if (!does || state.likeThis !== null || (event.key === "Escape" && state.help)) return;
   event.preventDefault();
   does();
 }
@@ -139,6 +148,8 @@ export function Exchanges() {
   return html`<div class="bar"><${Filter}/>
       ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow", "stay at the last one (l)")}
       ${pressed(followed.paused, () => pause(!followed.paused), "Pause", "pause the view; traffic goes on (p)")}</div>
+    ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on ${state.marked.numbers.size} exchanges: they are marked</span>
+      <button title="key n" onClick=${() => nextMarked(list.current)}>Next</button><button onClick=${() => set({marked: null})}>Clear</button></div>`}
     <div class="split"><${List} list=${list}/>
       ${state.opened && state.chosen !== null && html`<aside aria-label="Detail" tabindex="0"><${Detail} number=${state.chosen} key=${state.chosen}/></aside>`}</div>`;
 }
