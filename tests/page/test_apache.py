@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from barnabas.peers.apache import ApacheCluster
@@ -21,9 +21,13 @@ def member(
     settings = {"bootstrap.servers": bootstrap, "client.id": name, "group.id": "readers"}
     consumer = Consumer({**settings, "heartbeat.interval.ms": 300, "session.timeout.ms": 6000})
     assigned = threading.Event()
-    consumer.subscribe(
-        ["orders"], on_assign=lambda _, parts: parts and assigned.set(), on_revoke=lambda *_: None
-    )
+
+    def given(_: Consumer, partitions: list[TopicPartition]) -> None:
+        if partitions:
+            assigned.set()
+
+    # with a callback it gives partitions back when it polls
+    consumer.subscribe(["orders"], on_assign=given, on_revoke=lambda *_: None)
 
     def work() -> None:
         while not over.is_set():
