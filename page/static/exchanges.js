@@ -61,7 +61,7 @@ function step(by, list) {
   const {matches} = followed;
   if (!matches.length) return;
   const at = state.chosen === null ? -1 : matches.place(state.chosen);
-  const to = state.chosen === null && by > 0 ? 0 : Math.min(matches.length - 1, Math.max(0, at + by));
+  const to = state.chosen === null && by !== Infinity ? 0 : Math.min(matches.length - 1, Math.max(0, at + by));
   view.follow = false;
   choose(matches.at(to), list);
 }
