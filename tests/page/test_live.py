@@ -95,6 +95,7 @@ def test_what_comes_from_the_wire_is_text() -> None:
         assert "\\u001b[31m\\u202e<script>" in page.locator("article").inner_text()
         assert page.locator("article script, article b:not(.hex b), .row img").count() == 0
         page.keyboard.press("2")
+        page.locator(".message text").first.wait_for()
         assert markup in page.locator(".lane.clients title").all_text_contents()
         page.locator(".message text").first.hover()
         page.wait_for_function(
