@@ -51,6 +51,9 @@ _REMEMBERED: Final = 8
 _SHORT: Final = 2048
 """... of so many bytes at most."""
 
+ALTERED: Final = 64 << 10
+"""Bytes of a body of which both forms are kept."""
+
 _UNREAD: Final = object()
 _BODIES: Final = "request_body", "response_body"
 
@@ -120,6 +123,10 @@ class Exchange:
     sent: int | None = field(default=None, compare=False)
     """When the request left for the broker; 0: it never did; None: nobody knows, as in a capture without
     the proxy's other side."""
+    request_left: bytes | None = field(default=None, compare=False)
+    """The request's body as it left, if the proxy changed it; None of one above ALTERED bytes, too."""
+    response_came: bytes | None = field(default=None, compare=False)
+    """The response's body as it had come, if the proxy changed it."""
     inferred: bool = field(default=False, compare=False)
     """Whether the request was not captured, so that API and version are what fits the response."""
     ended: int = field(default=0, compare=False)
@@ -164,6 +171,7 @@ class Exchange:
     def weight(self) -> int:
         """Bytes of its bodies and of the client id, which may have 32 KiB."""
         bodies = len(self.request_body or b"") + len(self.response_body or b"")
+        bodies += len(self.request_left or b"") + len(self.response_came or b"")
         return bodies + len(self.client_id or "")
 
     @property

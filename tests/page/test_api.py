@@ -149,3 +149,18 @@ def test_bytes_with_secrets_are_not_shown() -> None:
             assert each["response"]["hex"] is None
 
     asked("sasl.pcapng", ask)
+
+
+def test_of_a_message_that_the_proxy_changed_both_forms_are_there() -> None:
+    def ask(get: Get, _: str) -> None:
+        number = numbers(get, "api=='Metadata'")[0]
+        found = read(get, f"/exchanges/{number}")
+        ports = [
+            [broker["port"] for broker in side["value"]["brokers"]]
+            for side in (found["response"], found["altered"]["response"])
+        ]
+        assert ports[0] != ports[1]
+        assert found["altered"]["response"]["hex"] != found["response"]["hex"]
+        assert "request" not in found["altered"]
+
+    asked("faults.pcapng", ask)

@@ -42,7 +42,7 @@ def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyon
 ) -> None:
     promised = {
         "exchanges": ".rows .api",
-        "sequence": ".message text",
+        "sequence": ".chart .lane.clients text",
         "groups": "rect.OffsetCommit",
         "transactions": "td:has-text('commit')",
         "topics": "td:has-text('written by')",
@@ -65,7 +65,7 @@ def test_a_connection_is_paused_and_goes_on_as_a_client_sees_it() -> None:
         writer.produce("orders", b"1")
         assert writer.flush(20) == 0
         page.wait_for_selector("nav button")
-        page.keyboard.press("7")
+        page.get_by_role("button", name="Network").click()
         page.locator("tr:has-text('writer') button:has-text('Pause')").first.wait_for()
         while (pauses := page.locator("tr:has-text('writer') button:has-text('Pause')")).count():
             pauses.first.click()
@@ -94,7 +94,7 @@ def test_what_comes_from_the_wire_is_text() -> None:
         page.locator("article:has-text('Metadata')").wait_for()
         assert "\\u001b[31m\\u202e<script>" in page.locator("article").inner_text()
         assert page.locator("article script, article b:not(.hex b), .row img").count() == 0
-        page.keyboard.press("2")
+        page.get_by_role("button", name="Sequence").click()
         page.locator(".message text").first.wait_for()
         assert markup in page.locator(".lane.clients title").all_text_contents()
         page.locator(".message text").first.hover()
@@ -121,7 +121,7 @@ def test_a_payload_that_is_kept_out_of_the_log_is_kept_out_of_the_page() -> None
 def test_a_page_that_nobody_sees_asks_for_nothing() -> None:
     with proxied() as ready, page_at(ready["page"]) as page:
         page.wait_for_selector("nav button")
-        page.keyboard.press("7")  # which asks every second
+        page.get_by_role("button", name="Network").click()  # which asks every second
         page.wait_for_selector("main.network .bar")
         page.evaluate(HIDE, True)
         page.wait_for_timeout(500)  # what was under way

@@ -71,4 +71,5 @@ def build_exchange(
         exchange.leave("request_body", pending.uncut)
     if uncut is not None:
         exchange.leave("response_body", uncut)
+    exchange.request_left = pending.left
     return exchange
