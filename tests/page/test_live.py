@@ -94,6 +94,13 @@ def test_what_comes_from_the_wire_is_text() -> None:
         page.locator("article:has-text('Metadata')").wait_for()
         assert "\\u001b[31m\\u202e<script>" in page.locator("article").inner_text()
         assert page.locator("article script, article b:not(.hex b), .row img").count() == 0
+        page.get_by_role("button", name="Sequence").click()
+        page.locator(".message text").first.wait_for()
+        assert markup in page.locator(".lane.clients title").all_text_contents()
+        page.locator(".message text").first.hover()
+        page.wait_for_function(
+            "document.querySelector('.message title').textContent.includes('<img')"
+        )
         assert "barnabas" in page.title()
 
 
