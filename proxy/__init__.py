@@ -20,7 +20,7 @@ The life of a frame, room by room:
 `workers/` has several such processes, with a supervisor that accepts and is steered; so traffic is
 beside the control port, too. `scenario/` reads scenario files, `topic_names/` learns names of topics
 that messages give by id, `control/` is the HTTP port of a running proxy, `rehearsal.py` runs a scenario
-over a capture on the capture's clock.
+over a capture on the capture's clock, `dry_run.py` puts exchanges that have passed to its rules once more.
 
 Decisions are reproducible: whether a rule fires is a hash of seed, rule, client id, broker, the ordinal of
 the connection among that client's to that broker, and the ordinal of the match. No shared generator is

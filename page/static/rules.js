@@ -110,6 +110,7 @@ export function Rules() {
     ${draft.text !== null && html`<${Editor} label="Scenario, in YAML. Control and space: what can stand here" text=${draft.text} change=${change} problems=${draft.problems} schema=${draft.schema}/>`}
     <div class="bar">
       ${live && html`<button class="primary" disabled=${!changed || wrong} onClick=${apply}>Apply</button>`}
+      <button disabled=${wrong} title="on the last exchanges that there are now" onClick=${examine}>Try again</button>
       <button disabled=${!changed} onClick=${() => change(draft.base)}>Undo all</button>
       <button onClick=${() => navigator.clipboard.writeText(draft.text).catch(() => set({problem: "the browser does not let the page copy"}))}>Copy</button>
       <output role="status">${draft.said ? plain(draft.said) : wrong ? "Not applied: it has problems." : other ? "The rules have been changed meanwhile: Apply replaces them." : changed && live ? "Not applied yet." : ""}</output>
