@@ -12,20 +12,16 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
 from barnabas.captures.capture import Capture
-from barnabas.captures.conversion.blocks import BlockFile
-from barnabas.captures.conversion.hiding import Hiding
-from barnabas.captures.conversion.rewriting import rewrite
+from barnabas.captures.conversion.repacking import repack
 from barnabas.captures.conversion.selection import Selection
 from barnabas.captures.conversion.survey import Survey
 from barnabas.captures.files import private
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.wording import size
-from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.masking import Masking
-from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.captures.input import any_bar, bar, opened
 from barnabas.cli.captures.moments import Moment
 from barnabas.cli.captures.remarks import lacking, left_over, remarks
@@ -43,9 +39,6 @@ SUFFIXES: Final[dict[str, Format]] = {
     ".json": "jsonl",
 }
 PACKED: Final = (".gz", ".zst")
-
-KINDS: Final = ("secrets", "payload")
-"""What a capture may say of itself to be without."""
 
 STANDARD_OUTPUT: Final = Path("-")
 
@@ -150,11 +143,6 @@ def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
     return cast(BinaryIO, at_end.enter_context(packed))
 
 
-def _list(value: Any) -> list[Any]:
-    """What a capture says of itself may be anything."""
-    return value if isinstance(value, list) else []
-
-
 @dataclass(slots=True)
 class _Job:
     """One conversion, and what came of it."""
@@ -190,25 +178,7 @@ class _Job:
         survey = Survey(self.selection, masking, context)
         self.lost = survey.read(self._events("reading"))
         self.exchanges, self.of, self.connections = survey.exchanges, survey.of, survey.wanted
-        masked = [_list(CaptureReader(path).meta.get("masked")) for path in reader.paths]
-        already = [kind for kind in KINDS if all(kind in kinds for kinds in masked)]
-        hiding = Hiding(masking, clean=set(masking.kinds) <= set(already))
-        meta = {**reader.meta}
-        meta.pop("segment", None)
-        meta["masked"] = [kind for kind in KINDS if kind in (*masking.kinds, *already)]
-        if not reader.says_brokers:
-            # whoever reads what is written goes by addresses, too
-            meta["brokers"] = {} if context is None else context.brokers.known()
-        if survey.topics:
-            meta["topics"] = survey.topics
-        if self.wanted.said:
-            of = _list(meta.get("slice"))
-            meta["slice"] = of if self.wanted.said in of[:1] else [self.wanted.said, *of]
-        written = CaptureWriter(
-            self.out, limit=None, meta=meta, sink=lambda path, head, **_: BlockFile(file, head)
-        )
-        with written:
-            rewrite(reader, self._events("writing"), survey, hiding, written)
+        repack(reader, survey, self._events("writing"), file, self.wanted.said)
 
     def _events(self, doing: str) -> Iterator[Event]:
         """What can be read of the captures."""
