@@ -74,9 +74,9 @@ def as_pytest(exchanges: Iterable[Exchange], name: str, scenario: str = "") -> s
             unsent[why] += 1
         else:
             chosen.append(exchange)
-    if not chosen:
+    if all(exchange.response_size is None for exchange in chosen):
         whys = ", ".join(f"{why} ({count})" for why, count in unsent.items())
-        raise NoTest(f"nothing is left to be asked again: {whys or 'no exchange is chosen'}")
+        raise NoTest(f"nothing is left to be compared: {whys or 'no exchange with a response'}")
     if len(chosen) > MOST or sum(exchange.weight for exchange in chosen) > BYTES:
         raise NoTest(
             f"a test has {MOST} exchanges and {BYTES >> 20} MiB of bodies at most: choose fewer"

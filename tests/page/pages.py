@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.page.api import application
+from barnabas.page.forms import of_capture
 from barnabas.proxy.control.history import History
 
 
@@ -24,4 +25,5 @@ def shown(
         history.add(exchange)
     history.close()
     source = {"kind": "capture", "name": path.name, "keeps": 200_000}
-    return history, application(history, capture.context.topics, source)
+    origin = of_capture(capture, lambda: open_capture(path))
+    return history, application(history, capture.context.topics, source, origin=origin)

@@ -119,10 +119,13 @@ def test_what_strangers_say_is_text() -> None:
 
 
 def test_of_nothing_or_too_much_there_is_no_test() -> None:
-    with pytest.raises(NoTest, match="no exchange is chosen"):
+    with pytest.raises(NoTest, match="no exchange with a response"):
         as_pytest([], "x")
-    with pytest.raises(NoTest, match=r"nothing is left .* own handshake \(12\)"):
+    with pytest.raises(NoTest, match=r"nothing is left to be compared.* own handshake \(12\)"):
         as_pytest(exchanges("embedded.pcapng", "ApiVersions"), "x")
     one = exchanges("embedded.pcapng", "Metadata")[0]
+    silent = replace(one, response_size=None, response_body=None, latency_ms=None)
+    with pytest.raises(NoTest, match="no exchange with a response"):
+        as_pytest([silent], "x")
     with pytest.raises(NoTest, match="choose fewer"):
         as_pytest([one] * (MOST + 1), "x")
