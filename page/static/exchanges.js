@@ -4,12 +4,13 @@ import {Detail} from "./detail.js";
 import {Filter} from "./filter.js";
 import {go, set, state} from "./store.js";
 import {followed, pause} from "./stream.js";
+import {mark, marked, TakeAway} from "./take_away.js";
 import {bytes, ms, plain} from "./text.js";
 import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
 const COLUMNS = [
-  ["time", row => row.ts.slice(11, 23)],
+  ["time", row => (marked.has(row.number) ? "✓ " : "") + row.ts.slice(11, 23)],
   ["client", row => row.client_id || row.client_address],
   ["conn", row => row.connection],
   ["broker", row => row.broker ?? ""],
@@ -80,7 +81,7 @@ function keys(event, list) {
     Escape: () => { set({opened: false}); list.focus(); },
     f: () => document.getElementById("filter").focus(),
     l: () => { view.follow = !view.follow; set(); },
-    p: () => pause(!followed.paused),
+    p: () => pause(!followed.paused), m: () => mark(state.chosen),
     y: () => row && copy(plain(line(row))), Y: () => row && copy(JSON.stringify(row)),
   }[event.key];
   if (!does || (event.key === "Escape" && state.help)) return;
@@ -103,7 +104,7 @@ function List({list}) {
       const row = rows.get(number);
       return html`<div key=${number} id=${`x${number}`} role="row" aria-rowindex=${from + place + 1} aria-selected=${String(number === state.chosen)}
         class=${`row ${row ? kinds(row) : ""}`} style=${{top: `${(from + place) * HEIGHT}px`}}
-        onClick=${() => { go({chosen: number}); set({opened: true}); }}>
+        onClick=${event => { go({chosen: number}); event.ctrlKey || event.metaKey ? mark(number) : set({opened: true}); }}>
         ${row && COLUMNS.map(([name, text]) => {
           const shown = plain(text(row));
           return html`<span role="gridcell" class=${css(name)} title=${shown}>${shown}</span>`;
@@ -138,7 +139,8 @@ export function Exchanges() {
   const pressed = (on, what, label, title) => html`<button aria-pressed=${String(on)} title=${title} onClick=${what}>${label}</button>`;
   return html`<div class="bar"><${Filter}/>
       ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow", "stay at the last one (l)")}
-      ${pressed(followed.paused, () => pause(!followed.paused), "Pause", "pause the view; traffic goes on (p)")}</div>
+      ${pressed(followed.paused, () => pause(!followed.paused), "Pause", "pause the view; traffic goes on (p)")}
+      <${TakeAway}/></div>
     <div class="split"><${List} list=${list}/>
       ${state.opened && state.chosen !== null && html`<aside aria-label="Detail" tabindex="0"><${Detail} number=${state.chosen} key=${state.chosen}/></aside>`}</div>`;
 }
