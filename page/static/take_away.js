@@ -1,4 +1,4 @@
-// Exchanges as a file: those that are marked, or else all that match the filter.
+// Exchanges as a file: those that are picked, or else all that match the filter.
 import * as api from "./api.js";
 import {set, state} from "./store.js";
 import {followed} from "./stream.js";
@@ -12,22 +12,22 @@ const FORMS = [
   ["pytest", "Test", "for pytest: asks the same, and asserts what was answered"],
 ];
 
-export const marked = new Set();
+export const picked = new Set();
 
-export function mark(number) {
+export function pick(number) {
   if (number === null) return;
-  if (!marked.delete(number)) marked.add(number);
+  if (!picked.delete(number)) picked.add(number);
   set();
 }
 
-function unmark() {
-  marked.clear();
+function unpick() {
+  picked.clear();
   set();
 }
 
 async function take(form, put) {
   put("…");
-  const which = marked.size ? {numbers: [...marked]} : state.filter ? {filter: state.filter} : {};
+  const which = picked.size ? {numbers: [...picked]} : state.filter ? {filter: state.filter} : {};
   try {
     const {name, said, data} = await api.take({form, ...which});
     const link = Object.assign(document.createElement("a"), {href: URL.createObjectURL(data), download: name});
@@ -41,8 +41,8 @@ async function take(form, put) {
 
 export function TakeAway() {
   const [said, put] = useState("");
-  const many = marked.size || followed.matches.length;
-  const of = `${count(many)} ${marked.size ? "marked" : state.filter ? "that match" : "in all"}`;
+  const many = picked.size || followed.matches.length;
+  const of = `${count(many)} ${picked.size ? "picked" : state.filter ? "that match" : "in all"}`;
   const close = event => {
     if (event.key !== "Escape" || !event.currentTarget.open) return;
     event.stopPropagation();
@@ -50,9 +50,9 @@ export function TakeAway() {
     event.currentTarget.querySelector("summary").focus();
   };
   return html`<details class="take" onKeyDown=${close}>
-    <summary title="as a file: mark some with m, or take all that match">Take away${marked.size ? ` ${count(marked.size)}` : ""}</summary>
+    <summary title="as a file: pick some with x, or take all that match">Take away${picked.size ? ` ${count(picked.size)}` : ""}</summary>
     <div role="group" aria-label=${`Take away: ${of}`}>
-      <p>${of}${marked.size > 0 && html` <button onClick=${unmark}>unmark</button>`}</p>
+      <p>${of}${picked.size > 0 && html` <button onClick=${unpick}>unpick</button>`}</p>
       ${FORMS.map(([form, title, about]) => html`
         <button key=${form} disabled=${!many} aria-describedby=${`take-${form}`} onClick=${() => take(form, put)}>${title}</button>
         <small id=${`take-${form}`}>${about}</small>`)}

@@ -11,6 +11,7 @@ from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.page.api import application
 from barnabas.page.forms import of_capture
+from barnabas.page.recorded import Recorded
 from barnabas.proxy.control.history import History
 
 
@@ -25,5 +26,6 @@ def shown(
         history.add(exchange)
     history.close()
     source = {"kind": "capture", "name": path.name, "keeps": 200_000}
-    origin = of_capture(capture, lambda: open_capture(path))
-    return history, application(history, capture.context.topics, source, origin=origin)
+    topics, origin = capture.context.topics, of_capture(capture, lambda: open_capture(path))
+    rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
+    return history, application(history, topics, source, rules, origin=origin)

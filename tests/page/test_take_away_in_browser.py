@@ -1,4 +1,4 @@
-"""Exchanges are taken away in a real browser: marked by keys, and as a file that is what was asked for."""
+"""Exchanges are taken away in a real browser: picked by keys, and as a file that is what was asked for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.places import SAMPLES
 
 @pytest.mark.needs_chromium
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1600), ("dark", 400)])
-def test_by_keys_alone_from_a_mark_to_a_file(scheme: str, width: int) -> None:
+def test_by_keys_alone_from_a_pick_to_a_file(scheme: str, width: int) -> None:
     playwright = pytest.importorskip("playwright.async_api")
 
     async def main() -> None:
@@ -34,12 +34,12 @@ def test_by_keys_alone_from_a_mark_to_a_file(scheme: str, width: int) -> None:
             page.on("console", lambda message: said.append(message.text))
             await page.goto(f"http://127.0.0.1:{serving.address[1]}/#token=secret")
             await page.wait_for_selector(".row .api")
-            for key in "jmjm":
+            for key in "jxjx":
                 await page.keyboard.press(key)
             await page.get_by_text("Take away 2").focus()
             await page.keyboard.press("Enter")
-            await page.get_by_text("2 marked").wait_for()
-            for _ in range(3):  # past "unmark" to the second form
+            await page.get_by_text("2 picked").wait_for()
+            for _ in range(3):  # past "unpick" to the second form
                 await page.keyboard.press("Tab")
             async with page.expect_download() as waiting:
                 await page.keyboard.press("Enter")
@@ -47,7 +47,7 @@ def test_by_keys_alone_from_a_mark_to_a_file(scheme: str, width: int) -> None:
             assert download.suggested_filename == "exchanges.jsonl"
             assert (await download.path()).read_text().count("\n") == 2
             await page.get_by_text("exchanges.jsonl: 2 exchanges").wait_for()
-            await page.get_by_role("button", name="unmark").click()
+            await page.get_by_role("button", name="unpick").click()
             await page.get_by_text("53 in all").wait_for()
             async with page.expect_download() as waiting:
                 await page.get_by_role("button", name="Scenario").click()

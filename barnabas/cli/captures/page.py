@@ -58,6 +58,7 @@ async def _main(
     try:
         from barnabas.page.api import application, is_file
         from barnabas.page.forms import of_capture
+        from barnabas.page.recorded import Recorded
         from barnabas.proxy.control.guard import new_token
         from barnabas.proxy.control.history import History
         from barnabas.proxy.control.serving import serve
@@ -70,13 +71,9 @@ async def _main(
     for number in endings():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     source = {"kind": "capture", "name": capture.name, "keeps": keep}
-    app = application(
-        history,
-        capture.context.topics,
-        source,
-        trouble=lambda: reading.trouble,
-        origin=of_capture(capture, again),
-    )
+    topics, origin = capture.context.topics, of_capture(capture, again)
+    rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
+    app = application(history, topics, source, rules, lambda: reading.trouble, origin)
     try:
         serving = await serve(app, ("127.0.0.1", port), token, is_file)
     except OSError as problem:
