@@ -130,7 +130,9 @@ def gone() -> Any:
 
 
 @pytest.mark.parametrize(
-    "packets", [None, gone, lambda: open_capture(SAMPLES / "faults.pcapng")], ids=str
+    "packets",
+    [None, gone, lambda: open_capture(SAMPLES / "faults.pcapng")],
+    ids=["none", "gone", "of others"],
 )
 def test_where_packets_are_gone_frames_are_written_anew(packets: Any, tmp_path: Path) -> None:
     out = tmp_path / "out.pcapng"
