@@ -28,6 +28,7 @@ from barnabas.proxy.control.bodies import (
     json_text_response,
     read_text,
 )
+from barnabas.proxy.control.breakpoints import Breakpoints
 from barnabas.proxy.control.editing import with_rule, without_rule
 from barnabas.proxy.control.history import MOST, History, TooMany
 from barnabas.proxy.control.metrics import exposition
@@ -84,7 +85,10 @@ def application(
         ("GET", "/metrics", control.metrics),
     )
     return Starlette(
-        routes=[Route(path, endpoint, methods=[method]) for method, path, endpoint in routes],
+        routes=[
+            *(Route(path, endpoint, methods=[method]) for method, path, endpoint in routes),
+            *Breakpoints(target).routes,
+        ],
         exception_handlers={HTTPException: error_response},
     )
 
