@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from barnabas.captures.files.capture_folder import size_of
+from barnabas.captures.files.growth import Growth
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.id_names import names_by_id
@@ -94,29 +95,37 @@ class Capture:
     def learn(self, exchanges: Iterator[Exchange]) -> Iterator[Exchange]:
         """The same exchanges once the context knows each, with their brokers where only addresses tell."""
         for exchange in exchanges:
-            self.context.learn(exchange)
-            if not self.reader.says_brokers:
-                exchange.broker = self.context.brokers.node(exchange)
+            self.learn_from(exchange)
             yield exchange
+
+    def learn_from(self, exchange: Exchange) -> None:
+        """The same for one."""
+        self.context.learn(exchange)
+        if not self.reader.says_brokers:
+            exchange.broker = self.context.brokers.node(exchange)
 
 
 def open_capture(
-    *paths: Path, keys: KeyLog | None = None, context: Context | None = None
+    *paths: Path,
+    keys: KeyLog | None = None,
+    context: Context | None = None,
+    growth: Growth | None = None,
 ) -> Capture:
-    """Open files and folders to read them as one; `keys` are those of TLS. Raises Unreadable."""
+    """Open files and folders to read them as one; `keys` are of TLS, growth: see `CaptureReader`. Raises
+    Unreadable."""
     for path in paths:
         try:
             if path.exists() and not path.is_file() and not path.is_dir():
                 raise Unreadable(
                     f"can't read the capture {path}: not a regular file; save it to a file first"
                 )
-            reader = CaptureReader(path, keys=keys)
+            reader = CaptureReader(path, keys=keys, growth=growth)
         except OSError as problem:
             raise Unreadable(f"can't read the capture {path}: {problem.strerror}") from None
         except CaptureError as problem:
             raise Unreadable(f"{path} is not a capture: {problem}") from None
     if len(paths) != 1:
-        reader = CaptureReader(*paths, keys=keys)
+        reader = CaptureReader(*paths, keys=keys, growth=growth)
     return Capture(reader, context or Context())
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 from barnabas.captures.comments import document, meta_of, meta_of_file, scenario_note
 from barnabas.captures.files.capture_folder import Segment, files, in_order, present, segment_of
 from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.growth import Growth
 from barnabas.captures.files.pcapng import (
     NUMBERED,
     Block,
@@ -49,13 +50,18 @@ class CaptureReader:
     are segments of one capture go by their numbers, whatever the order in which they are given. A folder
     stands for the captures in it.
 
+    growth: it is read on as it grows, unless it is several files of others.
+
     TLS of others is read where its keys are in `keys`, or in the file (Decryption Secrets Blocks).
 
     Raises OSError, and CaptureError if one is no capture; iterating raises CaptureError behind all that can
     be read.
     """
 
-    def __init__(self, *paths: Path, keys: KeyLog | None = None) -> None:
+    def __init__(
+        self, *paths: Path, keys: KeyLog | None = None, growth: Growth | None = None
+    ) -> None:
+        self._growth = growth
         self.given = paths
         """What it was made with: files and folders."""
         self.keys = KeyLog()
@@ -195,9 +201,12 @@ class CaptureReader:
     def _blocks(self, files: list[CaptureFile]) -> Iterator[Block | Run]:
         """The blocks of all files, which are opened as they are needed and put into the list."""
         if self._ours or len(self.paths) == 1:
-            for path in self.paths:
-                files.append(CaptureFile(present(path)))
+            paths, growth = list(self.paths), self._growth
+            for path in paths:  # which grows
+                files.append(CaptureFile(present(path), growth))
                 yield from files[-1].runs()
+                if growth is not None and path == paths[-1]:
+                    paths += growth.files(self.given, paths)
             return
         files += map(CaptureFile, self.paths)
         merged = heapq.merge(*(_timed(file.runs()) for file in files), key=lambda timed: timed[0])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from barnabas.captures.files import pcap, pcapng_file
+from barnabas.captures.files.growth import GrowingFile, Growth
 from barnabas.captures.files.pcapng import MAGIC, Block, CaptureError, Run, Section, each
 
 if TYPE_CHECKING:
@@ -32,10 +33,13 @@ _OTHERS: Final = (
 
 
 class CaptureFile:
-    """A capture of any format. Raises OSError if there is no such file."""
+    """A capture of any format; growth: it is still being written. Raises OSError if there is no such file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, growth: Growth | None = None) -> None:
         self._file: io.FileIO = path.open("rb", buffering=0)
+        self._raw: io.RawIOBase = self._file
+        if growth is not None:
+            self._raw = GrowingFile(self._file, lambda: growth.more(path))
         self._unpacked: io.BufferedReader | None = None
         """Kept: when it goes, the file is closed."""
 
@@ -53,7 +57,7 @@ class CaptureFile:
 
     def runs(self) -> Iterator[Block | Run]:
         """The same, with packets that have no options in runs."""
-        file = self._unpacked = unpacked(self._file)
+        file = self._unpacked = unpacked(self._raw)
         magic = file.peek(16)[:16]
         if magic[:4] in pcap.MAGICS:
             return chain([Section((), "", 0)], pcap.read_runs(file))

@@ -6,16 +6,35 @@ if (given.has("token")) {
   history.replaceState(null, "", "#" + given);
 }
 
-async function call(path) {
-  const headers = {Authorization: "Bearer " + sessionStorage.getItem("token")};
-  const answer = await fetch("/api/" + path, {headers});
-  const body = await answer.json();
-  if (!answer.ok) throw new Error(body.error);
-  return body;
+async function ask(path, options = {}) {
+  const headers = {Authorization: "Bearer " + sessionStorage.getItem("token"), ...options.headers};
+  let answer;
+  try {
+    answer = await fetch(path, {...options, headers});
+  } catch (problem) {
+    throw problem.name === "AbortError" ? problem : new Error("barnabas has stopped: start it again, and open its new address");
+  }
+  if (answer.ok) return answer;
+  const said = await answer.json().catch(() => ({error: answer.statusText}));
+  throw new Error(answer.status === 401 ? "this address has no token (any longer): open the one that barnabas printed" : said.error);
 }
 
-export const source = () => call("source");
-export const columns = () => call("columns");
-export const numbers = (after, filter) => call("exchanges?" + new URLSearchParams({after, filter}));
-export const rows = numbers => call("rows?numbers=" + numbers.join(","));
-export const exchange = number => call("exchanges/" + number);
+export const call = (method, path, body) => ask(path, {method, body}).then(answer => answer.json());
+export const get = path => call("GET", path);
+export const source = () => get("/source");
+export const columns = () => get("/columns");
+export const rows = numbers => get("/exchanges/rows?numbers=" + numbers.join(","));
+export const exchange = number => get("/exchanges/" + number);
+
+// lines of JSON as they come, until they end or `signal` ends them
+export async function follow(after, filter, signal, take) {
+  const answer = await ask("/exchanges/follow?" + new URLSearchParams({after, filter}), {signal});
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ""; ;) {
+    const {value, done} = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop();
+    for (const line of lines) take(JSON.parse(line));
+  }
+}

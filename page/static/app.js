@@ -1,10 +1,66 @@
+// The page: its head, the view that is chosen, and the keys that hold everywhere.
 import * as api from "./api.js";
-import {exchanges} from "./exchanges.js";
+import {Exchanges} from "./exchanges.js";
+import {Groups} from "./groups.js";
+import {Help} from "./help.js";
+import {Latency} from "./latency.js";
+import {Network} from "./network.js";
+import {go, onChange, set, state} from "./store.js";
+import {pause, restart} from "./stream.js";
+import {count, plain} from "./text.js";
+import {Topics} from "./topics.js";
+import {Transactions} from "./transactions.js";
+import {html, render} from "./vendor/preact.js";
 
-// a view is one file and one line here
-const VIEWS = [exchanges];
+// a view is one file and one line here; those of a live proxy only need one
+const VIEWS = [
+  {name: "exchanges", title: "Exchanges", shows: Exchanges},
+  {name: "groups", title: "Groups", shows: Groups},
+  {name: "transactions", title: "Transactions", shows: Transactions},
+  {name: "topics", title: "Topics", shows: Topics},
+  {name: "latency", title: "Latency", shows: Latency},
+  {name: "network", title: "Network", shows: Network, live: true},
+];
+const offered = () => VIEWS.filter(view => !view.live || state.source.kind === "live");
 
-const found = await api.source().catch(problem => ({name: problem.message}));
-document.getElementById("source").textContent = found.name;
-document.title = `${found.name} – barnabas`;
-VIEWS[0](document.querySelector("main"));
+function Head() {
+  const {name, kind, first, end, over, trouble} = state.source;
+  const said = [trouble, `${count(end - first)} exchanges`, first ? `${count(first)} earlier ones fell out` : "",
+    kind === "capture" && !over && !trouble ? "reading …" : ""];
+  return html`<header>
+    <h1>barnabas</h1><span id="source">${plain(name)}</span>
+    <nav aria-label="Views">${offered().map((view, at) => html`
+      <button key=${view.name} aria-current=${view.name === state.view ? "page" : undefined}
+        title=${`key ${at + 1}`} onClick=${() => go({view: view.name})}>${view.title}</button>`)}</nav>
+    <span id="state" role="status">${said.filter(Boolean).map(plain).join(" · ")}</span>
+    <button class="help" aria-label="Keys" title="key ?" onClick=${() => set({help: !state.help})}>?</button>
+  </header>`;
+}
+
+function App() {
+  const view = offered().find(view => view.name === state.view) ?? VIEWS[0];
+  return html`<${Head}/>
+    ${state.problem && html`<p class="problem" role="alert">${plain(state.problem)}</p>`}
+    <main class=${view.name}><${view.shows} key=${view.name}/></main>
+    ${state.help && html`<${Help}/>`}`;
+}
+
+document.addEventListener("keydown", event => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  if (event.key === "?") set({help: !state.help});
+  else if (event.key === "Escape" && state.help) set({help: false});
+  else if (event.key > "0" && event.key <= String(offered().length)) go({view: offered()[event.key - 1].name});
+  else return;
+  event.preventDefault();
+});
+
+onChange(() => render(html`<${App}/>`, document.getElementById("page")));
+try {
+  const found = await api.source();
+  document.title = `${plain(found.name)} – barnabas`;
+  set({source: found});
+  pause(false);
+  restart();
+} catch (problem) {
+  set({problem: problem.message});
+}

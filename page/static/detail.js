@@ -1,66 +1,93 @@
-// One exchange: each field beside its bytes.
-import {h, plain} from "./dom.js";
+// One exchange: both sides as trees, each field beside its bytes.
+import * as api from "./api.js";
+import {ms, plain} from "./text.js";
+import {html, useEffect, useRef, useState} from "./vendor/preact.js";
 
-const SHOWN = 4096;
+const SHOWN = 4096, ITEMS = 50;
 
-export function detail(found) {
-  const made = h("article", {},
-    h("h2", {}, plain(`${found.api} v${found.version}`)),
-    h("p", {}, plain([`#${found.number}`, found.client_id ?? found.client_address, `connection ${found.connection}`,
-      `correlation ${found.correlation_id}`, found.error, found.note, found.sasl].filter(Boolean).join(" · "))));
-  for (const side of ["request", "response"]) made.append(half(side, found[side], found.inside[side]));
-  return made;
+export function Detail({number}) {
+  const [found, put] = useState(null);
+  useEffect(() => {
+    let over = false;
+    api.exchange(number).then(value => over || put(value), problem => over || put({problem: problem.message}));
+    return () => { over = true; };
+  }, [number]);
+  if (!found) return html`<p>…</p>`;
+  if (found.problem) return html`<p class="problem">${plain(found.problem)}</p>`;
+  const about = [`#${found.number}`, found.client_id || found.client_address, `connection ${found.connection}`,
+    `correlation id ${found.correlation_id}`, found.latency_ms !== null && `${ms(found.latency_ms)} ms`,
+    found.broker_ms !== null && `${ms(found.broker_ms)} ms of them the broker's`, found.error, found.note, found.sasl];
+  return html`<article>
+    <h2>${found.api} v${found.version}</h2>
+    <p>${about.filter(Boolean).map(plain).join(" · ")}</p>
+    ${found.details && html`<p>${plain(found.details)}</p>`}
+    ${found.rules.length > 0 && html`<p class="ruled">${found.rules.map(rule => html`<span>⟵ ${plain(rule)} </span>`)}</p>`}
+    <div class="sides"><div>${["request", "response"].map(side => html`
+      <${Side} key=${side} name=${side} side=${found[side]} inside=${found.inside[side]}/>`)}</div></div></article>`;
 }
 
-function half(name, side, inside) {
+function Side({name, side, inside}) {
+  const root = useRef();
+  const [pinned, pin] = useState("");
   const fields = new Map(side.fields.map(field => [field.path, field]));
-  const leaves = new Map(), bytes = [];
-  const mark = (field, on) => {
-    for (let at = field.start; at < Math.min(field.end, bytes.length); at++) bytes[at].classList.toggle("lit", on);
-    leaves.get(field.path)?.classList.toggle("lit", on);
+  const light = (path, on) => root.current.querySelectorAll(`[data-at="${CSS.escape(path)}"]`).forEach(each => each.classList.toggle("lit", on));
+  const over = on => event => {
+    const path = event.target.closest("[data-at]")?.dataset.at;
+    if (path && path !== pinned) light(path, on);
   };
-  const tree = (value, path) => {
-    const nested = value !== null && typeof value === "object";
-    if (!nested) {
-      return h("span", {className: "value " + (value === null ? "null" : typeof value)}, plain(JSON.stringify(value)));
-    }
-    return h("ul", {}, ...Object.entries(value).map(([key, each]) => {
-      const at = Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key;
-      const field = fields.get(at), deep = each !== null && typeof each === "object";
-      const label = h("span", {className: "key", title: field ? field.type : ""}, plain(key));
-      const line = deep
-        ? h("li", {}, h("details", {open: true}, h("summary", {}, label), tree(each, at)))
-        : h("li", {}, label, " ", tree(each, at));
-      if (field && !deep) {
-        leaves.set(at, line);
-        line.onmouseenter = () => mark(field, true);
-        line.onmouseleave = () => mark(field, false);
-      }
-      return line;
-    }));
+  const click = event => {
+    const one = event.target.closest("[data-at]"), path = one?.dataset.at;
+    if (!path) return;
+    if (pinned) light(pinned, false);
+    light(path, true);
+    pin(path);
+    const there = one.closest(".hex") ? "li" : "b";
+    root.current.querySelector(`${there}[data-at="${CSS.escape(path)}"]`)?.scrollIntoView({block: "nearest"});
   };
-  const made = h("section", {}, h("h3", {}, side.size === null ? name : `${name}, ${side.size} bytes`));
-  if (side.reason) made.append(h("p", {className: "problem"}, plain(side.reason)));
-  made.append(side.value === null ? h("p", {className: "null"}, "none") : tree(side.value, ""));
-  if (inside) made.append(h("h4", {}, "inside"), tree(inside, "\0"));
-  if (side.hex) made.append(hex(side, bytes, mark));
-  return made;
+  return html`<section ref=${root} onMouseOver=${over(true)} onMouseOut=${over(false)} onClick=${click}>
+    <h3>${side.size === null ? name : `${name}, ${side.size} bytes`}</h3>
+    ${side.reason && html`<p class="problem">${plain(side.reason)}</p>`}
+    ${side.value === null ? html`<p class="null">none</p>` : html`<${Tree} value=${side.value} path="" fields=${fields}/>`}
+    ${inside && html`<h4>inside</h4><${Tree} value=${inside} path=${"\0"} fields=${fields}/>`}
+    ${side.hex && html`<${Hex} side=${side}/>`}
+  </section>`;
 }
 
-function hex(side, bytes, mark) {
-  const data = atob(side.hex).slice(0, SHOWN), dump = h("div", {className: "hex"});
-  for (let at = 0; at < data.length; at++) {
-    if (at % 16 === 0) dump.append(h("i", {}, (at ? "\n" : "") + at.toString(16).padStart(4, "0") + " "));
-    bytes.push(h("b", {}, " " + data.charCodeAt(at).toString(16).padStart(2, "0")));
-    dump.append(bytes[at]);
+function Tree({value, path, fields}) {
+  const [shown, more] = useState(ITEMS);
+  if (value === null || typeof value !== "object") {
+    return html`<span class=${"value " + (value === null ? "null" : typeof value)}>${plain(JSON.stringify(value))}</span>`;
   }
-  for (const field of side.fields) {
-    for (let at = field.start; at < Math.min(field.end, bytes.length); at++) {
-      bytes[at].title = `${field.path}: ${field.type}`;
-      bytes[at].onmouseenter = () => mark(field, true);
-      bytes[at].onmouseleave = () => mark(field, false);
+  const all = Object.entries(value);
+  return html`<ul>${all.slice(0, shown).map(([key, each]) => {
+    const at = Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key;
+    const field = fields.get(at), deep = each !== null && typeof each === "object";
+    const label = html`<span class="key">${plain(key)}</span>`;
+    const type = field && html` <small>${field.type}</small>`;
+    const inner = html`<${Tree} value=${each} path=${at} fields=${fields}/>`;
+    return deep && Object.keys(each).length
+      ? html`<li key=${key}><details open=${all.length < ITEMS}><summary>${label}${Array.isArray(each) ? ` [${each.length}]` : ""}</summary>${inner}</details></li>`
+      : html`<li key=${key} data-at=${field ? at : undefined}>${label} ${deep ? (Array.isArray(each) ? "[]" : "{}") : inner}${type}</li>`;
+  })}${all.length > shown && html`<li><button onClick=${() => more(shown + 10 * ITEMS)}>${all.length - shown} more</button></li>`}</ul>`;
+}
+
+function Hex({side}) {
+  const data = atob(side.hex).slice(0, SHOWN), starts = [];
+  for (const field of side.fields) for (let at = field.start; at < Math.min(field.end, data.length); at++) starts[at] = field;
+  const lines = [];
+  for (let row = 0; row < data.length; row += 16) {
+    const pieces = [];
+    let text = "";
+    for (let at = row; at < Math.min(row + 16, data.length); at++) {
+      const code = data.charCodeAt(at), last = pieces.at(-1);
+      const byte = " " + code.toString(16).padStart(2, "0");
+      if (last && last.field === starts[at]) last.bytes += byte;
+      else pieces.push({field: starts[at], bytes: byte});
+      text += code > 32 && code < 127 ? data[at] : "·";
     }
+    lines.push(html`<div><i>${row.toString(16).padStart(4, "0")}</i>${pieces.map(({field, bytes}) => field
+      ? html`<b data-at=${field.path} title=${`${field.path}: ${field.type}`}>${bytes}</b>` : html`<b>${bytes}</b>`)}<s>${text}</s></div>`);
   }
-  if (side.size > data.length) dump.append(`\n… ${side.size - data.length} bytes more`);
-  return dump;
+  return html`<div class="hex" tabindex="0" role="region" aria-label="Bytes">${lines}
+    ${side.size > data.length && html`<div>… ${side.size - data.length} bytes more</div>`}</div>`;
 }

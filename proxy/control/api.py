@@ -19,13 +19,14 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from barnabas.captures.kafka.filters import Filter, exchange_filter
+from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.kafka.wording import shorten
 from barnabas.proxy.control import views
 from barnabas.proxy.control.bodies import (
     error_response,
     json_response,
     json_text_response,
+    read_filter,
     read_text,
 )
 from barnabas.proxy.control.breakpoints import Breakpoints
@@ -58,14 +59,28 @@ def application(
     drain: Callable[[], None],
     unlogged: Callable[[int], int],
 ) -> Starlette:
-    """The application, without its guard.
+    """The application, without its guard; see `routes`."""
+    return Starlette(
+        routes=routes(target, history, topics, drain, unlogged),
+        exception_handlers={HTTPException: error_response},
+    )
+
+
+def routes(
+    target: Target,
+    history: History,
+    topics: Mapping[uuid.UUID, str],
+    drain: Callable[[], None],
+    unlogged: Callable[[int], int],
+) -> list[Route]:
+    """All requests.
 
     `topics` are for filters; `drain` makes the proxy stop as a signal does; `unlogged` is how many
     exchanges the log has lost, of so many.
     """
     control = Control(target, history, topics, drain, unlogged)
     one = "/connections/{number}"
-    routes: tuple[tuple[str, str, Endpoint], ...] = (
+    known: tuple[tuple[str, str, Endpoint], ...] = (
         ("GET", "/status", control.status),
         ("GET", "/connections", control.connections),
         ("POST", f"{one}/pause", control.pause),
@@ -84,13 +99,8 @@ def application(
         ("POST", "/drain", control.drain),
         ("GET", "/metrics", control.metrics),
     )
-    return Starlette(
-        routes=[
-            *(Route(path, endpoint, methods=[method]) for method, path, endpoint in routes),
-            *Breakpoints(target).routes,
-        ],
-        exception_handlers={HTTPException: error_response},
-    )
+    found = [Route(path, endpoint, methods=[method]) for method, path, endpoint in known]
+    return [*found, *Breakpoints(target).routes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +208,7 @@ class Control:
         return json_response({"over": over, "lost": self.unlogged(over), **wanted})
 
     def _filter(self, request: Request) -> Filter:
-        text = request.query_params.get("filter")
-        if text is None:
-            return lambda _: True
-        try:
-            return exchange_filter(text, self.topics)
-        except ValueError as problem:
-            raise HTTPException(400, f"filter: {problem}") from None
+        return read_filter(request, self.topics)
 
     # the scenario
 

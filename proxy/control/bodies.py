@@ -1,13 +1,16 @@
-"""Bodies of requests and responses of the control port: text in, JSON out."""
+"""Requests and responses of the control port: text in, JSON out."""
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from barnabas.captures.kafka.filters import Filter, exchange_filter
 from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
 from barnabas.specs.json_text import compact
 
@@ -36,6 +39,17 @@ def json_response(value: Any, status: int = 200) -> Response:
 def json_text_response(text: str, status: int = 200) -> Response:
     """JSON that is text already."""
     return Response(text + "\n", status, media_type="application/json")
+
+
+def read_filter(request: Request, topics: Mapping[uuid.UUID, str]) -> Filter:
+    """The one that a request gives as `filter`; `topics` are names by id."""
+    text = request.query_params.get("filter")
+    if not text:
+        return lambda _: True
+    try:
+        return exchange_filter(text, topics)
+    except ValueError as problem:
+        raise HTTPException(400, f"filter: {problem}") from None
 
 
 async def error_response(_: Request, problem: Exception) -> Response:

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
 from barnabas.captures.kafka.context import Context
@@ -96,7 +97,7 @@ class Follower:
 
 
 class History:
-    """The last exchanges. All methods are for the proxy's loop.
+    """The last exchanges, numbered from 0. All methods are for the loop that made it.
 
     `watch` is told when somebody begins to follow, and when nobody does any longer. Copies go in
     and out: an exchange keeps what was decoded of it, which is many times its size.
@@ -108,16 +109,21 @@ class History:
         *,
         most: int = MOST,
         bytes_: int = BYTES,
+        context: Context | None = None,
+        learn: Callable[[Exchange], None] | None = None,
     ) -> None:
         self._watch = watch
+        self.over = False
+        """Whether nothing more will come."""
         self.count = 0
         """Exchanges so far."""
         self.lost = 0
         """Exchanges lost to followers that were too slow."""
         self.kinds: Counter[Kind] = Counter()
-        self.context = Context()
+        self.context = context or Context()
         """What exchanges so far have taught, to say what others mean."""
-        self._limits = most, bytes_
+        self._learn = learn or self.context.learn
+        self._limits = min(most, MOST), min(bytes_, BYTES)
         self._kept = _Bounded(most, bytes_)
         self._followers: list[Follower] = []
         self.fresh: Callable[[], Awaitable[None]] = _now
@@ -126,7 +132,7 @@ class History:
     def add(self, exchange: Exchange) -> None:
         """An exchange is over."""
         self.count += 1
-        self.context.learn(exchange)
+        self._learn(exchange)
         error = exchange.error
         kind = (
             exchange.api,
@@ -141,9 +147,30 @@ class History:
         for follower in self._followers:
             self.lost += not follower.offer(_copy(kept))
 
-    def latest(self) -> list[Exchange]:
-        """Those kept, latest first."""
-        return list(map(_copy, reversed(self._kept.items)))
+    @property
+    def first(self) -> int:
+        """The number of the oldest that is kept: so many fell out."""
+        return self.count - len(self._kept.items)
+
+    def get(self, number: int) -> Exchange | None:
+        """One of those kept; None: it fell out, or has not come."""
+        at = number - self.first
+        return _copy(self._kept.items[at]) if 0 <= at < len(self._kept.items) else None
+
+    def behind(self, after: int, most: int) -> list[tuple[int, Exchange]]:
+        """Those behind a number that are kept, oldest first, with their numbers."""
+        at = max(0, after + 1 - self.first)
+        return [
+            (number, _copy(each))
+            for number, each in enumerate(islice(self._kept.items, at, at + most), self.first + at)
+        ]
+
+    def latest(self) -> Iterator[Exchange]:
+        """Those kept, latest first, also while others come."""
+        for number in range(self.count - 1, self.first - 1, -1):
+            if (found := self.get(number)) is None:
+                return
+            yield found
 
     @contextmanager
     def follow(self, passes: Passes) -> Iterator[Follower]:
@@ -168,6 +195,7 @@ class History:
 
     def close(self) -> None:
         """Nothing more will come."""
+        self.over = True
         for follower in self._followers:
             follower.end()
 

@@ -7,31 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.loop import run
-from barnabas.page.api import application
-from barnabas.page.store import Store
+from barnabas.page.api import is_file
 from barnabas.proxy.control.serving import serve
+from tests.page.pages import shown
 
 
 @pytest.mark.needs_chromium
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1600), ("dark", 400)])
 def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, width: int) -> None:
     playwright = pytest.importorskip("playwright.async_api")
-    capture = open_capture(Path("captures/samples/faults.pcapng"))
-    store = Store(capture.context)
-    for exchange in capture.learn(capture.exchanges()):
+
+    def markup(exchange: Exchange) -> None:
         exchange.client_id = "<img src=x onerror=alert(1)>\u202e\x1b"
-        store.add(exchange)
-    store.over = True
 
     async def main() -> None:
-        serving = await serve(
-            application(store, {"kind": "capture", "name": "faults"}),
-            ("127.0.0.1", 0),
-            "secret",
-            lambda path: not path.startswith("/api/"),
-        )
+        _, app = shown(Path("captures/samples/faults.pcapng"), markup)
+        serving = await serve(app, ("127.0.0.1", 0), "secret", is_file)
         async with playwright.async_playwright() as driver:
             browser = await driver.chromium.launch(
                 executable_path="/usr/bin/chromium", args=["--no-sandbox"]
@@ -50,6 +43,8 @@ def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, width: int
             await page.keyboard.type("api == 'Produce'")
             await page.get_by_text("7 of 53").wait_for()
             await page.keyboard.press("Escape")
+            await page.wait_for_selector("#names", state="hidden")
+            await page.keyboard.press("Escape")
             await page.keyboard.press("j")
             await page.keyboard.press("Enter")
             await page.wait_for_selector("article")
@@ -60,7 +55,7 @@ def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, width: int
             await page.locator("li:not(:has(ul)) .key").nth(3).hover()
             assert await page.locator(".hex .lit").count() > 0
             await page.keyboard.press("Escape")
-            assert await page.locator("aside").is_hidden()
+            await page.wait_for_selector("aside", state="detached")
             assert said == []
             await browser.close()
         await asyncio.wait_for(serving.stop(), 5)

@@ -86,12 +86,21 @@ def open_command(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the address, and open no browser.")
     ] = False,
+    keep: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=10_000_000,
+            help="Exchanges that the page holds at most; of more, the last ones.",
+        ),
+    ] = 200_000,
     tls_keys: TlsKeys = None,
 ) -> None:
-    """Show a capture as a page in the browser, until Ctrl-C."""
+    """Show a capture, also one that grows, as a page in the browser, until Ctrl-C."""
     from barnabas.cli.captures.page import open_page
 
-    raise typer.Exit(open_page(files, port, not no_browser, read_keys(tls_keys)))
+    raise typer.Exit(open_page(files, port, not no_browser, keep, read_keys(tls_keys)))
 
 
 @capture_app.command(

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from barnabas.captures import capture
 from barnabas.captures.capture import Capture, Unreadable, open_capture
 from barnabas.captures.files.capture_folder import segment_of
+from barnabas.captures.files.growth import Growth
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.tls.keylog import KeyLog
@@ -24,11 +25,16 @@ from barnabas.trouble import Trouble
 T = TypeVar("T")
 
 
-def opened(*paths: Path, keys: KeyLog | None = None, context: Context | None = None) -> Capture:
-    """Captures, read as one; `keys` are those of TLS. Raises Trouble if one can't be read or is none."""
+def opened(
+    *paths: Path,
+    keys: KeyLog | None = None,
+    context: Context | None = None,
+    growth: Growth | None = None,
+) -> Capture:
+    """Captures, read as one; keys, growth: see `open_capture`. Raises Trouble if one can't be read."""
     keep_freed()
     try:
-        return open_capture(*paths, keys=keys, context=context)
+        return open_capture(*paths, keys=keys, context=context, growth=growth)
     except Unreadable as problem:
         raise Trouble(str(problem)) from None
 

@@ -6,11 +6,15 @@ import asyncio
 import os
 import threading
 import webbrowser
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from barnabas.captures.capture import Capture
+from barnabas.captures.files.growth import Growth
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.host_port import endpoint_text
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import opened, spoken
 from barnabas.cli.console.output import Output
@@ -18,49 +22,102 @@ from barnabas.endings import endings
 from barnabas.loop import run
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
+if TYPE_CHECKING:
+    from barnabas.proxy.control.history import History
 
-def open_page(files: list[Path], port: int, browser: bool, keys: KeyLog | None = None) -> int:
+BYTES: Final = 512 << 20
+"""Bytes of bodies that are held at most."""
+
+BATCH: Final = 256
+"""Exchanges that are handed over together."""
+
+
+def open_page(
+    files: list[Path], port: int, browser: bool, keep: int, keys: KeyLog | None = None
+) -> int:
     """Show the page until a signal asks it to end. Raises Trouble if it can't start."""
-    return run(_main(opened(*files, keys=keys), port, browser, Output()))
-
-
-async def _main(capture: Capture, port: int, browser: bool, output: Output) -> int:
+    reading = Reading()
+    capture = opened(*files, keys=keys, growth=Growth(reading.pause))
     try:
-        from barnabas.page.api import application
-        from barnabas.page.store import Store
+        return run(_main(capture, reading, port, browser, keep, Output()))
+    finally:
+        reading.stopped.set()
+
+
+async def _main(
+    capture: Capture, reading: Reading, port: int, browser: bool, keep: int, output: Output
+) -> int:
+    try:
+        from barnabas.page.api import application, is_file
         from barnabas.proxy.control.guard import new_token
+        from barnabas.proxy.control.history import History
         from barnabas.proxy.control.serving import serve
     except ImportError as problem:
         line = f"the page needs the package {problem.name}: pip install 'barnabas[control]'"
         raise Trouble(line, COULD_NOT_RUN) from None
-    store, token, draft = Store(capture.context), new_token(), spoken(capture, None)
-
-    def fill() -> None:
-        try:
-            for exchange in capture.learn(capture.exchanges(spoken=draft)):
-                store.add(exchange)
-        except CaptureError as problem:
-            store.trouble = f"the capture is damaged: {problem}"
-            output.note(f"{capture.name} is damaged: {problem}")
-        finally:
-            store.over = True
-
+    history = History(most=keep, bytes_=BYTES, context=capture.context, learn=capture.learn_from)
+    draft, token = spoken(capture, None), new_token()
     stop = asyncio.Event()
     for number in endings():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    app = application(store, {"kind": "capture", "name": capture.name})
+    source = {"kind": "capture", "name": capture.name, "keeps": keep}
+    app = application(history, capture.context.topics, source, trouble=lambda: reading.trouble)
     try:
-        serving = await serve(
-            app, ("127.0.0.1", port), token, lambda path: not path.startswith("/api/")
-        )
+        serving = await serve(app, ("127.0.0.1", port), token, is_file)
     except OSError as problem:
         why = os.strerror(problem.errno) if problem.errno else str(problem)
         raise Trouble(f"can't listen: {why}; choose another --port") from None
-    threading.Thread(target=fill, name="reading", daemon=True).start()
+    reading.start(capture.exchanges(spoken=draft), history)
     address = f"http://{endpoint_text(serving.address)}/#token={token}"
     output.ready(address)
     if browser and output.err.is_terminal:
         await asyncio.to_thread(webbrowser.open, address)
     await stop.wait()
     await serving.stop()
+    if reading.trouble:
+        output.note(f"{capture.name}: {reading.trouble}")
     return FINE
+
+
+class Reading:
+    """Reads a capture in a thread, and hands its exchanges to the loop that starts it, no faster than that
+    takes them."""
+
+    def __init__(self) -> None:
+        self.stopped = threading.Event()
+        self.trouble = ""
+        """Why nothing more comes, if that is not the end."""
+        self._batch: list[Exchange] = []
+        self._loop: asyncio.AbstractEventLoop
+        self._history: History
+
+    def start(self, exchanges: Iterator[Exchange], history: History) -> None:
+        """Begin."""
+        self._loop, self._history = asyncio.get_running_loop(), history
+        threading.Thread(target=self._run, args=(exchanges,), name="reading", daemon=True).start()
+
+    def pause(self, seconds: float) -> bool:
+        """The capture has no more just now: hand over what there is. True: it is time to stop."""
+        self._hand()
+        return self.stopped.wait(seconds)
+
+    def _run(self, exchanges: Iterator[Exchange]) -> None:
+        try:
+            for exchange in exchanges:
+                self._batch.append(exchange)
+                if len(self._batch) >= BATCH:
+                    self._hand()
+        except CaptureError as problem:
+            self.trouble = f"the capture is damaged: {problem}"
+        self._hand()
+        self._loop.call_soon_threadsafe(self._history.close)
+
+    def _hand(self) -> None:
+        batch, self._batch = self._batch, []
+
+        async def add() -> None:
+            for exchange in batch:
+                self._history.add(exchange)
+
+        if batch:
+            asyncio.run_coroutine_threadsafe(add(), self._loop).result()

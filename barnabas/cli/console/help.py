@@ -33,7 +33,17 @@ def examples_of(command: Any) -> list[str]:
 
 
 class Command(TyperCommand):
-    """A command whose help ends with examples."""
+    """A command whose help ends with examples; --web may stand without a value (typer knows no such option):
+    the system picks the port."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse what was typed."""
+        following = [*args[1:], "-"]
+        given = [
+            f"{one}=127.0.0.1:0" if one == "--web" and after.startswith("-") else one
+            for one, after in zip(args, following, strict=False)
+        ]
+        return super().parse_args(ctx, given)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, which is the last thing that is done."""

@@ -24,12 +24,14 @@ from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
     from barnabas.captures.writing.rotation import Rotation
+    from barnabas.cli.proxy.job import Control
 
 PROXY_EXAMPLES: Final = examples(
     "barnabas proxy --bootstrap-server localhost:9092",
     "barnabas proxy -b b1:9092,b2:9092 --scenario slow.yaml --capture run.pcapng",
     "barnabas proxy -b localhost:9092 --listen localhost:0 --log json | jq .api",
     "barnabas proxy -b localhost:9092 --filter \"api == 'Produce' && latency_ms > 100\"",
+    "barnabas proxy -b localhost:9092 --web   # a page to watch it, and to steer it",
     "barnabas proxy -b kafka.example.org:9093 --broker-tls --client-tls",
 )
 """What stands below its help."""
@@ -47,6 +49,7 @@ def proxy_command(
     broker_tls: BrokerTls = False,
     client_tls: given.ClientTls = False,
     control: given.ControlPort = None,
+    web: given.Web = None,
     rotate: given.Rotate = None,
     rotate_keep: given.RotateKeep = None,
     capture_limit: given.CaptureLimit = None,
@@ -72,6 +75,7 @@ def proxy_command(
     client_ca: given.ClientCa = None,
     tls_passthrough: given.TlsPassthrough = False,
     control_token_file: given.ControlTokenFile = None,
+    web_keep: given.WebKeep = 10_000,
 ) -> None:
     """Proxy between clients and a cluster: log, capture, delay, reorder, drop, corrupt."""
     from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
@@ -80,7 +84,7 @@ def proxy_command(
     from barnabas.cli.console.output import Output
     from barnabas.cli.console.parsing import parse_filter, parse_offer, parse_seconds, parse_workers
     from barnabas.cli.plugins.faults import own_faults
-    from barnabas.cli.proxy.job import Control, Job
+    from barnabas.cli.proxy.job import Job
     from barnabas.cli.proxy.mistakes import refuse_circle, refuse_overwriting
     from barnabas.cli.proxy.run import run_proxy
     from barnabas.cli.proxy.tls_options import TlsOptions, check_name, make_tls
@@ -109,6 +113,7 @@ def proxy_command(
             "--scenario": scenario,
             "--capture": capture,
             "--control": control,
+            "--web": web,
             "--no-payload": no_payload,
             "--advertise": advertise,
             "--broker-ports": broker_ports,
@@ -125,7 +130,7 @@ def proxy_command(
         parse_servers(bootstrap_server),
         listen=parse_address(listen, zero=True),
         broker_ports=None if broker_ports is None else parse_ports(broker_ports),
-        observed=log != given.Log.off and control is not None,
+        observed=log != given.Log.off and (control or web) is not None,
         offer=parse_offer(pretend, max_version or (), unstable),
         connect_timeout=parse_seconds(connect_timeout, "--connect-timeout"),
         drain=parse_seconds(drain, "--drain"),
@@ -142,8 +147,10 @@ def proxy_command(
         raise Trouble("--filter selects what the log shows: give it without --log off")
     if log_wait and log == given.Log.off:
         raise Trouble("--log-wait has traffic wait for the log: give it without --log off")
-    if control is None and control_token_file is not None:
-        raise Trouble("--control-token-file needs --control: give both")
+    if control is not None and web is not None:
+        raise Trouble("--web has the control port, too: give --web HOST:PORT without --control")
+    if (control or web) is None and control_token_file is not None:
+        raise Trouble("--control-token-file needs --control or --web: give one of them, too")
     refuse_circle(options.listen, options.bootstrap)
     if scenario is not None:
         scenario = scenario_file(scenario)
@@ -165,9 +172,7 @@ def proxy_command(
         options,
         scenario=None if scenario is None else read_scenario(scenario, known),
         scenario_file=watched,
-        control=None
-        if control is None
-        else Control(parse_address(control, zero=True), control_token_file),
+        control=_control(control, web, control_token_file, web_keep),
         capture=capture,
         capture_limit=None if capture_limit is None else _size(capture_limit, "--capture-limit"),
         rotation=_rotation(rotate, rotate_keep, capture),
@@ -178,6 +183,18 @@ def proxy_command(
         workers=parse_workers(workers),
     )
     raise typer.Exit(run_proxy(job))
+
+
+def _control(control: str | None, web: str | None, token: Path | None, keep: int) -> Control | None:
+    """The control port, and whether it serves the page. Raises Trouble."""
+    from barnabas.addresses import parse_address
+    from barnabas.cli.proxy.job import Control
+
+    where = web or control
+    if where is None:
+        return None
+    page = None if web is None else keep
+    return Control(parse_address(where, zero=True), token, page)
 
 
 def _rotation(rotate: str | None, keep: int | None, capture: Path | None) -> Rotation | None:

@@ -22,6 +22,8 @@ class Control:
 
     address: tuple[str, int]
     token_file: Path | None = None
+    page: int | None = None
+    """It serves the page too, which holds so many exchanges."""
 
 
 @dataclass(frozen=True, slots=True)

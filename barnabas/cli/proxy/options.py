@@ -82,6 +82,25 @@ ClientTls = Annotated[
     ),
 ]
 
+Web = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[HOST:PORT]",
+        help="Show traffic on a page for the browser (loopback); it has the control port, too.",
+    ),
+]
+
+WebKeep = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=1,
+        max=1_000_000,
+        help="Exchanges that the page holds at most; of more, the last ones.",
+        rich_help_panel="Control port",
+    ),
+]
+
 ControlPort = Annotated[
     str | None,
     typer.Option(metavar="HOST:PORT", help="Open the control port (loopback) for `barnabas ctl`."),

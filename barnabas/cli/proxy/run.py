@@ -10,7 +10,7 @@ import secrets
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.captures.files import private
 from barnabas.captures.host_port import endpoint_text
@@ -29,6 +29,9 @@ from barnabas.proxy.control.target import Target
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.rules.rules import Rules
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 ENOUGH: Final = 1 << 20
 """Descriptors of a process at most: what Linux allows unless told otherwise (fs.nr_open)."""
@@ -98,7 +101,7 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
         ready: dict[str, Any] = {}
         if job.control is not None:
             ready = await at_end.enter_async_context(
-                control_port(job.control, target, history, topics, stop.set, live)
+                control_port(job, job.control, target, history, topics, stop.set, live)
             )
         try:
             await proxy.start()
@@ -118,6 +121,8 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
             at_end.callback(watching.cancel)
         live.flush()  # what is said at the start stands before the ready line
         output.ready(json_text({"ready": ready}))
+        if "page" in ready:
+            output.note(f"page: {ready['page']}")
         await stop.wait()
         for number in heard:
             loop.add_signal_handler(number, proxy.hurry)
@@ -141,18 +146,20 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
 
 def check(control: Control) -> None:
     """Raises Trouble if the control port is not on loopback, or what it needs is not installed."""
+    option = "--control" if control.page is None else "--web"
     try:
         from barnabas.proxy.control import api, serving  # noqa: F401
     except ImportError as problem:
-        line = f"--control needs the package {problem.name}: pip install 'barnabas[control]'"
+        line = f"{option} needs the package {problem.name}: pip install 'barnabas[control]'"
         raise Trouble(line, COULD_NOT_RUN) from None
     if not is_loopback(control.address[0]):
         where = endpoint_text(control.address)
-        raise Trouble(f"--control {where}: it listens on loopback only, e.g. 127.0.0.1:0")
+        raise Trouble(f"{option} {where}: it listens on loopback only, e.g. 127.0.0.1:0")
 
 
 @contextlib.asynccontextmanager
 async def control_port(
+    job: Job,
     control: Control,
     target: Target,
     history: History,
@@ -161,23 +168,31 @@ async def control_port(
     live: LogProcess,
 ) -> AsyncIterator[dict[str, str]]:
     """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
-    from barnabas.proxy.control.api import application
+    from barnabas.page import api as page
+    from barnabas.proxy.control import api
     from barnabas.proxy.control.guard import new_token
     from barnabas.proxy.control.serving import serve
 
-    token = new_token()
+    token, web = new_token(), control.page is not None
     if control.token_file is not None:
         _write_token(control.token_file, token)
     try:
-        app = application(target, history, topics, drain, live.lost)
-        serving = await serve(app, control.address, token)
+        steering = (target, history, topics, drain, live.lost)
+        app: ASGIApp = api.application(*steering)
+        if web:
+            servers = ", ".join(map(endpoint_text, job.options.bootstrap))
+            source = {"kind": "live", "name": servers, "keeps": control.page}
+            app = page.application(history, topics, source, api.routes(*steering))
+        serving = await serve(app, control.address, token, page.is_file if web else None)
     except OSError as problem:
         raise Trouble(
             f"can't listen on {endpoint_text(control.address)}: "
-            f"{os.strerror(problem.errno or 0)}; choose another --control"
+            f"{os.strerror(problem.errno or 0)}; choose another --{'web' if web else 'control'}"
         ) from None
     try:
-        yield {"control": endpoint_text(serving.address), "token": token}
+        where = endpoint_text(serving.address)
+        found = {"control": where, "token": token}
+        yield {**found, "page": f"http://{where}/#token={token}"} if web else found
     finally:
         await serving.stop()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.live.capture_ring import CapturePump, CaptureRingSink
 from barnabas.captures.live.lock import RecordLock
@@ -15,7 +15,7 @@ from barnabas.captures.live.writer import RingWriter
 from barnabas.captures.writing.writer import CaptureWriter, head
 from barnabas.cli.proxy.job import Job
 from barnabas.cli.proxy.log_stream import LogStream
-from barnabas.proxy.control.history import History
+from barnabas.proxy.control.history import BYTES, MOST, History
 from barnabas.proxy.control.live_history import LiveHistory
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.target import Target
@@ -23,6 +23,9 @@ from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.workers.supervisor import Supervisor
 from barnabas.proxy.workers.worker import Told
+
+PAGE: Final = 32 << 20
+"""Bytes of bodies that the page holds at most."""
 
 
 class Traffic(NamedTuple):
@@ -117,9 +120,13 @@ def in_workers(job: Job, rules: Rules, streams: Streams) -> Traffic:
     if job.control is None:
         streams.controls.idle = True
         return Traffic(supervisor, supervisor, History(), job.topics)
-    control = streams.control()
-    always = job.log != "off"
+    control, page = streams.control(), job.control.page
+    always = job.log != "off" or page is not None
     control.rest(not always)
-    history = History(lambda wanted: control.rest(not (wanted or always)))
+    history = History(
+        lambda wanted: control.rest(not (wanted or always)),
+        most=page or MOST,
+        bytes_=BYTES if page is None else PAGE,
+    )
     follower = LiveHistory(streams.controls, history, supervisor.shown)
     return Traffic(supervisor, supervisor, history, history.context.topics, follower)

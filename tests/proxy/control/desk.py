@@ -13,7 +13,7 @@ from typing import Any
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.proxy.control.api import application
 from barnabas.proxy.control.guard import new_token
-from barnabas.proxy.control.history import History
+from barnabas.proxy.control.history import MOST, History
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.serving import Serving, serve
 from tests.proxy.playbook import request
@@ -131,11 +131,11 @@ async def desk(
     scenario: str = "",
     broker: Handler = echo_metadata,
     capture: Path | None = None,
-    limits: dict[str, int] | None = None,
+    most: int = MOST,
     **options: Any,
 ) -> AsyncIterator[Desk]:
     """A proxy whose log is off (nothing is observed) unless the options say otherwise."""
-    history = History(lambda wanted: found.it.proxy.observe(wanted), **limits or {})
+    history = History(lambda wanted: found.it.proxy.observe(wanted), most=most)
     shown: Callable[[Exchange], None] = history.add
     options = {"observed": False, "drain": 0.2, **options}
     async with running(broker, scenario, capture, shown=shown, **options) as it:

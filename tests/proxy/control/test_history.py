@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Iterable
 
 import pytest
 
@@ -18,7 +19,7 @@ def exchange(number: int, size: int = 0, *, key: int = 12, version: int = 1) -> 
     return Exchange(0, 1, "", None, None, key, version, number, 12, request_body=bytes(size))
 
 
-def ids(found: list[Exchange]) -> list[int]:
+def ids(found: Iterable[Exchange]) -> list[int]:
     return [one.correlation_id for one in found]
 
 
@@ -72,7 +73,7 @@ def test_what_was_decoded_of_an_exchange_is_not_kept_but_its_error_is() -> None:
     (kept,) = history.latest()
     assert kept.error == "REBALANCE_IN_PROGRESS"
     assert kept.response == one.response
-    assert history.latest()[0]._response is not kept._response
+    assert next(history.latest())._response is not kept._response
 
 
 def test_one_that_is_kept_without_bodies_still_has_its_error(

@@ -209,7 +209,7 @@ def test_a_ninth_reader_is_refused_until_one_goes() -> None:
 
 def test_a_reader_that_does_not_read_loses_exchanges_and_is_told_and_holds_up_nothing() -> None:
     async def main() -> None:
-        async with desk(limits={"most": 50}) as it:
+        async with desk(most=50) as it:
             reader, writer = await it.follow()
             count = 0
             while not it.history.lost and count < 2000:
@@ -233,7 +233,7 @@ def test_a_reader_that_does_not_read_loses_exchanges_and_is_told_and_holds_up_no
 @pytest.mark.parametrize("reset", [False, True])
 def test_a_reader_that_does_not_read_and_goes_away_is_forgotten(reset: bool) -> None:
     async def main() -> None:
-        async with desk(limits={"most": 50}) as it:
+        async with desk(most=50) as it:
             _, writer = await it.follow()
             while not it.history.lost:
                 it.history.add(exchange(7, BIG))

@@ -1,0 +1,72 @@
+"""A capture that is still being written: what is read of it waits at its end for more."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from barnabas.captures.files.capture_folder import PART, files
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+QUIET: Final = 60.0
+"""Seconds without a write after which a capture is over."""
+
+PAUSE: Final = 0.2
+"""Seconds between two looks."""
+
+
+class Growth:
+    """Says whether to look again, after a pause. pause: sleeps so many seconds, True: it is time to stop."""
+
+    def __init__(
+        self, pause: Callable[[float], bool], now: Callable[[], float] = time.time
+    ) -> None:
+        self._pause = pause
+        self._now = now
+
+    def more(self, path: Path) -> bool:
+        """Whether a file may still get more: it was written to lately, and a segment has its last name."""
+        if self._pause(PAUSE):
+            return False
+        try:
+            return self._now() - path.stat().st_mtime < QUIET
+        except OSError:
+            return False
+
+    def files(self, given: Iterable[Path], known: Collection[Path]) -> list[Path]:
+        """Files that came into the folders among those given; empty: none came for long."""
+        folders = [path for path in given if path.is_dir()]
+        while folders and any(map(self.more, folders)):
+            # a segment gets its last name when the next one is begun
+            found = [each for folder in folders for each in files(folder)]
+            names = {path.with_suffix("") if path.suffix == PART else path for path in known}
+            new = [
+                path for path in found if path not in names and path.with_suffix("") not in names
+            ]
+            if new:
+                return new
+        return []
+
+
+class GrowingFile(io.RawIOBase):
+    """A file that ends when nothing more will come."""
+
+    def __init__(self, file: io.FileIO, more: Callable[[], bool]) -> None:
+        self._file = file
+        self._more = more
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read what is there, at least a byte; 0: the file is over."""
+        while not (read := self._file.readinto(buffer)):
+            if not self._more():
+                return self._file.readinto(buffer) or 0
+        return read

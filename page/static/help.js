@@ -1,0 +1,12 @@
+// Which key does what.
+import {html} from "./vendor/preact.js";
+
+const KEYS = [
+  ["1 … 9", "another view"], ["j  k  ↓  ↑", "the next exchange, the one before"], ["Page ↓  Page ↑", "20 further, 20 back"],
+  ["Home  End", "the first one, the last one"], ["Enter", "show it whole"], ["Escape", "close what was opened"],
+  ["f", "filter"], ["l", "follow: stay at the last one"], ["p", "pause the view; traffic goes on"],
+  ["y  Y", "copy the exchange as a line, as JSON"], ["?", "these keys"],
+];
+
+export const Help = () => html`<section class="keys" role="dialog" aria-label="Keys">
+  <dl>${KEYS.map(([key, does]) => html`<dt>${key}</dt><dd>${does}</dd>`)}</dl></section>`;

@@ -1,0 +1,30 @@
+// Asks again and again for what a view shows, while somebody looks at it.
+import {get} from "./api.js";
+import {useEffect, useState} from "./vendor/preact.js";
+
+export function usePolled(path, every = 1000) {
+  const [found, put] = useState({value: null, problem: ""});
+  const [turn, again] = useState(0);
+  useEffect(() => {
+    let over = false, timer = 0;
+    const ask = async () => {
+      if (over || document.hidden) return;
+      try {
+        const value = await get(path);
+        if (!over) put({value, problem: ""});
+      } catch (problem) {
+        if (!over) put(before => ({...before, problem: problem.message}));
+      }
+      if (!over) timer = setTimeout(ask, every);
+    };
+    const seen = () => { clearTimeout(timer); ask(); };
+    document.addEventListener("visibilitychange", seen);
+    ask();
+    return () => {
+      over = true;
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", seen);
+    };
+  }, [path, turn]);
+  return [found.value, found.problem, () => again(turn + 1)];
+}

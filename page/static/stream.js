@@ -1,0 +1,47 @@
+// Follows the exchanges that match, while somebody looks: a hidden page asks for nothing.
+import * as api from "./api.js";
+import {Matches} from "./matches.js";
+import {set, state} from "./store.js";
+
+export const followed = {matches: new Matches(), after: -1, skipped: 0, paused: false, fell: 0};
+let running = null;
+
+export function restart() {
+  Object.assign(followed, {matches: new Matches(), after: -1, skipped: 0, fell: 0});
+  stop();
+  start();
+}
+
+function stop() {
+  running?.abort();
+  running = null;
+}
+
+async function start() {
+  if (running || document.hidden || followed.paused) return;
+  const mine = running = new AbortController();
+  try {
+    await api.follow(followed.after, state.filter, mine.signal, found => {
+      if (running !== mine) return;
+      followed.matches.add(found.runs);
+      followed.fell += followed.matches.drop(found.first);
+      followed.after = found.after;
+      followed.skipped += found.skipped;
+      set({source: {...state.source, ...found}, problem: ""});
+    });
+    if (running === mine) running = null;
+    if (!state.source.over) setTimeout(start, 1000);
+  } catch (problem) {
+    if (running !== mine) return;
+    running = null;
+    set({problem: problem.message});
+  }
+}
+
+export function pause(paused) {
+  followed.paused = paused;
+  paused ? stop() : start();
+  set();
+}
+
+document.addEventListener("visibilitychange", () => document.hidden ? stop() : state.source.over || start());

@@ -1,0 +1,16 @@
+// A table of rows: columns are [name, what stands there, class].
+import {plain} from "./text.js";
+import {html} from "./vendor/preact.js";
+
+export const Table = ({label, columns, rows, none}) => rows.length ? html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
+  <table><thead><tr>${columns.map(([name, , kind]) => html`<th scope="col" class=${kind}>${name}</th>`)}</tr></thead>
+  <tbody>${rows.map((row, at) => html`<tr key=${row.key ?? at} class=${row.kind ?? ""}>${columns.map(([, of, kind]) => {
+    const shown = of(row);
+    return html`<td class=${kind}>${typeof shown === "object" && shown !== null ? shown : plain(shown ?? "")}</td>`;
+  })}</tr>`)}</tbody></table></div>` : html`<p class="none">${none}</p>`;
+
+export const problems = (found, problem) => [
+  problem && html`<p class="problem" role="alert">${plain(problem)}</p>`,
+  found?.missed > 0 && html`<p class="none">${found.missed} exchanges fell out before this was opened: they are not counted here.</p>`,
+  found?.forgotten > 0 && html`<p class="none">${found.forgotten} older entries made room for later ones.</p>`,
+];

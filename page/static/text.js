@@ -1,0 +1,9 @@
+// What comes from the wire is text, and what can't be seen is written out.
+const odd = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+export const plain = text => String(text).replace(odd, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+export const count = number => number.toLocaleString("en");
+export const ms = value => value === null ? "" : value < 10 ? value.toFixed(2) : value.toFixed(0);
+export const bytes = size => size < 10000 ? `${size} B` : size < 1e7 ? `${(size / 1024).toFixed(0)} KiB` : `${(size / 1048576).toFixed(0)} MiB`;
+// times are ns since the epoch, as text: they exceed what a number holds
+export const toMs = ns => Number(BigInt(ns) / 1000n) / 1000;
+export const clock = ns => new Date(toMs(ns)).toISOString().slice(11, 23);

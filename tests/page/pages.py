@@ -1,0 +1,27 @@
+"""The page over a capture, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.page.api import application
+from barnabas.proxy.control.history import History
+
+
+def shown(
+    path: Path, change: Callable[[Exchange], None] = lambda _: None
+) -> tuple[History, ASGIApp]:
+    """What holds a capture's exchanges, each changed, and the application. To be made in a loop."""
+    capture = open_capture(path)
+    history = History(most=200_000, context=capture.context, learn=capture.learn_from)
+    for exchange in capture.exchanges():
+        change(exchange)
+        history.add(exchange)
+    history.close()
+    source = {"kind": "capture", "name": path.name, "keeps": 200_000}
+    return history, application(history, capture.context.topics, source)
