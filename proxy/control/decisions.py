@@ -27,6 +27,8 @@ def wanted(text: str) -> Any:
     >>> wanted('{"drop": {"selective": true}}'), wanted("reset"), wanted("")
     ({'drop': {'selective': True}}, 'reset', None)
     """
+    if not text.strip():
+        return None
     try:
         value = json.loads(text)  # YAML takes no pairs of surrogates
     except RecursionError:
@@ -64,13 +66,16 @@ def as_scenario(do: Any, about: Waiting, scenario: str = EMPTY) -> str:
     new["match"] = match
     if "where" in rule:
         new["where"] = rule["where"]
-    new |= {"when": {"times": 1}, "do": do}
+    new |= {"when": {"times": 1, "scope": "rule"}, "do": do}
     try:
+        json.dumps(
+            do, default=str, ensure_ascii=False
+        ).encode()  # YAML writes half a surrogate pair
         text = dump({"version": 1, "rules": [new]})
     except RecursionError:
         raise ScenarioError((NESTED,)) from None
     except UnicodeEncodeError:
-        raise ScenarioError(("a text in it can't be encoded in UTF-8",)) from None
+        raise ScenarioError(("a text in it has no UTF-8",)) from None
     try:
         loads(text, faults=DECISIONS)
     except ScenarioError as problem:  # its lines are nobody's

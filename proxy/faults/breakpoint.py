@@ -1,6 +1,7 @@
 """`breakpoint`: the message waits until somebody decides what becomes of it: it leaves as it is or changed,
 is dropped or answered, or its connection is reset (`barnabas ctl breakpoints`, `barnabas ctl decide`). After
-`at_most`, or when its client has gone, it leaves as it is. For the next match alone: `when: {times: 1}`.
+`at_most`, or when its client has gone, it leaves as it is. For the next match alone, and no other:
+`when: {times: 1, scope: rule}`.
 
 acks=0: as any request.
 Order: kept: what is behind it in its direction waits too, as behind a broker that takes its time.
