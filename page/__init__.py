@@ -1,7 +1,8 @@
-"""The page: exchanges in a browser, each field beside its bytes.
+"""The page: live traffic or a capture in a browser.
 
-`store.py` holds what the page shows, within bounds. `api.py` answers the page's calls, `detail.py` makes one
-exchange for it. `static/` is the page itself: plain modules without a build step, a file a view and a line
-in the tuple of `app.js`. The control port's guard stands before everything: the files need no token, as they
-hold nothing, and every call does.
+`api.py` puts the requests together. `exchanges.py` has the list and `detail.py` one of it, `fields.py` what a
+filter completes, `views.py` all that is computed over exchanges. `static/` is the page itself: plain modules
+without a build step, a file a view and a line in the tuple of `app.js`; `static/vendor/` is what others wrote,
+as `packages.json` there says. The control port's guard stands before everything: the files need no token, as
+they hold nothing, and every call does.
 """

@@ -8,6 +8,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange, body_version
 from barnabas.captures.kafka.log_line import details
+from barnabas.page.declared import about, type_of
 from barnabas.specs.codec.careful_decoder import CarefulDecoder
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import base64_text
@@ -71,6 +72,7 @@ def detail(number: int, exchange: Exchange, context: Context) -> dict[str, Any]:
     return {
         **row(number, exchange, context),
         "sasl": exchange.sasl,
+        "declared": about(exchange.key, exchange.version),
         "packets": [exchange.request_packet, exchange.response_packet],
         "inside": inside(exchange, context),
         **{side: _side(exchange, side, whole[side]) for side in DIRECTIONS},
@@ -93,7 +95,10 @@ def _side(exchange: Exchange, direction: Direction, value: Any) -> dict[str, Any
         version = body_version(exchange.key, exchange.version, direction, body)
         places = _Places(body)
         places.struct(codec_of(exchange.key, version, direction).layout, "")
-        found["fields"] = places.found
+        found["fields"] = [
+            {**each, "declared": type_of(exchange.key, direction, each["path"])}
+            for each in places.found
+        ]
     except (Malformed, LookupError):
         pass  # the reason says it
     return found

@@ -18,6 +18,7 @@ from starlette.routing import Route
 from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.captures.kafka.filters import Filter
 from barnabas.page.detail import detail, row
+from barnabas.page.fields import body_fields
 from barnabas.proxy.control.bodies import json_response, read_filter
 from barnabas.proxy.control.history import History
 from barnabas.specs.json_text import compact
@@ -71,8 +72,13 @@ class Exchanges:
         return json_response({**self.source, **self._state()})
 
     async def columns(self, _: Request) -> Response:
-        """What a filter can name."""
-        return json_response([{"name": name, "about": about} for name, about in COLUMNS])
+        """What a filter can name: columns, and fields of bodies."""
+        return await self._made(
+            lambda: [
+                *({"name": name, "about": about} for name, about in COLUMNS),
+                *({"name": name, "about": about} for name, about in body_fields().items()),
+            ]
+        )
 
     async def follow(self, request: Request) -> Response:
         """Those behind `after` that pass `filter`, as lines of JSON: runs of their numbers, from and to, as
@@ -104,7 +110,7 @@ class Exchanges:
                     said = time.monotonic()
                     yield f"{compact({'runs': runs, 'after': after, 'skipped': skipped, **state})}\n"
                 if caught_up:
-                    if history.over:
+                    if state["over"]:
                         return
                     await self._more(after)
         finally:

@@ -164,16 +164,34 @@ def peers_start(
     raise typer.Exit(start(kind, nodes))
 
 
-@app.command("demo", epilog=examples("barnabas demo", "barnabas demo --capture /tmp/demo.pcapng"))
+@app.command("demo", epilog=examples("barnabas demo", "barnabas demo --web   # until Ctrl-C"))
 def demo_command(
     capture: Annotated[
-        Path, typer.Option("--capture", "-c", metavar="FILE", help="Where to write the capture.")
-    ] = Path("demo.pcapng"),
+        Path | None,
+        typer.Option(
+            "--capture",
+            "-c",
+            metavar="FILE",
+            help="Where to write the capture; demo.pcapng unless with --web.",
+        ),
+    ] = None,
+    web: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[HOST:PORT]", help="Show traffic that goes on, on a page for the browser."
+        ),
+    ] = None,
 ) -> None:
     """Show what it does: an embedded cluster, real clients, a scenario, a capture."""
+    if web is not None:
+        from barnabas.addresses import parse_address
+        from barnabas.cli.demo.live import live_demo
+        from barnabas.cli.proxy.job import KEPT, Control
+
+        raise typer.Exit(live_demo(Control(parse_address(web, zero=True), page=KEPT), capture))
     from barnabas.cli.demo import demo
 
-    raise typer.Exit(demo(capture))
+    raise typer.Exit(demo(capture or Path("demo.pcapng")))
 
 
 arrange(app, TOPICS)

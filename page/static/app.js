@@ -33,7 +33,7 @@ function Head() {
     <h1>barnabas</h1><span id="source">${plain(name)}</span>
     <nav aria-label="Views">${offered().map((view, at) => html`
       <button key=${view.name} aria-current=${view.name === state.view ? "page" : undefined}
-        title=${`key ${at + 1}`} onClick=${() => go({view: view.name})}>${view.title}</button>`)}</nav>
+        title=${`key ${at + 1}`} onClick=${() => go({view: view.name, problem: ""})}>${view.title}</button>`)}</nav>
     <span id="state" role="status">${said.filter(Boolean).map(plain).join(" · ")}</span>
     <button class="help" aria-label="Keys" title="key ?" onClick=${() => set({help: !state.help})}>?</button>
   </header>`;
@@ -51,7 +51,7 @@ document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
   if (event.key === "?") set({help: !state.help});
   else if (event.key === "Escape" && state.help) set({help: false});
-  else if (event.key > "0" && event.key <= String(offered().length)) go({view: offered()[event.key - 1].name});
+  else if (event.key > "0" && event.key <= String(offered().length)) go({view: offered()[event.key - 1].name, problem: ""});
   else return;
   event.preventDefault();
 });

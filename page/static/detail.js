@@ -20,6 +20,7 @@ export function Detail({number}) {
   return html`<article>
     <h2>${found.api} v${found.version}</h2>
     <p>${about.filter(Boolean).map(plain).join(" · ")}</p>
+    ${found.declared && html`<p>${found.declared.purpose}; v${found.declared.versions.join("–v")} are known${found.declared.brought.length > 0 && html`; v${found.version} brought ${found.declared.brought.join(", ")}`}</p>`}
     ${found.details && html`<p>${plain(found.details)}</p>`}
     ${found.rules.length > 0 && html`<p class="ruled">${found.rules.map(rule => html`<span>⟵ ${plain(rule)} </span>`)}</p>`}
     <div class="sides"><div>${["request", "response"].map(side => html`
@@ -63,7 +64,7 @@ function Tree({value, path, fields}) {
     const at = Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key;
     const field = fields.get(at), deep = each !== null && typeof each === "object";
     const label = html`<span class="key">${plain(key)}</span>`;
-    const type = field && html` <small>${field.type}</small>`;
+    const type = field && html` <small>${field.declared || field.type}</small>`;
     const inner = html`<${Tree} value=${each} path=${at} fields=${fields}/>`;
     return deep && Object.keys(each).length
       ? html`<li key=${key}><details open=${all.length < ITEMS}><summary>${label}${Array.isArray(each) ? ` [${each.length}]` : ""}</summary>${inner}</details></li>`
@@ -86,7 +87,7 @@ function Hex({side}) {
       text += code > 32 && code < 127 ? data[at] : "·";
     }
     lines.push(html`<div><i>${row.toString(16).padStart(4, "0")}</i>${pieces.map(({field, bytes}) => field
-      ? html`<b data-at=${field.path} title=${`${field.path}: ${field.type}`}>${bytes}</b>` : html`<b>${bytes}</b>`)}<s>${text}</s></div>`);
+      ? html`<b data-at=${field.path} title=${`${field.path}: ${field.declared ? field.declared + ", " : ""}${field.type}`}>${bytes}</b>` : html`<b>${bytes}</b>`)}<s>${text}</s></div>`);
   }
   return html`<div class="hex" tabindex="0" role="region" aria-label="Bytes">${lines}
     ${side.size > data.length && html`<div>… ${side.size - data.length} bytes more</div>`}</div>`;

@@ -14,6 +14,7 @@ export function Groups() {
   const [span, widen] = useState(Infinity);
   const [found, problem] = usePolled("/groups?" + new URLSearchParams(group ? {group} : {}));
   if (!found) return html`<div class="view">${problems(found, problem)}</div>`;
+  if (!group && found.group) choose(found.group);
   const names = Object.fromEntries(found.lanes.map(lane => [lane.member, lane.instance ?? lane.client]));
   return html`<div class="view">
     <div class="bar"><label>Group <select value=${found.group ?? ""} onChange=${event => choose(event.currentTarget.value)}>

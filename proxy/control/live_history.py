@@ -20,6 +20,9 @@ BATCH: Final = 256
 SOON: Final = 1.0
 """Seconds that somebody who asks waits for what has passed by then."""
 
+WAITING: Final = 8
+"""Batches that wait for the loop at most: then the ring fills, and what has no room there is lost."""
+
 LOOK: Final = 0.002
 """Seconds between two looks whether it is there."""
 
@@ -36,6 +39,8 @@ class LiveHistory:
         self._shown = shown
         self._loop = asyncio.get_running_loop()
         self._read: list[Exchange] = []
+        self._room = threading.Semaphore(WAITING)
+        self._closing = False
         self._added = 0
         """The position in the ring up to which the history has all."""
         history.fresh = self._fresh
@@ -44,6 +49,7 @@ class LiveHistory:
 
     def close(self) -> None:
         """Read what is there, when nobody writes any more. From the loop, which then has it all."""
+        self._closing = True
         self._ring.close()
         self._thread.join()
         self._add(self._read, self._ring.read)
@@ -59,7 +65,9 @@ class LiveHistory:
             self._hand(place)
 
     def _hand(self, place: int) -> None:
-        self._loop.call_soon_threadsafe(self._add, self._read, place)
+        while not (self._closing or self._room.acquire(timeout=LOOK)):
+            pass
+        self._loop.call_soon_threadsafe(self._take, self._read, place)
         self._read = []
 
     async def _fresh(self) -> None:
@@ -67,6 +75,10 @@ class LiveHistory:
         place, until = self._ring.written, self._loop.time() + SOON
         while self._added < place and self._loop.time() < until:  # noqa: ASYNC110 - seldom
             await asyncio.sleep(LOOK)
+
+    def _take(self, exchanges: list[Exchange], place: int) -> None:
+        self._add(exchanges, place)
+        self._room.release()
 
     def _add(self, exchanges: list[Exchange], place: int) -> None:
         self._added = place

@@ -21,6 +21,7 @@ from tests.bench import (
     generation,
     machine,
     mutating,
+    page,
     pipelining,
     proxies,
     reading,
@@ -45,6 +46,7 @@ examples:
   python -m tests.bench --only replay              a capture into a sink
   python -m tests.bench --only reading             captures of 1 GiB, beside tshark: 4 to 5 minutes
   python -m tests.bench --only rows                rows and lines, and decode: a minute
+  python -m tests.bench --only page                the page in a browser, and what it costs: a minute
   python -m tests.bench --only pipeline            captures to tables on Spark, beside tshark
   python -m tests.bench --only pipeline --sizes 64 512 2048
   python -m tests.bench --only fuzz                cases of the fuzzer, beside boofuzz
@@ -73,6 +75,7 @@ def main() -> None:
             "replay",
             "reading",
             "rows",
+            "page",
             "pipeline",
             "fuzz",
         ),
@@ -175,6 +178,11 @@ def main() -> None:
             written = writing.measure(rounds, status.update)
         console.print(writing.table(written))
         found["rows"] = writing.as_json(written)
+    if asked.only in (None, "page") and not asked.long:
+        with console.status("page") as status:
+            looked, remark = page.measure(rounds, 5 * seconds, status.update)
+        console.print(page.table(looked), remark)
+        found["page"] = page.as_json(looked)
     if asked.only in (None, "pipeline") and not asked.long:
         sizes = asked.sizes or (pipelining.QUICK if asked.quick else pipelining.SIZES)
         kinds = (asked.kind,) if asked.kind else pipelining.KINDS

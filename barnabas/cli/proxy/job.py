@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.cli.console.output import Output
@@ -12,6 +13,9 @@ from barnabas.proxy.control.reload import ScenarioFile
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.scenario.file import Scenario
 from barnabas.proxy.topic_names.names import TopicNames
+
+KEPT: Final = 10_000
+"""Exchanges that the page holds unless told otherwise."""
 
 Log = Literal["pretty", "json", "off"]
 
@@ -47,6 +51,8 @@ class Job:
     """Names of topics: for the rules, and for the output's context."""
     workers: int = 1
     """Processes that carry traffic."""
+    began: Callable[[str], None] = lambda _: None
+    """Told where clients connect, as soon as they may."""
 
     @property
     def supervised(self) -> bool:

@@ -121,6 +121,7 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
             at_end.callback(watching.cancel)
         live.flush()  # what is said at the start stands before the ready line
         output.ready(json_text({"ready": ready}))
+        job.began(ready["listen"])
         if "page" in ready:
             output.note(f"page: {ready['page']}")
         await stop.wait()

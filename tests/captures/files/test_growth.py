@@ -1,0 +1,69 @@
+"""A capture that is still being written is read to its end, whenever that comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.files.growth import QUIET, Growth
+from tests.places import SAMPLES
+
+DATA = (SAMPLES / "faults.pcapng").read_bytes()
+WHOLE = [exchange.row() for exchange in open_capture(SAMPLES / "faults.pcapng").exchanges()]
+
+
+def read(
+    path: Path, steps: list[Callable[[], None]], over: float = QUIET
+) -> list[dict[str, object]]:
+    """The exchanges, as steps are taken one after the other where there is no more."""
+    passed = [0.0]
+
+    def pause(_: float) -> bool:
+        if steps:
+            steps.pop(0)()
+        else:
+            passed[0] += over
+        return False
+
+    def now() -> float:
+        newest = max(each.stat().st_mtime for each in (path, *path.parent.iterdir()))
+        return newest + passed[0]
+
+    growth = Growth(pause, now)
+    return [exchange.row() for exchange in open_capture(path, growth=growth).exchanges()]
+
+
+@pytest.mark.parametrize("cuts", [(10_000,), (28, 29, 5_000, 5_001), (200, 7_000, 7_000)])
+def test_a_file_that_grows_is_read_as_a_whole(tmp_path: Path, cuts: tuple[int, ...]) -> None:
+    path = tmp_path / "run.pcapng"
+    path.write_bytes(DATA[: cuts[0]])
+
+    def grow(start: int, end: int | None) -> Callable[[], None]:
+        def grown() -> None:
+            path.write_bytes(DATA[:start] + DATA[start:end])
+
+        return grown
+
+    ends = [*cuts[1:], None]
+    steps = [grow(start, end) for start, end in zip(cuts, ends, strict=True)]
+    assert read(path, steps) == WHOLE
+
+
+def test_it_is_over_when_nothing_was_written_for_long(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    path.write_bytes(DATA[:9_000])
+    path_whole = tmp_path / "other.pcapng"
+    path_whole.write_bytes(DATA[:9_000])
+    expected = [exchange.row() for exchange in open_capture(path_whole).exchanges()]
+    assert 0 < len(expected) < len(WHOLE)
+    assert read(path, []) == expected
+
+
+def test_one_that_asks_to_stop_ends_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    path.write_bytes(DATA[:9_000])
+    growth = Growth(lambda _: True)
+    assert list(open_capture(path, growth=growth).exchanges())

@@ -1,0 +1,96 @@
+"""What the views show is what the commands compute, fed bit by bit, from a ring that forgets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.requests import Request
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.summary.bands import Bands
+from barnabas.captures.summary.lag import Lag
+from barnabas.captures.summary.lanes import Lanes
+from barnabas.captures.summary.rebalances import Rebalances
+from barnabas.page.views import ROWS, Views
+from barnabas.proxy.control.history import History
+
+SAMPLE = Path("captures/samples/rebalance.pcap.gz")
+
+
+def request(query: str = "") -> Request:
+    return Request({"type": "http", "query_string": query.encode(), "headers": []})
+
+
+def fed(history: History, views: Views, upto: int, before: int = 0) -> None:
+    """The sample's exchanges from `before` on come in, up to that number."""
+    capture = open_capture(SAMPLE, context=history.context)
+    for number, exchange in enumerate(capture.exchanges()):
+        if before <= number < upto:
+            history.add(exchange)
+
+
+def asked(views: Views, what: str, query: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(asyncio.run(getattr(views, what)(request(query))).body)
+    return found
+
+
+@pytest.mark.parametrize("steps", [(1000,), (10, 40, 41, 1000)])
+def test_groups_are_those_of_the_summary_however_often_somebody_looks(
+    steps: tuple[int, ...],
+) -> None:
+    history = History()
+    views, before = Views(history), 0
+    for upto in steps:
+        fed(history, views, upto, before)
+        found, before = asked(views, "groups"), upto
+    capture = open_capture(SAMPLE)
+    lanes, bands, lag, rebalances = (
+        Lanes(),
+        Bands(capture.context),
+        Lag(capture.context),
+        Rebalances(),
+    )
+    for exchange in capture.learn(capture.exchanges()):
+        for view in lanes, bands, lag:
+            view.add(exchange)
+        rebalances.note(exchange)
+    assert found["lanes"] == lanes.rows()
+    assert found["bands"] == bands.rows()
+    assert found["lag"] == lag.rows()
+    assert [band["why"] for band in found["bands"]] == [row["why"] for row in rebalances.rows()]
+    assert (found["group"], found["groups"]) == ("readers", ["readers"])
+    assert (found["fed"], found["missed"]) == (history.count, 0)
+
+
+def test_what_fell_out_before_somebody_looked_is_counted() -> None:
+    history = History(most=10)
+    views = Views(history)
+    fed(history, views, 50)
+    found = asked(views, "latency")
+    assert (found["fed"], found["missed"]) == (10, 40)
+    assert sum(row["count"] for row in found["client"]["apis"]) == 10
+
+
+def test_another_group_than_the_latest_is_shown_by_its_name() -> None:
+    history = History()
+    views = Views(history)
+    fed(history, views, 1000)
+    found = asked(views, "groups", "group=nobody")
+    assert (found["group"], found["lanes"], found["groups"]) == ("nobody", [], ["readers"])
+
+
+def test_topics_and_transactions_are_bounded() -> None:
+    history = History()
+    views = Views(history)
+    fed(history, views, 1000)
+    flows = asked(views, "topics")["flows"]
+    assert {(flow["topic"], flow["direction"], flow["client"]) for flow in flows} >= {
+        ("orders", "write", "writer"),
+        ("orders", "read", "first"),
+    }
+    assert len(flows) <= ROWS
+    assert asked(views, "transactions")["transactions"] == []
