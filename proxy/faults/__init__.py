@@ -63,6 +63,7 @@ from barnabas.proxy.faults.reorder import Reorder, reorder
 from barnabas.proxy.faults.replace import Replace, replace
 from barnabas.proxy.faults.reset import Reset, reset
 from barnabas.proxy.faults.respond import Respond, respond
+from barnabas.proxy.faults.rewrite import Rewrite, rewrite
 from barnabas.proxy.faults.skew import Skew, skew
 from barnabas.proxy.faults.slice import Slice, slice  # noqa: A004
 from barnabas.proxy.faults.stall import Stall, stall
@@ -119,6 +120,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     ("corrupt", Corrupt, corrupt),
     ("edit", Edit, edit),
     ("replace", Replace, replace),
+    ("rewrite", Rewrite, rewrite),
     ("respond", Respond, respond),
     ("inject", Inject, inject),
     ("close", Close, close),

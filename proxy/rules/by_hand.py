@@ -13,7 +13,7 @@ from barnabas.proxy.rules.rules import Decision
 from barnabas.proxy.rules.wording import describe
 from barnabas.proxy.scenario.model import RuleConfig
 
-NAMES: Final = ("edit", "replace", "respond", "drop", "close", "reset")
+NAMES: Final = ("edit", "replace", "rewrite", "respond", "drop", "close", "reset")
 
 DECISIONS: Final[tuple[Fault, ...]] = tuple(fault for fault in FAULTS if fault[0] in NAMES)
 """The faults that can be done to a message that waits, none of which leaves anything to chance."""

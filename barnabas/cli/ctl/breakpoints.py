@@ -51,7 +51,7 @@ def decide(
         str,
         typer.Argument(
             metavar="[DO]",
-            help="What a rule's `do` would say: edit, replace, respond, drop, close or reset. "
+            help="What a rule's `do` would say: edit, replace, rewrite, respond, drop, close or reset. "
             "Without it the message leaves as it is.",
         ),
     ] = "",

@@ -52,7 +52,7 @@ def test_it_is_what_a_rule_would_do(text: str, found: Any) -> None:
     [
         (
             "delay",
-            "'delay' can't be decided: give one of edit, replace, respond, drop, close, reset",
+            "'delay' can't be decided: give one of edit, replace, rewrite, respond, drop, close, reset",
         ),
         ("[drop, {breakpoint: 1s}]", "'breakpoint' can't be decided"),
         ("7", "'7' can't be decided"),
