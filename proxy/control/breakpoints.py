@@ -13,22 +13,17 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from barnabas.captures.kafka.columns import iso
-from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.wording import shorten
 from barnabas.captures.writing.masking import Masking
 from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.control.bodies import json_response, read_text
 from barnabas.proxy.control.decisions import as_scenario, wanted
+from barnabas.proxy.control.message_body import shown
 from barnabas.proxy.control.target import Refused, Target
 from barnabas.proxy.control.views import text
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.scenario.errors import ScenarioError
-from barnabas.specs import NAMES, api
-from barnabas.specs.jsonform import to_json
-from barnabas.specs.malformed import Malformed
-
-SHOWN: Final = 1 << 20
-"""Bytes of a body that are shown; a longer one can be decided on all the same."""
+from barnabas.specs import NAMES
 
 _MS: Final = 1_000_000
 
@@ -116,30 +111,10 @@ def row(found: Waiting, now: int) -> dict[str, Any]:
 
 
 def detail(found: Waiting, now: int, masking: Masking) -> dict[str, Any]:
-    """The same with its body, as fields and in hex: null, and why, if it is long or can't be read.
-
-    masked: something in it is hidden, so that the bytes are not those that wait.
-    """
-    body = masking.body(found.body, found.direction, found.key, found.version).data
-    values, problem = None, ""
-    if len(body) > SHOWN:
-        problem = f"it has {len(body):,} bytes, more than are shown"
-    else:
-        try:
-            version = body_version(found.key, found.version, found.direction, body)
-            codec = api(found.key).message(found.direction).codec(version)
-            values = to_json(codec.decode(body))
-        except (LookupError, Malformed) as why:
-            problem = shorten(str(why), 200)
-    return {
-        **row(found, now),
-        "body": values,
-        "problem": problem,
-        "hex": None if len(body) > SHOWN else body.hex(),
-        "masked": body != found.body,
-    }
+    """The same with its body."""
+    return {**row(found, now), **shown(found, masking)}
 
 
 def _gone(id: str) -> HTTPException:
-    shown = shorten(id, 40)
-    return HTTPException(404, f"no message {shown} waits (any longer): GET /breakpoints lists them")
+    short = shorten(id, 40)
+    return HTTPException(404, f"no message {short} waits (any longer): GET /breakpoints lists them")

@@ -220,6 +220,9 @@ def test_what_is_hidden_is_not_shown() -> None:
                 assert found["masked"] is hidden
                 assert frame.endswith(bytes.fromhex(found["hex"])) is not hidden
                 assert found["body"]["topic_data"][0]["name"] == "t"
+                assert found["types"]["topic_data[].partition_data[].records"] == "records"
+                (record,) = found["records"]["topic_data[0].partition_data[0].records"]
+                assert (record["value"] == "v") is not hidden
                 assert found["client_timeout"]["field"] == "timeout_ms"
                 assert found["client_timeout"]["left_ms"] <= 10
 
