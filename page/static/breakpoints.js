@@ -76,10 +76,11 @@ function Stops() {
       ["left by itself", rule => rule.timed_out, "number"], ["to stop next", rule => rule.to_fire || "", "number"], ["", hand]]}/>`}`;
 }
 
-// one message; `edits` has the JSON of new values by path, `removed` the elements that are taken out
+// one message; `edits` has the JSON of new values by path, `removed` the elements that are taken out, `rewritten` by
+// path and place what is put into records
 function Message({id, now, listed, decided}) {
   const [found, put] = useState(null), [problem, say] = useState("");
-  const [edits, edit] = useState({}), [removed, remove] = useState([]), [hex, setHex] = useState(null), [error, setError] = useState("");
+  const [edits, edit] = useState({}), [removed, remove] = useState([]), [rewritten, rewrite] = useState({}), [hex, setHex] = useState(null), [error, setError] = useState("");
   useEffect(() => {
     let over = false;
     get("/breakpoints/" + id).then(value => over || put(value), problem => over || say(problem.message));
@@ -90,8 +91,11 @@ function Message({id, now, listed, decided}) {
   // from the last on, so that the places of the others hold
   const out = [...removed].sort((a, b) => b.localeCompare(a, "en", {numeric: true}));
   const wrong = Object.values(edits).includes(""), changes = [set && `"set": {${set}}`, out.length && `"remove": ${JSON.stringify(out)}`].filter(Boolean);
-  const change = () => send(hex !== null ? JSON.stringify({replace: {hex}}) : changes.length ? `{"edit": {${changes.join(", ")}}}` : "");
-  const changed = hex !== null || changes.length > 0;
+  // records first, while the paths to them hold
+  const does = [...Object.values(rewritten).map(each => JSON.stringify({rewrite: each})), ...changes.length ? [`{"edit": {${changes.join(", ")}}}`] : []];
+  const change = () => send(hex !== null ? JSON.stringify({replace: {hex}}) : does.length ? `[${does.join(", ")}]` : "");
+  const changed = hex !== null || does.length > 0;
+  const tree = {found, edits, edit, removed, remove, rewritten, rewrite};
   if (!found) return html`<p class=${problem ? "problem" : "none"} role="status">${plain(problem || "…")}</p>`;
   return html`<article class="waiting" aria-label=${`Message ${id}`}>
     <h2>${found.id} ${plain(found.api)} v${found.version} ${found.direction}</h2>
@@ -103,14 +107,14 @@ function Message({id, now, listed, decided}) {
     ${found.masked && html`<p class="none">Some of it is hidden here; what you do not change leaves as it came.</p>`}
     <div class="bar">
       <button class="main" disabled=${wrong} onClick=${change}>${changed ? "Let go changed" : "Let go"}</button>
-      ${changed && html`<button onClick=${() => { edit({}); remove([]); setHex(null); }}>Undo changes</button>`}
+      ${changed && html`<button onClick=${() => { edit({}); remove([]); rewrite({}); setHex(null); }}>Undo changes</button>`}
       ${found.direction === "request" && html`<form class="bar" onSubmit=${event => { event.preventDefault(); send(JSON.stringify({respond: {error}})); }}>
         <input aria-label="error" list="errors" placeholder="error" value=${error} onInput=${event => setError(event.target.value)} spellcheck=${false}/>
         <datalist id="errors">${ERRORS.map(name => html`<option value=${name}/>`)}</datalist><button disabled=${!error}>Answer with it</button></form>`}
       <button class="danger" title="and all behind it, as TCP does" onClick=${() => send("drop")}>Drop</button>
       <button class="danger" title="this exchange only" onClick=${() => send('{"drop": {"selective": true}}')}>Drop alone</button>
       <button class="danger" onClick=${() => send("reset")}>Reset connection</button></div>
-    ${found.body !== null && hex === null && html`<${Fields} value=${found.body} path="" edits=${edits} edit=${edit} removed=${removed} remove=${remove}/>`}
+    ${found.body !== null && hex === null && html`<${Fields} value=${found.body} path="" tree=${tree}/>`}
     ${found.hex !== null && !found.masked && html`<details open=${hex !== null} onToggle=${event => setHex(event.target.open ? hex ?? spaced(found.hex) : null)}>
       <summary>Other bytes, right or wrong</summary>
       <textarea aria-label="Bytes of the body in hex" rows="6" spellcheck=${false} value=${hex ?? ""} onInput=${event => setHex(event.target.value)}></textarea></details>`}
@@ -120,14 +124,11 @@ function Message({id, now, listed, decided}) {
 const spaced = hex => hex.replace(/(.{8})(?=.)/g, "$1 ");
 
 // a tree whose leaves are fields of a form; the server looks at types
-function Fields({value, path, edits, edit, removed, remove}) {
+function Fields({value, path, tree}) {
   const [shown, more] = useState(ITEMS);
-  const all = Object.entries(value), list = Array.isArray(value), last = useRef(edits);
-  last.current = edits;
-  const change = (at, text, before) => {
-    const {[at]: _, ...rest} = last.current;
-    edit(text === before ? rest : {...rest, [at]: text});
-  };
+  const {found, edits, edit, removed, remove} = tree;
+  const all = Object.entries(value), list = Array.isArray(value);
+  const change = (at, text, before) => edit(({[at]: _, ...rest}) => text === before ? rest : {...rest, [at]: text});
   return html`<ul>${all.slice(0, shown).map(([key, each]) => {
     const at = list ? `${path}[${key}]` : path ? `${path}.${key}` : key;
     const gone = removed.includes(at), deep = each !== null && typeof each === "object";
@@ -135,10 +136,29 @@ function Fields({value, path, edits, edit, removed, remove}) {
     if (gone) return html`<li key=${key}><span class="key"><del>${plain(key)}</del></span>${cut}</li>`;
     if (deep && Object.keys(each).length) {
       return html`<li key=${key}>${cut}<details open=${all.length < ITEMS}><summary><span class="key">${plain(key)}</span>${Array.isArray(each) ? ` [${each.length}]` : ""}</summary>
-        <${Fields} value=${each} path=${at} edits=${edits} edit=${edit} removed=${removed} remove=${remove}/></details></li>`;
+        <${Fields} value=${each} path=${at} tree=${tree}/></details></li>`;
     }
-    return html`<li key=${key}><label><span class="key">${plain(key)}</span> <${Field} path=${at} value=${each} text=${edits[at]} change=${change}/></label>${cut}</li>`;
+    if (found.records[at]?.length) return html`<li key=${key}><${Records} path=${at} name=${key} tree=${tree}/></li>`;
+    const type = found.types[at.replace(/\[\d+\]/g, "[]")];
+    return html`<li key=${key}><label><span class="key">${plain(key)}</span> <${Field} path=${at} value=${each} text=${edits[at]} change=${change}/></label>${type && html` <small>${type}</small>`}${cut}</li>`;
   })}${all.length > shown && html`<li><button onClick=${() => more(shown + 10 * ITEMS)}>${all.length - shown} more</button></li>`}</ul>`;
+}
+
+// the records of a set: what is put into one makes its batch anew
+function Records({path, name, tree: {found, rewritten, rewrite}}) {
+  const all = found.records[path];
+  const put = (record, side, before, text) => rewrite(({[`${path}#${record}`]: old, ...rest}) => {
+    const {[side]: _, ...kept} = old ?? {path, record, base64: all[record].base64};
+    const now = text === before ? kept : {...kept, [side]: text};
+    return "key" in now || "value" in now ? {...rest, [`${path}#${record}`]: now} : rest;
+  });
+  const part = (each, record, side) => {
+    const now = rewritten[`${path}#${record}`] ?? {}, text = side in now ? now[side] : each[side], at = `${path} record ${record} ${side}`;
+    return html`<label><span class="key">${side}</span> <input aria-label=${at} class=${side in now ? "edited" : ""} placeholder=${text === null ? "null" : ""} spellcheck=${false}
+      value=${text ?? ""} size=${Math.min(LONG, Math.max(6, (text ?? "").length + 1))} onInput=${event => put(record, side, each[side], event.target.value)}/></label> `;
+  };
+  return html`<details open><summary><span class="key">${plain(name)}</span> ${all.length} records</summary>
+    <ul>${all.map((each, record) => html`<li key=${record}><span class="key">${each.offset}</span> ${part(each, record, "key")}${part(each, record, "value")}${each.base64 && html`<small>base64</small>`}</li>`)}</ul></details>`;
 }
 
 // a text is typed as it is; all else is JSON. text: the JSON of another value, "" if it is none

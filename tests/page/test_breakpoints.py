@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,8 +18,11 @@ from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.serving import serve
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
+from barnabas.specs.frames import request_head
+from barnabas.specs.records import Record, build, read
+from tests.proxy.faults.given import produce
 from tests.proxy.playbook import request
-from tests.proxy.servers import SOON, Running, echo_metadata, read_frame, running
+from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
 
 pytestmark = pytest.mark.needs_chromium
 
@@ -28,12 +32,12 @@ MARKUP = "<img src=x onerror=alert(1)>"
 
 @asynccontextmanager
 async def opened(
-    scheme: str, width: int
+    scheme: str, width: int, broker: Handler = echo_metadata
 ) -> AsyncIterator[tuple[Running, Callable[[], Awaitable[Client]], Any]]:
     """A proxy, what connects a client to it, and its page at the view of breakpoints."""
     playwright = pytest.importorskip("playwright.async_api")
     async with (
-        running(echo_metadata, observed=False, drain=0.2) as it,
+        running(broker, observed=False, drain=0.2) as it,
         Served(it) as where,
         playwright.async_playwright() as driver,
     ):
@@ -148,6 +152,40 @@ def test_a_request_is_answered_or_replaced_by_bytes_and_mistakes_are_said() -> N
             await page.get_by_role("button", name="Answer with it").click()
             assert (await body(reader))["brokers"] == []
             assert len((await body(reader))["brokers"]) == 3
+            writer.close()
+
+    run(main())
+
+
+def test_records_are_edited_one_by_one_and_the_batch_fits_again() -> None:
+    seen: list[bytes] = []
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            seen.append(await read_frame(reader))
+        writer.close()
+
+    async def main() -> None:
+        async with opened("light", 900, broker) as (it, connect, page):
+            it.proxy.replace(
+                loads("version: 1\nrules: [{name: look, match: {api: Produce}, do: breakpoint}]"),
+                "the test",
+            )
+            _, writer = await connect()
+            sent = [Record(n, 1000, None, b"value %d" % n) for n in range(3)]
+            writer.write(produce(1, 1, build(sent)))
+            await page.get_by_role("button", name="1.1").click()
+            record = page.get_by_label("records record 1 value")
+            assert await record.input_value() == "value 1"
+            await record.fill("changed")
+            await page.get_by_label("topic_data[0].name").fill("u")
+            await page.get_by_role("button", name="Let go changed").click()
+            await it.until(lambda: seen)
+            body = seen[0][request_head(seen[0], 0, len(seen[0])).body :]
+            (topic,) = api("Produce").request.codec(7).decode(body)["topic_data"]
+            (batch,) = read(topic["partition_data"][0]["records"])
+            assert (topic["name"], batch.crc_ok) == ("u", True)
+            assert [found.value for found in batch] == [b"value 0", b"changed", b"value 2"]
             writer.close()
 
     run(main())
