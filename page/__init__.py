@@ -1,8 +1,8 @@
 """The page: live traffic or a capture in a browser.
 
-`api.py` puts the requests together. `exchanges.py` has the list and `detail.py` one of it, `fields.py` what a
-filter completes, `views.py` all that is computed over exchanges. `static/` is the page itself: plain modules
-without a build step, a file a view and a line in the tuple of `app.js`; `static/vendor/` is what others wrote,
-as `packages.json` there says. The control port's guard stands before everything: the files need no token, as
+`api.py` puts the requests together. `exchanges.py` has the list, `detail.py` one of it, `declared.py` its
+types and `fields.py` what a filter completes; `views.py` has all that is computed over exchanges. `static/`
+is the page: plain modules without a build step, a file a view; `static/vendor/` is what others wrote, as
+`packages.json` there says. The control port's guard stands before everything: the files need no token, as
 they hold nothing, and every call does.
 """

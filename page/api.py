@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from barnabas.page.exchanges import Exchanges
+from barnabas.page.sequence import Sequence
 from barnabas.page.views import Views
 from barnabas.proxy.control.bodies import error_response
 from barnabas.proxy.control.history import History
@@ -55,6 +56,7 @@ def application(
             routes=[
                 *Exchanges(history, topics, source, trouble).routes,
                 *Views(history).routes,
+                *Sequence(history).routes,
                 *steering,
                 Route("/", lambda _: FileResponse(STATIC / "index.html")),
                 Mount("/page", StaticFiles(directory=STATIC)),

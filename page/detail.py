@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from barnabas.captures.kafka.context import Context
@@ -76,7 +78,18 @@ def detail(number: int, exchange: Exchange, context: Context) -> dict[str, Any]:
         "packets": [exchange.request_packet, exchange.response_packet],
         "inside": inside(exchange, context),
         **{side: _side(exchange, side, whole[side]) for side in DIRECTIONS},
+        "altered": {
+            side: _side(other, side, other.row((side,))[side]) for side, other in _altered(exchange)
+        },
     }
+
+
+def _altered(exchange: Exchange) -> Iterator[tuple[Direction, Exchange]]:
+    """Sides that the proxy changed, in an exchange that has them as the broker has."""
+    if exchange.request_left is not None:
+        yield "request", replace(exchange, request_body=exchange.request_left)
+    if exchange.response_came is not None:
+        yield "response", replace(exchange, response_body=exchange.response_came)
 
 
 def _side(exchange: Exchange, direction: Direction, value: Any) -> dict[str, Any]:

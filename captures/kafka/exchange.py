@@ -51,6 +51,9 @@ _REMEMBERED: Final = 8
 _SHORT: Final = 2048
 """... of so many bytes at most."""
 
+ALTERED: Final = 64 << 10
+"""Bytes of a body of which both forms are kept."""
+
 _UNREAD: Final = object()
 _BODIES: Final = "request_body", "response_body"
 
@@ -117,6 +120,13 @@ class Exchange:
     """The same of the response; -1 too if the proxy made it."""
     begun: int = field(default=0, compare=False)
     """When the response before it had come, where the broker had that to do first; else 0."""
+    sent: int | None = field(default=None, compare=False)
+    """When the request left for the broker; 0: it never did; None: nobody knows, as in a capture without
+    the proxy's other side."""
+    request_left: bytes | None = field(default=None, compare=False)
+    """The request's body as it left, if the proxy changed it; None of one above ALTERED bytes, too."""
+    response_came: bytes | None = field(default=None, compare=False)
+    """The response's body as it had come, if the proxy changed it."""
     inferred: bool = field(default=False, compare=False)
     """Whether the request was not captured, so that API and version are what fits the response."""
     ended: int = field(default=0, compare=False)
@@ -161,6 +171,7 @@ class Exchange:
     def weight(self) -> int:
         """Bytes of its bodies and of the client id, which may have 32 KiB."""
         bodies = len(self.request_body or b"") + len(self.response_body or b"")
+        bodies += len(self.request_left or b"") + len(self.response_came or b"")
         return bodies + len(self.client_id or "")
 
     @property
@@ -176,9 +187,20 @@ class Exchange:
 
     @property
     def end(self) -> int:
-        """When it was over, in ns since the epoch: as noted; else when the response left, or without one
-        when the request came."""
-        return self.ended or self.ts + round((self.latency_ms or 0) * 1e6)
+        """When it was over, in ns since the epoch: as noted; else when the response left, or came, or
+        without one when the request came."""
+        return self.ended or self.answered or self.received or self.ts
+
+    @property
+    def received(self) -> int | None:
+        """When the response came from the broker; None: none did, or nobody knows."""
+        since = self.begun or self.sent or self.ts
+        return None if self.broker_ms is None else since + round(self.broker_ms * 1e6)
+
+    @property
+    def answered(self) -> int | None:
+        """When the response left to the client; None: none did."""
+        return None if self.latency_ms is None else self.ts + round(self.latency_ms * 1e6)
 
     @property
     def request(self) -> dict[str, Any] | None:

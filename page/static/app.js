@@ -5,7 +5,10 @@ import {Exchanges} from "./exchanges.js";
 import {Groups} from "./groups.js";
 import {Help} from "./help.js";
 import {Latency} from "./latency.js";
+import {LikeThis} from "./like_this.js";
 import {Network} from "./network.js";
+import {Rules} from "./rules.js";
+import {Sequence} from "./sequence.js";
 import {go, onChange, set, state} from "./store.js";
 import {pause, restart} from "./stream.js";
 import {count, plain} from "./text.js";
@@ -16,12 +19,14 @@ import {html, render} from "./vendor/preact.js";
 // a view is one file and one line here; those of a live proxy only need one
 const VIEWS = [
   {name: "exchanges", title: "Exchanges", shows: Exchanges},
+  {name: "sequence", title: "Sequence", shows: Sequence},
   {name: "groups", title: "Groups", shows: Groups},
   {name: "transactions", title: "Transactions", shows: Transactions},
   {name: "topics", title: "Topics", shows: Topics},
   {name: "latency", title: "Latency", shows: Latency},
   {name: "breakpoints", title: "Breakpoints", shows: Breakpoints, live: true},
   {name: "network", title: "Network", shows: Network, live: true},
+  {name: "rules", title: "Rules", shows: Rules},
 ];
 const offered = () => VIEWS.filter(view => !view.live || state.source.kind === "live");
 
@@ -44,11 +49,12 @@ function App() {
   return html`<${Head}/>
     ${state.problem && html`<p class="problem" role="alert">${plain(state.problem)}</p>`}
     <main class=${view.name}><${view.shows} key=${view.name}/></main>
+    ${state.likeThis !== null && html`<${LikeThis} number=${state.likeThis} key=${state.likeThis}/>`}
     ${state.help && html`<${Help}/>`}`;
 }
 
 document.addEventListener("keydown", event => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select") || state.likeThis !== null) return;
   if (event.key === "?") set({help: !state.help});
   else if (event.key === "Escape" && state.help) set({help: false});
   else if (event.key > "0" && event.key <= String(offered().length)) go({view: offered()[event.key - 1].name, problem: ""});

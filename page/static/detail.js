@@ -1,5 +1,6 @@
 // One exchange: both sides as trees, each field beside its bytes.
 import * as api from "./api.js";
+import {set} from "./store.js";
 import {ms, plain} from "./text.js";
 import {html, useEffect, useRef, useState} from "./vendor/preact.js";
 
@@ -19,16 +20,22 @@ export function Detail({number}) {
     found.broker_ms !== null && `${ms(found.broker_ms)} ms of them the broker's`, found.error, found.note, found.sasl];
   return html`<article>
     <h2>${found.api} v${found.version}</h2>
+    <button class="aside" title="key m" onClick=${() => set({likeThis: number})}>Messages like this …</button>
     <p>${about.filter(Boolean).map(plain).join(" · ")}</p>
     ${found.declared && html`<p>${found.declared.purpose}; v${found.declared.versions.join("–v")} are known${found.declared.brought.length > 0 && html`; v${found.version} brought ${found.declared.brought.join(", ")}`}</p>`}
     ${found.details && html`<p>${plain(found.details)}</p>`}
     ${found.rules.length > 0 && html`<p class="ruled">${found.rules.map(rule => html`<span>⟵ ${plain(rule)} </span>`)}</p>`}
     <div class="sides"><div>${["request", "response"].map(side => html`
-      <${Side} key=${side} name=${side} side=${found[side]} inside=${found.inside[side]}/>`)}</div></div></article>`;
+      <${Side} key=${side} name=${side} shown=${found[side]} other=${found.altered[side]} inside=${found.inside[side]}/>`)}</div></div></article>`;
 }
 
-function Side({name, side, inside}) {
+// of a message that the proxy changed there are two forms; which one is shown first is what the client had
+const FORMS = {request: ["as it came from the client", "as it left"], response: ["as it left for the client", "as it had come"]};
+
+function Side({name, shown, other, inside}) {
   const root = useRef();
+  const [turned, turn] = useState(false);
+  const side = turned ? other : shown;
   const [pinned, pin] = useState("");
   const fields = new Map(side.fields.map(field => [field.path, field]));
   const light = (path, on) => root.current.querySelectorAll(`[data-at="${CSS.escape(path)}"]`).forEach(each => each.classList.toggle("lit", on));
@@ -47,14 +54,16 @@ function Side({name, side, inside}) {
   };
   return html`<section ref=${root} onMouseOver=${over(true)} onMouseOut=${over(false)} onClick=${click}>
     <h3>${side.size === null ? name : `${name}, ${side.size} bytes`}</h3>
+    ${other && html`<div class="forms" role="group" aria-label="Forms">${FORMS[name].map((label, at) => html`
+      <button aria-pressed=${String(turned === (at === 1))} onClick=${() => turn(at === 1)}>${label}</button>`)}</div>`}
     ${side.reason && html`<p class="problem">${plain(side.reason)}</p>`}
-    ${side.value === null ? html`<p class="null">none</p>` : html`<${Tree} value=${side.value} path="" fields=${fields}/>`}
-    ${inside && html`<h4>inside</h4><${Tree} value=${inside} path=${"\0"} fields=${fields}/>`}
+    ${side.value === null ? html`<p class="null">none</p>` : html`<${Tree} value=${side.value} against=${other && (turned ? shown : other).value} path="" fields=${fields}/>`}
+    ${inside && !turned && html`<h4>inside</h4><${Tree} value=${inside} path=${"\0"} fields=${fields}/>`}
     ${side.hex && html`<${Hex} side=${side}/>`}
   </section>`;
 }
 
-function Tree({value, path, fields}) {
+function Tree({value, path, fields, against}) {
   const [shown, more] = useState(ITEMS);
   if (value === null || typeof value !== "object") {
     return html`<span class=${"value " + (value === null ? "null" : typeof value)}>${plain(JSON.stringify(value))}</span>`;
@@ -65,10 +74,12 @@ function Tree({value, path, fields}) {
     const field = fields.get(at), deep = each !== null && typeof each === "object";
     const label = html`<span class="key">${plain(key)}</span>`;
     const type = field && html` <small>${field.declared || field.type}</small>`;
-    const inner = html`<${Tree} value=${each} path=${at} fields=${fields}/>`;
+    const before = against === undefined ? undefined : against?.[key] ?? null;
+    const inner = html`<${Tree} value=${each} path=${at} fields=${fields} against=${before}/>`;
+    const differs = before !== undefined && JSON.stringify(before) !== JSON.stringify(each);
     return deep && Object.keys(each).length
       ? html`<li key=${key}><details open=${all.length < ITEMS}><summary>${label}${Array.isArray(each) ? ` [${each.length}]` : ""}</summary>${inner}</details></li>`
-      : html`<li key=${key} data-at=${field ? at : undefined}>${label} ${deep ? (Array.isArray(each) ? "[]" : "{}") : inner}${type}</li>`;
+      : html`<li key=${key} class=${differs ? "differs" : ""} data-at=${field ? at : undefined}>${label} ${deep ? (Array.isArray(each) ? "[]" : "{}") : inner}${type}</li>`;
   })}${all.length > shown && html`<li><button onClick=${() => more(shown + 10 * ITEMS)}>${all.length - shown} more</button></li>`}</ul>`;
 }
 

@@ -22,7 +22,7 @@ const COLUMNS = [
 ];
 const css = name => name.replace(" ", "-");
 const line = row => COLUMNS.map(([, text]) => text(row)).join("  ");
-const kinds = row => [row.error && "error", row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
+const kinds = row => [state.marked?.numbers.has(row.number) && "marked", row.error && "error", row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
 
 const rows = new Map(), waiting = new Set();
 const view = {follow: false, top: 0, height: 600, asked: 0};
@@ -61,9 +61,16 @@ function step(by, list) {
   const {matches} = followed;
   if (!matches.length) return;
   const at = state.chosen === null ? -1 : matches.place(state.chosen);
-  const to = state.chosen === null && by > 0 ? 0 : Math.min(matches.length - 1, Math.max(0, at + by));
+  const to = state.chosen === null && by !== Infinity ? 0 : Math.min(matches.length - 1, Math.max(0, at + by));
   view.follow = false;
   choose(matches.at(to), list);
+}
+
+function nextMarked(list) {
+  const {matches} = followed, shown = [...state.marked?.numbers ?? []].filter(number => matches.at(matches.place(number)) === number);
+  const next = shown.find(number => number > (state.chosen ?? -1)) ?? shown[0];
+  view.follow = false;
+  if (next !== undefined) choose(next, list);
 }
 
 const copy = text => text && navigator.clipboard.writeText(text).catch(() => set({problem: "the browser does not let the page copy"}));
@@ -81,9 +88,11 @@ function keys(event, list) {
     f: () => document.getElementById("filter").focus(),
     l: () => { view.follow = !view.follow; set(); },
     p: () => pause(!followed.paused),
+    m: () => state.chosen !== null && set({likeThis: state.chosen}),
+    n: () => nextMarked(list),
     y: () => row && copy(plain(line(row))), Y: () => row && copy(JSON.stringify(row)),
   }[event.key];
-  if (!does || (event.key === "Escape" && state.help)) return;
+  if (!does || state.likeThis !== null || (event.key === "Escape" && state.help)) return;
   event.preventDefault();
   does();
 }
@@ -104,10 +113,10 @@ function List({list}) {
       return html`<div key=${number} id=${`x${number}`} role="row" aria-rowindex=${from + place + 1} aria-selected=${String(number === state.chosen)}
         class=${`row ${row ? kinds(row) : ""}`} style=${{top: `${(from + place) * HEIGHT}px`}}
         onClick=${() => { go({chosen: number}); set({opened: true}); }}>
-        ${row && COLUMNS.map(([name, text]) => {
+        ${row ? COLUMNS.map(([name, text]) => {
           const shown = plain(text(row));
           return html`<span role="gridcell" class=${css(name)} title=${shown}>${shown}</span>`;
-        })}</div>`;
+        }) : html`<span role="gridcell">…</span>`}</div>`;
     })}</div>
   </div>`;
 }
@@ -139,6 +148,8 @@ export function Exchanges() {
   return html`<div class="bar"><${Filter}/>
       ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow", "stay at the last one (l)")}
       ${pressed(followed.paused, () => pause(!followed.paused), "Pause", "pause the view; traffic goes on (p)")}</div>
+    ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on ${state.marked.numbers.size} exchanges: they are marked</span>
+      <button title="key n" onClick=${() => nextMarked(list.current)}>Next</button><button onClick=${() => set({marked: null})}>Clear</button></div>`}
     <div class="split"><${List} list=${list}/>
       ${state.opened && state.chosen !== null && html`<aside aria-label="Detail" tabindex="0"><${Detail} number=${state.chosen} key=${state.chosen}/></aside>`}</div>`;
 }

@@ -25,6 +25,6 @@ export function usePolled(path, every = 1000) {
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", seen);
     };
-  }, [path, turn]);
+  }, [path, every, turn]);
   return [found.value, found.problem, () => again(turn + 1)];
 }

@@ -8,6 +8,8 @@ export const state = {
   source: {kind: "", name: "", first: 0, end: 0, over: false, trouble: ""},
   problem: "",
   help: false,
+  likeThis: null,  // the exchange whose like a rule is to be about
+  marked: null,  // {rule, numbers}: exchanges on which a rule would have fired
 };
 
 let draw = () => {}, waits = false;

@@ -107,6 +107,7 @@ class ActionBuffer:
             connection=state.number,
             client_address=state.client,
             broker=state.broker,
+            proxied=state.plan.dialect is None,
             received=came,
             answered=left,
             response_size=response_size,

@@ -181,6 +181,8 @@ class Dispatch:
         size = came = None
         if direction == "response":
             size, came = len(frame.data) - 4, frame.arrived
+        else:
+            frame.pending.sent = 0
         body, rules = frame.response_body, frame.rules
         self.actions.done(frame.pending, size, body, came=came, rules=rules, note=note)
 

@@ -94,11 +94,11 @@ class Egress:
     def _asked(self, frame: OutgoingFrame, pending: Pending, now: int) -> None:
         """A request has left: its response is waited for, or there is none."""
         state, order = self.state, self.dispatch.order
+        pending.sent = now if frame.data else 0
         if frame.answered and not frame.awaited:
             state.unwanted.add(pending)
             state.reply_lost_by.pop(pending, None)
             self.actions.done(pending, note=UNANSWERED)
-        pending.sent = now
         if frame.answered:
             state.pairing.sent(pending)
             if pending not in order.expected and pending not in state.unwanted:

@@ -133,6 +133,7 @@ class Requests:
             state.not_offered = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
             state.queues["request"].lost = True
             self.actions.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
+            pending.sent = 0
             self.actions.done(pending, note=REFUSED)
             return
         if head.key in SASL:

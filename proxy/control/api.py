@@ -27,20 +27,17 @@ from barnabas.proxy.control.bodies import (
     json_response,
     json_text_response,
     read_filter,
-    read_text,
 )
 from barnabas.proxy.control.breakpoints import Breakpoints
-from barnabas.proxy.control.editing import with_rule, without_rule
+from barnabas.proxy.control.drafts import Drafts
 from barnabas.proxy.control.history import MOST, History, TooMany
 from barnabas.proxy.control.metrics import exposition
+from barnabas.proxy.control.rules import Rules
 from barnabas.proxy.control.selection import selection
 from barnabas.proxy.control.stream import events
 from barnabas.proxy.control.target import Refused, Target
 from barnabas.proxy.network.report import Connection
-from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
 from barnabas.specs.json_text import compact
-
-BY: Final = "the control port"
 
 LISTED: Final = 64 << 20
 """Characters of exchanges in one answer, nearly: bodies in JSON take many times their bytes. The oldest
@@ -90,17 +87,12 @@ def routes(
         ("GET", "/exchanges", control.exchanges),
         ("GET", "/exchanges/stream", control.stream),
         ("GET", "/log", control.log),
-        ("GET", "/scenario", control.scenario),
-        ("PUT", "/scenario", control.set_scenario),
-        ("POST", "/scenario/rules", control.add_rule),
-        ("DELETE", "/scenario/rules/{name:path}", control.remove_rule),
-        ("POST", "/scenario/rules/{name:path}/fire", control.fire_rule),
-        ("POST", "/scenario/rules/{name:path}/release", control.release_rule),
         ("POST", "/drain", control.drain),
         ("GET", "/metrics", control.metrics),
     )
-    found = [Route(path, endpoint, methods=[method]) for method, path, endpoint in known]
-    return [*found, *Breakpoints(target).routes]
+    own = [Route(path, endpoint, methods=[method]) for method, path, endpoint in known]
+    drafts = Drafts(history, topics, lambda: (target.scenario, target.options.faults))
+    return [*own, *Rules(target).routes, *Breakpoints(target).routes, *drafts.routes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,79 +201,6 @@ class Control:
 
     def _filter(self, request: Request) -> Filter:
         return read_filter(request, self.topics)
-
-    # the scenario
-
-    async def scenario(self, _: Request) -> Response:
-        """Its text, and what its rules have done."""
-        return await self._scenario()
-
-    async def _scenario(self) -> Response:
-        rules = (await self.target.report()).rules
-        return json_response(views.scenario(self.target.scenario, rules))
-
-    async def set_scenario(self, request: Request) -> Response:
-        """Another one (YAML), for all connections at once."""
-        text = await read_text(request)
-        return await self._edit(lambda _: text)
-
-    async def add_rule(self, request: Request) -> Response:
-        """One more rule (YAML), asked last."""
-        rule = await read_text(request)
-        return await self._edit(lambda text: with_rule(text, rule, self.target.options.faults))
-
-    async def remove_rule(self, request: Request) -> Response:
-        """A rule less; what it holds back leaves."""
-        name = request.path_params["name"]
-        try:
-            return await self._edit(lambda text: without_rule(text, name))
-        except LookupError:
-            raise self._no_rule(name) from None
-
-    async def fire_rule(self, request: Request) -> Response:
-        """Let a rule fire on its next match whatever `when` says."""
-        return await self._tell(request, self.target.fire)
-
-    async def release_rule(self, request: Request) -> Response:
-        """Let what a rule holds leave, whatever it waits for."""
-        return await self._tell(request, self.target.release)
-
-    async def _tell(self, request: Request, command: Callable[[str], Awaitable[None]]) -> Response:
-        name = request.path_params["name"]
-        try:
-            await command(name)
-            rules = {rule.name: rule for rule in (await self.target.report()).rules}
-            return json_response(views.rule(rules[name]))
-        except LookupError:  # also if the rule was removed meanwhile
-            raise self._no_rule(name) from None
-
-    async def _edit(self, edit: Callable[[str], str]) -> Response:
-        """Put what `edit` makes of the scenario's text in its place; a wrong one changes nothing.
-
-        In a thread, since YAML takes its time; begun anew if the scenario changed meanwhile.
-        """
-
-        def edited(text: str) -> Scenario:
-            return loads(edit(text), faults=self.target.options.faults)
-
-        while True:
-            before = self.target.scenario
-            try:
-                scenario = await asyncio.to_thread(edited, views.text(before))
-            except ScenarioError as problem:
-                raise HTTPException(422, "; ".join(problem.problems)) from None
-            if self.target.scenario is before:
-                break
-        try:
-            await self.target.replace(scenario, BY)
-        except Refused as problem:
-            raise HTTPException(409, str(problem)) from None
-        return await self._scenario()
-
-    def _no_rule(self, name: str) -> HTTPException:
-        rules = () if self.target.scenario is None else self.target.scenario.rules
-        names = ", ".join(repr(rule.name) for rule in rules) or "none"
-        return HTTPException(404, f"no rule is called {name!r}; the rules are: {names}")
 
     # the proxy
 

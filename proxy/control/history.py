@@ -165,6 +165,11 @@ class History:
             for number, each in enumerate(islice(self._kept.items, at, at + most), self.first + at)
         ]
 
+    def kept(self) -> Iterator[tuple[int, Exchange]]:
+        """All that are kept now, oldest first, with their numbers, also while others come. They are no
+        copies: for who decodes nothing."""
+        return enumerate(list(self._kept.items), self.first)
+
     def latest(self) -> Iterator[Exchange]:
         """Those kept, latest first, also while others come."""
         for number in range(self.count - 1, self.first - 1, -1):

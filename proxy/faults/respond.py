@@ -20,7 +20,7 @@ from barnabas.proxy.faults.edit import Path
 from barnabas.proxy.matching.field_paths import fitting, node_at, set_at
 from barnabas.proxy.matching.kinds import has_errors
 from barnabas.proxy.matching.message import Message, Unable
-from barnabas.proxy.matching.notation import error_code
+from barnabas.proxy.matching.notation import ERROR_SCHEMA, error_code
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import api
@@ -38,7 +38,7 @@ class Respond(Settings):
     error: Annotated[
         int,
         BeforeValidator(error_code),
-        WithJsonSchema({"type": ["string", "integer"], "examples": ["NOT_COORDINATOR"]}),
+        WithJsonSchema(ERROR_SCHEMA),
     ] = 0
     """Name or code of an error; it is put wherever the API's response has one."""
     set: Mapping[Path, Any] = Field(default={}, strict=False)

@@ -143,6 +143,8 @@ PARTITION_SCHEMA: Final = {
     "anyOf": [{"type": "integer", "minimum": 0, "maximum": LAST}, VERSION_SCHEMA["anyOf"][1]]
 }
 """A partition or a range of them in JSON Schema."""
+ERROR_SCHEMA: Final = {"type": ["string", "integer"], "examples": list(_ERRORS)}
+"""An error in JSON Schema: a draft has names of its own, so these are examples."""
 _Several = Field(strict=False, min_length=1)
 
 Globs = Annotated[
@@ -176,7 +178,7 @@ PartitionRanges = Annotated[
 ErrorCodes = Annotated[
     Annotated[frozenset[Annotated[int, BeforeValidator(_spoken_error)]], _Several] | None,
     BeforeValidator(listed),
-    WithJsonSchema(one_or_more({"type": ["string", "integer"]})),
+    WithJsonSchema(one_or_more(ERROR_SCHEMA)),
 ]
 """Names or codes of errors, as codes."""
 Acks = Annotated[

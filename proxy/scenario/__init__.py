@@ -2,5 +2,6 @@
 
 `file` reads one: `yaml_lines` (values and their lines), `model` (what a scenario says), `planned` (the
 faults under `do`), `contradictions` (faults of one rule that undo each other), `errors` (problems in words).
-`json_schema` is the format for editors, `lint/` what is said of a scenario that is right.
+`json_schema` is the format for editors, `completion` what the page's editor completes from, `draft` makes a
+rule of a message, `lint/` says what is to be said of a scenario that is right.
 """

@@ -13,7 +13,7 @@ from barnabas.proxy.scenario.model import DIALECTS, Scenario, dialect
 from barnabas.proxy.scenario.yaml_lines import MAX_BYTES, TOO_LONG, Document, read
 from barnabas.specs.drafts import Draft
 
-__all__ = ["Scenario", "ScenarioError", "load", "loads", "text_of"]
+__all__ = ["Scenario", "ScenarioError", "examine", "load", "loads", "text_of"]
 
 
 def load(path: Path, faults: tuple[Fault, ...] = FAULTS) -> Scenario:
@@ -44,9 +44,20 @@ def loads(text: str, name: str = "scenario", faults: tuple[Fault, ...] = FAULTS)
     >>> loads("version: 1\\nrules: [{name: cut, do: close}]").rules[0].do[0].name
     'close'
     """
+    found = examine(text, faults)
+    if isinstance(found, Scenario):
+        return found
+    raise ScenarioError(tuple(f"{name}:{line}: {said}" for line, said in found))
+
+
+def examine(text: str, faults: tuple[Fault, ...] = FAULTS) -> Scenario | list[tuple[int, str]]:
+    """Read a scenario, or say every problem in it with its line.
+
+    >>> examine("version: 1\\nrules: [{name: cut, do: clos}]")
+    [(2, "unknown fault 'clos' in do; did you mean 'close'?")]
+    """
     document = read(text)
     problems = list(document.problems)
-    scenario = None
     if not document.broken:
         problems += _same_names(document)
         try:
@@ -54,11 +65,11 @@ def loads(text: str, name: str = "scenario", faults: tuple[Fault, ...] = FAULTS)
             scenario = Scenario.model_validate(document.value, context=context)
         except ValidationError as error:
             problems += explain(error, document, Scenario, faults)
-    if problems or scenario is None:
-        lines = sorted(dict.fromkeys(problems), key=lambda problem: problem[0])
-        raise ScenarioError(tuple(f"{name}:{line}: {said}" for line, said in lines))
-    scenario._source = text
-    return scenario
+        else:
+            if not problems:
+                scenario._source = text
+                return scenario
+    return sorted(dict.fromkeys(problems), key=lambda problem: problem[0])
 
 
 def _dialect(document: Document) -> Draft | None:

@@ -125,7 +125,7 @@ class Scenario(Settings):
     """What it is for."""
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] = 0
     """Another seed, another chance; the same seed and traffic, the same decisions."""
-    dialect: str | None = None
+    dialect: Annotated[str | None, Field(examples=list(DIALECTS))] = None
     """What clients and brokers speak, if it is a draft that never shipped: `central-coordination` or
     `rewrite-0.8.2`. Then rules name its APIs, and some faults are not there."""
     rules: Annotated[tuple[RuleConfig, ...], Field(strict=False)]

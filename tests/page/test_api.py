@@ -94,6 +94,9 @@ def test_a_filter_finds_numbers_and_rows_are_those() -> None:
         "exchanges/follow?after=x",
         "exchanges/rows?numbers=",
         "exchanges/rows?numbers=-1",
+        "sequence?from=yesterday",
+        "sequence?to=12345678901234567890",
+        "sequence?connection=-1",
     ],
 )
 def test_what_can_not_be_meant_is_refused_in_a_line(path: str) -> None:
@@ -119,6 +122,23 @@ def test_fields_say_where_their_bytes_are() -> None:
     asked("faults.pcapng", ask)
 
 
+def test_a_window_of_a_connections_messages() -> None:
+    def ask(get: Get, _: str) -> None:
+        every = read(get, "/sequence?from=0")
+        assert every["left_out"] == 0
+        produced = [one for one in every["messages"] if one["api"] == "Produce"]
+        late = next(one for one in produced if not one["reason"] and one["arrived"] < one["left"])
+        number, connection = late["number"], late["connection"]
+        assert read(get, f"/exchanges/{number}")["correlation_id"] == late["correlation_id"]
+        while_it_waits = f"from={late['arrived']}&to={late['left']}&connection={connection}"
+        found = read(get, f"/sequence?{while_it_waits}")
+        assert late in found["messages"]
+        assert {one["connection"] for one in found["messages"]} == {connection}
+        assert len(found["messages"]) < len(every["messages"])
+
+    asked("faults.pcapng", ask)
+
+
 def test_bytes_with_secrets_are_not_shown() -> None:
     def ask(get: Get, _: str) -> None:
         found = numbers(get, "api=='SaslAuthenticate'")
@@ -129,3 +149,18 @@ def test_bytes_with_secrets_are_not_shown() -> None:
             assert each["response"]["hex"] is None
 
     asked("sasl.pcapng", ask)
+
+
+def test_of_a_message_that_the_proxy_changed_both_forms_are_there() -> None:
+    def ask(get: Get, _: str) -> None:
+        number = numbers(get, "api=='Metadata'")[0]
+        found = read(get, f"/exchanges/{number}")
+        ports = [
+            [broker["port"] for broker in side["value"]["brokers"]]
+            for side in (found["response"], found["altered"]["response"])
+        ]
+        assert ports[0] != ports[1]
+        assert found["altered"]["response"]["hex"] != found["response"]["hex"]
+        assert "request" not in found["altered"]
+
+    asked("faults.pcapng", ask)

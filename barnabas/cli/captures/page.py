@@ -49,6 +49,7 @@ async def _main(
 ) -> int:
     try:
         from barnabas.page.api import application, is_file
+        from barnabas.page.recorded import Recorded
         from barnabas.proxy.control.guard import new_token
         from barnabas.proxy.control.history import History
         from barnabas.proxy.control.serving import serve
@@ -61,7 +62,9 @@ async def _main(
     for number in endings():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     source = {"kind": "capture", "name": capture.name, "keeps": keep}
-    app = application(history, capture.context.topics, source, trouble=lambda: reading.trouble)
+    topics = capture.context.topics
+    rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
+    app = application(history, topics, source, rules, lambda: reading.trouble)
     try:
         serving = await serve(app, ("127.0.0.1", port), token, is_file)
     except OSError as problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from barnabas.captures.kafka.exchange import ALTERED
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.specs.frames import RequestHead, response_body
@@ -54,6 +55,15 @@ def body_of_response(data: bytes, pending: Pending) -> int:
         return response_body(data, pending.key, pending.version)
     except Malformed:
         return 4
+
+
+def altered(body: bytes | None, other: bytes) -> bytes | None:
+    """The other form of a body; None: it is the same, or too large to be kept twice.
+
+    >>> altered(b"a", b"b"), altered(b"a", b"a")
+    (b'b', None)
+    """
+    return None if body == other or len(other) > ALTERED else other
 
 
 def number_of(frame: CapturedFrame) -> int:

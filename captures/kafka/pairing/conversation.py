@@ -23,6 +23,7 @@ from barnabas.captures.kafka.framing.stream_framing import (
     head_of,
 )
 from barnabas.captures.kafka.pairing.captured_requests import (
+    altered,
     body_of_response,
     captured_request,
     known_version,
@@ -64,7 +65,8 @@ class Conversation:
         self.framings = FlowFramings(first, self.pairing.asked, keeps)
         self._came = 0
         """Bytes of requests since those that wait were last counted."""
-        self._connection = self.number, client, broker, opened.server
+        proxied = "broker" in opened.comment  # else one place is known that messages passed
+        self._connection = self.number, client, broker, opened.server, proxied
         self._fast = FastPairing(*self._connection, self.pairing)
         self._raw_tokens = False
         self._cut_off = False
@@ -72,6 +74,8 @@ class Conversation:
         """Whether a request was answered that was seen: then so is all that is answered later."""
         self._requests: dict[int, tuple[Pending, bool]] = {}
         """Requests that will leave later, by number, and whether they expect a response."""
+        self._changed: dict[int, Pending] = {}
+        """Requests that have left at once and changed, by number."""
         self._responses: dict[int, tuple[Pending, CapturedFrame]] = {}
         """Responses that will leave later or changed, by number."""
         self._own: dict[int, Pending] = {}
@@ -182,6 +186,8 @@ class Conversation:
         self.undecoded += not known_version(head.key, head.version)
         pending = captured_request(frame, head)
         left, note = facts.get("left"), facts.get("note", "")
+        if left in ("later", "never"):
+            pending.sent = 0
         if left == "later":
             self._requests[frame.ordinal] = (pending, head.acks != 0)
         elif left == "never" and note == notes.ANSWERED_BY_PROXY:
@@ -195,10 +201,16 @@ class Conversation:
             if head.acks == 0:
                 return self._without_response(pending, note=notes.UNANSWERED)
             self.pairing.sent(pending)
+            if left == "changed":
+                self._changed[frame.ordinal] = pending
         return None
 
     def _request_left(self, frame: CapturedFrame) -> Exchange | None:
-        pending, expects = self._requests.pop(number_of(frame), (None, False))
+        number = number_of(frame)
+        pending, expects = self._requests.pop(number, (None, False))
+        if (changed := pending or self._changed.pop(number, None)) is not None:
+            head = head_of(frame.data)
+            changed.left = None if head is None else altered(changed.body, frame.data[head.body :])
         if pending is None:
             return None
         pending.sent = frame.ts
@@ -272,7 +284,10 @@ class Conversation:
         if pending is None:
             return None
         came = {"received": arrived.ts, "answered": frame.ts}
-        return self._with_response(pending, frame, payload=facts_of(frame).get("payload"), **came)
+        found = self._with_response(pending, frame, payload=facts_of(frame).get("payload"), **came)
+        came_as = arrived.data[body_of_response(arrived.data, pending) :]
+        found.response_came = altered(found.response_body, came_as)
+        return found
 
     def _given_up(self, several: Iterable[Pending], note: str) -> Iterator[Exchange]:
         for pending in several:

@@ -12,6 +12,7 @@ def build_exchange(
     client_address: str,
     broker: int | None,
     server_address: str = "",
+    proxied: bool = True,
     received: int | None = None,
     answered: int | None = None,
     response_size: int | None = None,
@@ -25,8 +26,9 @@ def build_exchange(
     """What came of a request.
 
     `received` is when the response came from the broker, `answered` when it left to the client (ns
-    since the epoch); both are None without a response. `packet` is the number of its last one in a capture
-    file, `uncut` its body where it is not cut out yet, and `rules` are those that touched it.
+    since the epoch); both are None without a response. `proxied`: whether it is known when the request
+    left. `packet` is the number of its last one in a capture file, `uncut` its body where it is not cut
+    out yet, and `rules` are those that touched it.
     """
     arrived, sent, begun = pending.arrived, pending.sent, pending.begun
     if begun <= sent:
@@ -63,9 +65,11 @@ def build_exchange(
         pending.request_place,
         pending.response_place,
         begun,
+        sent if proxied else None,
     )
     if pending.uncut is not None:
         exchange.leave("request_body", pending.uncut)
     if uncut is not None:
         exchange.leave("response_body", uncut)
+    exchange.request_left = pending.left
     return exchange

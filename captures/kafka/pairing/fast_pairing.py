@@ -59,9 +59,15 @@ class FastPairing:
     __slots__ = ("_connection", "_kinds", "_pairing")
 
     def __init__(
-        self, number: int, client: str, broker: int | None, server: str, pairing: Pairing
+        self,
+        number: int,
+        client: str,
+        broker: int | None,
+        server: str,
+        proxied: bool,
+        pairing: Pairing,
     ) -> None:
-        self._connection = number, client, broker, server
+        self._connection = number, client, broker, server, proxied
         self._pairing = pairing
         self._kinds: dict[int, _Kind] = {}
 
@@ -135,7 +141,7 @@ class FastPairing:
         found: list[Exchange] = []
         _, _, _, ts, data, _, packet = chunk
         pairing, waiting, find = self._pairing, self._pairing.waiting, self._kinds.get
-        number, client, broker, server = self._connection
+        number, client, broker, server, proxied = self._connection
         place = framing.found
         end, large = len(data), max(len(data) // _SHARE, _SMALL)
         head, before = (begun, len(begun)) if begun else (data, 0)
@@ -165,11 +171,10 @@ class FastPairing:
             waiting.popleft()
             pending.begun, pairing.latest = pairing.latest, ts
             pending.response_place = place
-            found.append(
-                build_exchange(
-                    pending, number, client, broker, server, ts, ts, size, body, packet, kept
-                )
+            exchange = build_exchange(
+                pending, number, client, broker, server, proxied, ts, ts, size, body, packet, kept
             )
+            found.append(exchange)
             place += 1
             at = behind
         framing.ordinal += place - framing.found

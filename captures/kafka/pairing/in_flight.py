@@ -52,6 +52,8 @@ class Pending:
     """See `Exchange`."""
     uncut: Uncut | None = None
     """The body, if it is not in `body`."""
+    left: bytes | None = None
+    """See `Exchange.request_left`."""
 
 
 class Pairing:

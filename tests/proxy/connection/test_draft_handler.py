@@ -60,6 +60,7 @@ def test_all_passes_as_it_came_and_the_log_says_who_was_asked_what(chunks: Chunk
     ]
     assert actor.done[0].request == REGISTER
     assert actor.done[2].response == OFFSETS
+    assert {one.sent for one in actor.done} == {None}  # what a rule holds back leaves unseen
     assert actor.connection.idle
     assert not actor.said
 

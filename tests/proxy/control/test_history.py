@@ -42,6 +42,10 @@ def test_the_latest_are_kept_within_a_number() -> None:
         history.add(exchange(number))
     assert ids(history.latest()) == [4, 3, 2]
     assert history.count == 5
+    before = history.kept()
+    history.add(exchange(5))
+    assert [(number, one.correlation_id) for number, one in before] == [(2, 2), (3, 3), (4, 4)]
+    assert [number for number, _ in history.kept()] == [3, 4, 5]
 
 
 def test_and_within_the_bytes_of_their_bodies() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -260,3 +261,29 @@ def test_requests_that_nobody_answers_are_given_up_one_day(monkeypatch: pytest.M
     monkeypatch.setattr(conversation, "WAITING", len(request(0)))
     found = list(Conversations().exchanges([opened(), *asked[:3], closed()]))
     assert [one.note for one in found] == [TOO_MANY] * 2 + [NO_RESPONSE]
+
+
+def test_of_what_was_changed_the_other_form_is_kept() -> None:
+    """A request that left at once and one that left later, a response, and one that is the same."""
+    asked, sent = request(7, topics=[{"name": "a"}]), request(7, topics=[{"name": "b"}])
+    for how in "changed", "later":
+        (found,) = exchanges(
+            arrived("request", 1, asked, {"frame": 0, "rules": ["x"], "left": how}),
+            left("request", 2, sent, frame=0, rules=["x"]),
+            arrived("response", 4, response(7, controller_id=5), {"frame": 0, "left": "changed"}),
+            left("response", 4, response(7, controller_id=6), frame=0),
+        )
+        assert found.request is not None
+        assert found.request["topics"] == [{"name": "a"}]
+        other = replace(found, request_body=found.request_left, response_body=found.response_came)
+        assert other.request is not None
+        assert other.request["topics"] == [{"name": "b"}]
+        assert other.response is not None
+        assert other.response["controller_id"] == 5
+        assert found.weight > found.weight - len(found.request_left or b"") > 0
+    (same,) = exchanges(
+        arrived("request", 1, asked, {"frame": 0, "rules": ["slow"], "left": "later"}),
+        left("request", 2, asked, frame=0, rules=["slow"]),
+        arrived("response", 4, response(7)),
+    )
+    assert (same.request_left, same.response_came) == (None, None)

@@ -1,0 +1,118 @@
+// Rules: what each did and would have done, the scenario as text that is checked and tried while one types.
+import {call, get} from "./api.js";
+import {Editor} from "./editor.js";
+import {usePolled} from "./polled.js";
+import {go, set, state} from "./store.js";
+import {problems, Table} from "./table.js";
+import {count, plain} from "./text.js";
+import {html, useEffect} from "./vendor/preact.js";
+
+const PAUSE = 300, LAST = 1000;
+const draft = {text: null, base: "", problems: [], remarks: [], tried: null, said: "", schema: null};
+let typed = 0, asked = 0;
+
+// a rule that was drafted elsewhere, behind the others
+export function append(rule) {
+  const text = (draft.text ?? "version: 1\nrules: []\n").replace(/^rules: *\[\] *$/m, "rules:").replace(/\n*$/, "\n");
+  const indent = text.match(/^( *)- +\w+:/m)?.[1] ?? "";
+  change(text + rule.trimEnd().split("\n").map((line, at) => indent + (at ? "  " : "- ") + line).join("\n") + "\n");
+}
+
+function change(text) {
+  draft.text = text;
+  draft.said = "";
+  set();
+  clearTimeout(typed);
+  typed = setTimeout(examine, PAUSE);
+}
+
+async function examine() {
+  const {text} = draft, mine = ++asked;
+  try {
+    const found = await call("POST", "/scenario/check", text);
+    if (mine !== asked) return;
+    Object.assign(draft, found);
+    if (found.problems.length) draft.tried = null;
+    else {
+      const tried = await call("POST", `/scenario/try?last=${LAST}`, text);
+      if (mine === asked) draft.tried = tried;
+    }
+  } catch (problem) {
+    draft.said = problem.message;
+  }
+  set();
+}
+
+async function load() {
+  try {
+    draft.schema ??= await get("/scenario/schema");
+    const {text} = await get("/scenario");
+    if (draft.text === null || draft.text === draft.base) draft.text = text;
+    draft.base = text;
+    examine();
+  } catch (problem) {
+    draft.said = problem.message;
+    set();
+  }
+}
+
+async function apply() {
+  try {
+    const {text} = await call("PUT", "/scenario", draft.text);
+    Object.assign(draft, {text, base: text, said: "It holds now, for all connections."});
+  } catch (problem) {
+    draft.said = problem.message;
+  }
+  set();
+}
+
+export const mark = rule => go({marked: {rule: rule.name, numbers: new Set(rule.fires)}, view: "exchanges", likeThis: null});
+
+const tell = (method, rule, what, again) =>
+  call(method, `/scenario/rules/${encodeURIComponent(rule)}${what}`).then(again, problem => set({problem: problem.message}));
+
+export function Would({rule, exchanges}) {
+  if (!rule) return "";
+  const undecided = rule.undecided ? `, ${count(rule.undecided)} undecided` : "";
+  return html`<span title=${plain(rule.why)}>matches ${count(rule.matched)}, fires on ${count(rule.fired)}${undecided}${rule.why && !rule.undecided ? `: ${plain(rule.why)}` : ""}</span>
+    ${rule.fires.length > 0 && html` <button aria-label=${`Show in the list: ${plain(rule.name)}`} onClick=${() => mark(rule)}>show ${count(rule.fires.length)} of ${count(exchanges)}</button>`}`;
+}
+
+export function Rules() {
+  const live = state.source.kind === "live";
+  const [found, problem, again] = usePolled("/scenario");
+  useEffect(() => { load(); }, []);
+  useEffect(() => {
+    // somebody else has changed it
+    if (found && draft.text !== null && found.text !== draft.base && draft.text === draft.base) load();
+  }, [found?.text]);
+  const tried = new Map(draft.tried?.rules.map(rule => [rule.name, rule])), holds = found?.rules ?? [];
+  const names = [...new Set([...holds.map(rule => rule.name), ...tried.keys()])];
+  const did = new Map(holds.map(rule => [rule.name, rule]));
+  const rows = names.map(name => ({key: name, name, did: did.get(name), would: tried.get(name)}));
+  const hand = ({name, did: one}) => one && html`<span class="hand">${[
+    ["POST", "/fire", "Fire", "on its next match, whatever `when` says"], ["POST", "/release", "Release", "what it holds leaves"], ["DELETE", "", "Remove", "what it holds leaves"],
+  ].map(([method, what, label, title]) => html`<button title=${title} aria-label=${`${label}: ${plain(name)}`} onClick=${() => tell(method, name, what, again)}>${label}</button>`)}</span>`;
+  const changed = draft.text !== draft.base, other = found && changed && found.text !== draft.base;
+  const wrong = draft.problems.length > 0;
+  return html`<div class="view">
+    ${problems(found, problem)}
+    <${Table} label="Rules" none="There are no rules." rows=${rows} columns=${[
+      ["rule", row => row.name],
+      ...live ? [["matched", row => row.did && count(row.did.matched), "number"]] : [],
+      ["fired", row => row.did && count(row.did.fired), "number"],
+      ...live ? [["does", row => row.did ? [row.did.what, row.did.to_fire && `fires on its next ${row.did.to_fire}`].filter(Boolean).join(", ") : "not applied"]] : [],
+      [draft.tried ? `of the last ${count(draft.tried.exchanges)}` : "tried", row => html`<${Would} rule=${row.would} exchanges=${draft.tried?.exchanges}/>`],
+      ...live ? [["", hand]] : [],
+    ]}/>
+    ${draft.tried && html`<p class="none">${plain(draft.tried.limits)}</p>`}
+    <h2>Scenario</h2>
+    ${draft.text !== null && html`<${Editor} label="Scenario, in YAML. Control and space: what can stand here" text=${draft.text} change=${change} problems=${draft.problems} schema=${draft.schema}/>`}
+    <div class="bar">
+      ${live && html`<button class="primary" disabled=${!changed || wrong} onClick=${apply}>Apply</button>`}
+      <button disabled=${!changed} onClick=${() => change(draft.base)}>Undo all</button>
+      <button onClick=${() => navigator.clipboard.writeText(draft.text).catch(() => set({problem: "the browser does not let the page copy"}))}>Copy</button>
+      <output role="status">${draft.said ? plain(draft.said) : wrong ? "Not applied: it has problems." : other ? "The rules have been changed meanwhile: Apply replaces them." : changed && live ? "Not applied yet." : ""}</output>
+    </div>
+    <ul class="remarks">${draft.remarks.map(line => html`<li>${plain(line)}</li>`)}</ul></div>`;
+}

@@ -1,0 +1,146 @@
+// Sequence: which message arrived at the proxy when, and when it left, over a window of time that moves.
+import * as api from "./api.js";
+import {Detail} from "./detail.js";
+import {usePolled} from "./polled.js";
+import {Chart, saying, timed, waited} from "./sequence_chart.js";
+import {go, set, state} from "./store.js";
+import {problems, Table} from "./table.js";
+import {clock, count, ms, plain} from "./text.js";
+import {html, useEffect, useMemo, useRef, useState} from "./vendor/preact.js";
+
+const LEAST = 1e3, MOST = 1e15, AWAIT = 120, OVER = 3600e3, EVERY = 1000;
+const LEGEND = [["request", "request"], ["response", "response"], ["error", "response with an error"], ["late", "slope: it waited in the proxy"],
+  ["lost", "×: it never left"], ["made", "○: the proxy made it"], ["unknown", "dashes: nobody knows when it left"], ["flight", "bars at a client's lane: requests in flight"]];
+
+const key = one => one.number + one.direction;
+const parse = iso => BigInt(Date.parse(iso.slice(0, 23) + "Z")) * 1000000n + BigInt(iso.slice(23, 26)) * 1000n;
+const scale = (part, span) => BigInt(Math.round(part * Number(span)));
+
+// a window with room around what happened
+function around(from, to, part = 4n) {
+  const room = (to - from) / part + 50000n;
+  return [from - room, to + room];
+}
+
+// a part of the window stays where it is, and all of it becomes so many times as wide
+function zoomed([from, to], times, part = .5) {
+  const span = to - from, wide = scale(Math.min(Math.max(times, LEAST / Number(span)), MOST / Number(span)), span);
+  const start = from + scale(part, span) - scale(part, wide);
+  return [start, start + wide];
+}
+
+const moved = ([from, to], part) => [from + scale(part, to - from), to + scale(part, to - from)];
+
+const columns = [
+  ["#", row => row.number, "number"], ["message", row => `${row.api} v${row.version} ${row.direction}`], ["correlation id", row => row.correlation_id, "number"],
+  ["connection", row => row.connection, "number"], ["client", row => row.client], ["broker", row => row.broker || "unknown"],
+  ["arrived", row => row.arrived ? clock(row.arrived) : "–"], ["left", row => row.left ? clock(row.left) : "–"], ["in the proxy ms", row => ms(waited(row)), "number"],
+  ["outcome", row => [row.reason, row.error, row.note !== row.reason && row.note, ...row.rules.map(rule => "⟵ " + rule)].filter(Boolean).join(" ")],
+];
+
+export function Sequence() {
+  const box = useRef();
+  const [size, fit] = useState([800, 500]);
+  const [frame, move] = useState(null);  // null: the last exchanges, as they come
+  const [asked, ask] = useState(null);
+  const [connection, only] = useState("");
+  const [side, turn] = useState("request");
+  const [table, tabled] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => ask(frame), AWAIT);
+    return () => clearTimeout(timer);
+  }, [frame]);
+  const wanted = asked ? {from: asked[0], to: asked[1]} : {};
+  const [found, problem] = usePolled("/sequence?" + new URLSearchParams({...wanted, connection}), state.source.over ? OVER : EVERY);
+  const shown = frame ?? (found ? around(BigInt(found.from), BigInt(found.to), 40n) : [0n, 1n]);
+  const origin = found ? BigInt(found.from) : 0n;
+  const messages = useMemo(() => (found?.messages ?? []).map(row => timed(row, origin)), [found]);
+  const place = messages.findIndex(one => one.number === state.chosen && one.direction === side);
+  const picked = messages[place] ?? messages.find(one => one.number === state.chosen);
+
+  const pick = one => {
+    turn(one.direction);
+    go({chosen: one.number});
+    if (!frame) move(shown);  // what is looked at stays
+  };
+  const all = () => found && move(around(BigInt(found.first), BigInt(found.last), 40n));
+  const whole = () => picked && move(around(BigInt(picked.began), BigInt(picked.ended)));
+  const zoom = (times, part) => {
+    const at = picked ? Number(BigInt(picked.arrived ?? picked.left) - shown[0]) / Number(shown[1] - shown[0]) : .5;
+    move(zoomed(shown, times, part ?? (at >= 0 && at < 1 ? at : .5)));
+  };
+  const step = by => {
+    if (!messages.length) return;
+    const one = messages[Math.min(messages.length - 1, Math.max(0, place < 0 ? (by > 0 ? 0 : messages.length - 1) : place + by))];
+    const at = BigInt(one.arrived ?? one.left);
+    pick(one);
+    if (at < shown[0] || at >= shown[1]) move([at - (shown[1] - shown[0]) / 2n, at + (shown[1] - shown[0]) / 2n]);
+  };
+  const does = {
+    j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
+    "+": () => zoom(.5), "=": () => zoom(.5), "-": () => zoom(2), PageDown: () => move(moved(shown, .5)), PageUp: () => move(moved(shown, -.5)),
+    Home: () => found && move([BigInt(found.first), BigInt(found.first) + shown[1] - shown[0]]), End: () => move(null), 0: all, z: whole,
+    t: () => tabled(!table), Enter: () => state.chosen !== null && set({opened: true}), Escape: () => set({opened: false}),
+  };
+  const latest = useRef();
+  latest.current = {does, shown, zoom};
+
+  useEffect(() => {
+    const pressed = event => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
+      if (event.target.matches("button, summary, a") && (event.key === "Enter" || event.key === " ")) return;
+      if (event.target.closest(".scroll, aside") && /^(Arrow|Page|Home|End)/.test(event.key)) return;
+      const act = latest.current.does[event.key];
+      if (!act || (event.key === "Escape" && state.help)) return;
+      event.preventDefault();
+      act();
+    };
+    const turned = event => {
+      event.preventDefault();
+      const {top, height} = box.current.getBoundingClientRect();
+      if (event.ctrlKey) latest.current.zoom(2 ** (event.deltaY / 200), (event.clientY - top) / height);
+      else move(moved(latest.current.shown, event.deltaY / height));
+    };
+    let held = null;  // where a finger or the mouse took hold, and of which window
+    const hold = event => { held = {y: event.clientY, frame: latest.current.shown}; };
+    const drag = event => {
+      if (!held || !event.buttons || Math.abs(event.clientY - held.y) < 5) return;
+      box.current.setPointerCapture(event.pointerId);  // what is under it is not chosen then
+      move(moved(held.frame, (held.y - event.clientY) / box.current.clientHeight));
+    };
+    const resized = new ResizeObserver(() => box.current?.clientWidth && fit([box.current.clientWidth, box.current.clientHeight]));
+    document.addEventListener("keydown", pressed);
+    box.current.addEventListener("wheel", turned, {passive: false});
+    box.current.addEventListener("pointerdown", hold);
+    box.current.addEventListener("pointermove", drag);
+    resized.observe(box.current);
+    // who comes with an exchange chosen wants to see that one
+    if (state.chosen !== null) api.rows([state.chosen]).then(([row]) => row && move(around(parse(row.ts), parse(row.ts) + scale(row.latency_ms ?? 1, 1e6))), () => {});
+    return () => {
+      document.removeEventListener("keydown", pressed);
+      resized.disconnect();
+    };
+  }, []);
+
+  const chart = useMemo(() => html`<${Chart} messages=${messages} origin=${origin} frame=${shown} picked=${[state.chosen, picked?.direction]} pick=${one => { pick(one); set({opened: true}); }} width=${size[0]} height=${size[1]}/>`,
+    [found, frame, state.chosen, side, ...size]);
+  const connections = [...new Set([...messages.map(one => one.connection), ...(connection ? [Number(connection)] : [])])].sort((a, b) => a - b);
+  const button = (label, title, what, pressed) => html`<button title=${title} aria-pressed=${pressed === undefined ? undefined : String(pressed)} onClick=${what}>${label}</button>`;
+  return html`<div class="bar tools">
+      ${button("Latest", "the last exchanges, as they come (End)", () => move(null), frame === null)}
+      ${button("Earlier", "key Page ↑, or the wheel", does.PageUp)}${button("Later", "key Page ↓, or the wheel", does.PageDown)}
+      ${button("Zoom in", "key +, or Ctrl and the wheel", does["+"])}${button("Zoom out", "key -", does["-"])}${button("All", "key 0", all)}
+      ${picked && button("This exchange", "from its request to its response (z)", whole)}
+      <label>Connection <select value=${connection} onChange=${event => only(event.currentTarget.value)}><option value="">all</option>
+        ${connections.map(number => html`<option value=${number}>${number}</option>`)}</select></label>
+      ${button("Table", "the same as text (t)", does.t, table)}</div>
+    ${problems(found, problem)}
+    <p class="said" role="status">${picked ? saying(picked) : found ? `${count(messages.length)} messages from ${clock(shown[0])} on, ${ms(Number(shown[1] - shown[0]) / 1e6)} ms${messages.length ? "" : ": none is in this window, try All"}` : "…"}
+      ${found?.left_out > 0 && html` <b>${count(found.left_out)} later messages are left out: zoom in.</b>`}</p>
+    <div class="split">
+      <div class="chart" ref=${box} hidden=${table}>${chart}</div>
+      ${table && html`<div class="view"><${Table} label="Messages" none="No message is in this window." columns=${columns}
+        rows=${messages.map(one => ({...one, key: key(one), kind: one.error || one.lost ? "error" : ""}))}/></div>`}
+      ${state.opened && state.chosen !== null && html`<aside aria-label="Detail" tabindex="0"><${Detail} number=${state.chosen} key=${state.chosen}/></aside>`}</div>
+    <p class="legend sequence-legend">${LEGEND.map(([kind, text]) => html`<span class=${kind}>${plain(text)}</span>`)}</p>`;
+}

@@ -1,0 +1,112 @@
+"""The requests that are about the rules of a running proxy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from barnabas.proxy.control import views
+from barnabas.proxy.control.bodies import json_response, read_text
+from barnabas.proxy.control.editing import with_rule, without_rule
+from barnabas.proxy.control.target import Refused, Target
+from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
+
+BY: Final = "the control port"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The endpoints."""
+
+    target: Target
+
+    @property
+    def routes(self) -> list[Route]:
+        """Which request each one answers."""
+        one = "/scenario/rules/{name:path}"
+        return [
+            Route("/scenario", self.scenario, methods=["GET"]),
+            Route("/scenario", self.set_scenario, methods=["PUT"]),
+            Route("/scenario/rules", self.add_rule, methods=["POST"]),
+            Route(one, self.remove_rule, methods=["DELETE"]),
+            Route(f"{one}/fire", self.fire_rule, methods=["POST"]),
+            Route(f"{one}/release", self.release_rule, methods=["POST"]),
+        ]
+
+    async def scenario(self, _: Request) -> Response:
+        """Its text, and what its rules have done."""
+        return await self._scenario()
+
+    async def _scenario(self) -> Response:
+        rules = (await self.target.report()).rules
+        return json_response(views.scenario(self.target.scenario, rules))
+
+    async def set_scenario(self, request: Request) -> Response:
+        """Another one (YAML), for all connections at once."""
+        text = await read_text(request)
+        return await self._edit(lambda _: text)
+
+    async def add_rule(self, request: Request) -> Response:
+        """One more rule (YAML), asked last."""
+        rule = await read_text(request)
+        return await self._edit(lambda text: with_rule(text, rule, self.target.options.faults))
+
+    async def remove_rule(self, request: Request) -> Response:
+        """A rule less; what it holds back leaves."""
+        name = request.path_params["name"]
+        try:
+            return await self._edit(lambda text: without_rule(text, name))
+        except LookupError:
+            raise self._no_rule(name) from None
+
+    async def fire_rule(self, request: Request) -> Response:
+        """Let a rule fire on its next match whatever `when` says."""
+        return await self._tell(request, self.target.fire)
+
+    async def release_rule(self, request: Request) -> Response:
+        """Let what a rule holds leave, whatever it waits for."""
+        return await self._tell(request, self.target.release)
+
+    async def _tell(self, request: Request, command: Callable[[str], Awaitable[None]]) -> Response:
+        name = request.path_params["name"]
+        try:
+            await command(name)
+            rules = {rule.name: rule for rule in (await self.target.report()).rules}
+            return json_response(views.rule(rules[name]))
+        except LookupError:  # also if the rule was removed meanwhile
+            raise self._no_rule(name) from None
+
+    async def _edit(self, edit: Callable[[str], str]) -> Response:
+        """Put what `edit` makes of the scenario's text in its place; a wrong one changes nothing.
+
+        In a thread, since YAML takes its time; begun anew if the scenario changed meanwhile.
+        """
+
+        def edited(text: str) -> Scenario:
+            return loads(edit(text), faults=self.target.options.faults)
+
+        while True:
+            before = self.target.scenario
+            try:
+                scenario = await asyncio.to_thread(edited, views.text(before))
+            except ScenarioError as problem:
+                raise HTTPException(422, "; ".join(problem.problems)) from None
+            if self.target.scenario is before:
+                break
+        try:
+            await self.target.replace(scenario, BY)
+        except Refused as problem:
+            raise HTTPException(409, str(problem)) from None
+        return await self._scenario()
+
+    def _no_rule(self, name: str) -> HTTPException:
+        rules = () if self.target.scenario is None else self.target.scenario.rules
+        names = ", ".join(repr(rule.name) for rule in rules) or "none"
+        return HTTPException(404, f"no rule is called {name!r}; the rules are: {names}")

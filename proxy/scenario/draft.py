@@ -1,0 +1,184 @@
+"""A rule made from a message: it matches messages like it, as far as one wants them alike."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from barnabas.captures.kafka.wording import joined, shorten
+from barnabas.nearest import did_you_mean
+from barnabas.proxy.faults import CONNECTIONS, FAULTS, Fault
+from barnabas.proxy.faults.edit import Edit
+from barnabas.proxy.faults.hold import Hold
+from barnabas.proxy.faults.respond import Respond
+from barnabas.proxy.matching.kinds import known
+from barnabas.proxy.matching.message import Message
+from barnabas.proxy.scenario.example import example
+from barnabas.proxy.scenario.file import Scenario, examine
+from barnabas.proxy.scenario.planned import alone
+from barnabas.proxy.scenario.yaml_lines import dump
+from barnabas.specs.entities import Entity
+from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.registry import NAMES
+from barnabas.specs.secrets import has_secrets
+
+MANY: Final = 10
+"""Names, or errors, of one message that a rule names at most."""
+
+NAME: Final = 60
+"""Characters of a rule's name, nearly."""
+
+LONG: Final = 100
+"""Characters of a text that is no field to begin with."""
+
+_ERRORS: Final = {error.code: error.name for error in ERROR_CODES}
+_WIDER: Final = ("version", "broker", "error", "acks")
+"""What a rule leaves open unless told otherwise."""
+
+
+class Undraftable(ValueError):
+    """There is no such rule for this message, and why."""
+
+
+class Part(NamedTuple):
+    """A part of `match`: its name, its value as a scenario has it, whether the rule has it."""
+
+    name: str
+    value: Any
+    kept: bool
+
+
+class Drafted(NamedTuple):
+    """A rule as plain values, and all parts that its match could have."""
+
+    rule: dict[str, Any]
+    parts: list[Part]
+
+
+def draft(
+    message: Message,
+    do: str,
+    keep: Collection[str] | None = None,
+    settings: Any = None,
+    *,
+    body: Mapping[str, Any] | None = None,
+    taken: Collection[str] = (),
+    faults: tuple[Fault, ...] = FAULTS,
+) -> Drafted:
+    """The rule that does this to messages like that one. Raises Undraftable.
+
+    keep: names of the parts of the match that it has; None: those by which people tell messages apart.
+    settings: of the fault; None: some that work. body: of the message in JSON form, for a field to change.
+    taken: names that other rules have.
+    """
+    if not known(message.key, message.version) or message.key not in NAMES:
+        raise Undraftable("rules can't name messages of this API and version")
+    models = {name: model for name, model, *_ in faults}
+    if do not in models:
+        raise Undraftable(f"no fault is called {do!r}{did_you_mean(do, models)}")
+    model = models[do]
+    if issubclass(model, CONNECTIONS):
+        raise Undraftable(f"{do} applies to connections: its match has broker only")
+    found = [
+        Part(name, value, name not in _WIDER if keep is None else name in keep)
+        for name, value in _parts(message)
+    ]
+    values = _settings(model, message, body) if settings is None else settings
+    short = alone(model)
+    if isinstance(values, dict) and list(values) == [short]:
+        values = values[short]  # delay: 200ms
+    client = f"of {message.client_id}" if message.client_id else ""
+    name = shorten(joined(do, NAMES[message.key], client), NAME)
+    rule: dict[str, Any] = {"name": _free(name, taken)}
+    match = {part.name: part.value for part in found if part.kept}
+    if match:
+        rule["match"] = match
+    rule["do"] = do if values is None else {do: values}
+    _check(rule, do, message, faults)
+    return Drafted(rule, found)
+
+
+def _parts(message: Message) -> Iterator[tuple[str, Any]]:
+    yield "api", NAMES[message.key]
+    yield "direction", message.direction
+    yield "version", message.version
+    if message.client_id is not None:
+        yield "client_id", glob.escape(message.client_id)
+    if message.broker is not None:
+        yield "broker", message.broker
+    for entity in get_args(Entity):
+        names = sorted(message.names(entity))[:MANY]
+        if names:
+            yield entity, _one(list(map(glob.escape, names)))
+    errors = sorted(message.errors() - {0})[:MANY]
+    if errors:
+        yield "error", _one([_ERRORS.get(code, code) for code in errors])
+    if message.acks is not None:
+        yield "acks", "all" if message.acks == -1 else message.acks
+
+
+def _one(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else values
+
+
+def _settings(model: type[BaseModel], message: Message, body: Mapping[str, Any] | None) -> Any:
+    """Settings that work, None if it needs none."""
+    if model is Hold:
+        return {"control": True}
+    if model is Respond:
+        return {"error": _error(message)}
+    if model is Edit:
+        if has_secrets(message.key, message.direction):
+            body = None
+        path, value = next(_fields(body), (None, None))
+        if path is None:
+            raise Undraftable("this message has no field to change")
+        return {"set": {path: value}}
+    try:
+        model.model_validate({})
+    except ValidationError:
+        return yaml.safe_load(example(model))
+    return None
+
+
+def _error(message: Message) -> str:
+    """One that brokers answer such a request with."""
+    if message.names("group") or message.names("transactional_id"):
+        return "NOT_COORDINATOR"
+    return "NOT_LEADER_OR_FOLLOWER" if message.names("topic") else "UNKNOWN_SERVER_ERROR"
+
+
+def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Single values of a body and their paths."""
+    match value:
+        case Mapping():
+            for name, inner in value.items():
+                if not name.startswith("_"):
+                    yield from _fields(inner, f"{path}.{name}" if path else name)
+        case list():
+            for place, inner in enumerate(value):
+                yield from _fields(inner, f"{path}[{place}]")
+        case bool() | int():
+            yield path, value
+        case str() if len(value) <= LONG:
+            yield path, value
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    if name not in taken:
+        return name
+    return next(other for n in range(2, len(taken) + 3) if (other := f"{name} {n}") not in taken)
+
+
+def _check(rule: dict[str, Any], do: str, message: Message, faults: tuple[Fault, ...]) -> None:
+    """Whether it loads, and can be done to the message."""
+    found = examine(dump({"version": 1, "rules": [rule]}), faults)
+    if not isinstance(found, Scenario):
+        raise Undraftable("; ".join(problem for _, problem in found))
+    applies = getattr(found.rules[0].do[0].config, "applies_to", lambda *_: True)
+    if not applies(message.key, message.direction, message.version):
+        raise Undraftable(f"{do} does not apply to {NAMES[message.key]} {message.direction}s")

@@ -1,0 +1,246 @@
+"""Messages over time: of each fault its two times, while traffic passes and from the capture of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.kafka.notes import INFERRED
+from barnabas.captures.summary.sequence import MADE, ONE_SIDE, messages, sequence
+from barnabas.captures.writing.masking import Masking
+from barnabas.proxy.edits.version_ranges import Offer
+from tests.captures.summary.views import sample
+from tests.proxy.faults.given import ask, beat, produce
+from tests.proxy.playbook import MS, START, Stage, request, response
+from tests.proxy.test_masked_capture import Recorded
+
+Seen = dict[tuple[str, int], tuple[Any, Any]]
+Run = Callable[..., Recorded]
+
+ASKED = "request"
+TOLD = "response"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    def make(do: str, match: str = "{api: Heartbeat, direction: request}") -> Recorded:
+        text = f"version: 1\nrules:\n- {{name: r, match: {match}, when: {{times: 1}}, do: {do}}}\n"
+        return Recorded(Stage(text), tmp_path / "run.pcapng", Masking())
+
+    return make
+
+
+def shown(exchanges: Iterable[Exchange], **asked: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = sequence(enumerate(exchanges), **asked)["messages"]
+    return found
+
+
+def ms(time: str | None) -> float | None:
+    return None if time is None else (int(time) - START) / MS
+
+
+def seen(actor: Recorded) -> Seen:
+    """When each message arrived and left, by direction and correlation id; else why that is not so."""
+    actor.finish()
+    live, captured = shown(actor.done), shown(actor.decoded())
+    for one in (*live, *captured):
+        assert int(one.pop("ended")) >= int(one["began"])  # when, is noted in captures only
+    assert live == captured
+    return {
+        (one["direction"], one["correlation_id"]): tuple(  # type: ignore[misc]
+            one["reason"] if one[time] is None else ms(one[time]) for time in ("arrived", "left")
+        )
+        for one in live
+    }
+
+
+def test_what_passes_leaves_when_it_arrives_and_so_do_pipelined_requests(run: Run) -> None:
+    actor = run("close", "{api: Metadata}")
+    for number in (1, 2):
+        actor.ask(ask(number))
+        actor.stage.wait(10)
+    for number in (1, 2):
+        actor.answer(beat(number))
+        actor.stage.wait(10)
+    assert seen(actor) == {
+        (ASKED, 1): (0, 0),
+        (ASKED, 2): (10, 10),  # before the first one is answered
+        (TOLD, 1): (20, 20),
+        (TOLD, 2): (30, 30),
+    }
+    rows = shown(actor.done)
+    assert [(one["number"], one["direction"]) for one in rows] == [
+        *((0, ASKED), (1, ASKED), (0, TOLD), (1, TOLD)),
+    ]
+    assert {(one["client"], one["broker"], one["connection"]) for one in rows} == {
+        ("me", "broker 1", 1)
+    }
+
+
+@pytest.mark.parametrize("direction", [ASKED, TOLD])
+def test_a_delay(run: Run, direction: str) -> None:
+    actor = run("{delay: 30ms}", f"{{api: Heartbeat, direction: {direction}}}")
+    actor.ask(ask(1))
+    actor.stage.wait(40)
+    actor.answer(beat(1))
+    actor.stage.wait(40)
+    late = direction == ASKED
+    assert seen(actor) == {
+        (ASKED, 1): (0, 30 if late else 0),
+        (TOLD, 1): (40, 40 if late else 70),
+    }
+    assert [one["rules"] for one in shown(actor.done)] == [["r"], ["r"]]
+
+
+def test_a_held_message_that_others_overtake(run: Run) -> None:
+    actor = run("{hold: {messages: 1}}")
+    actor.ask(ask(1))
+    actor.stage.wait(5)
+    actor.ask(ask(2))
+    found = {1: (0, 5), 2: (5, 5)}
+    actor.answer(beat(2) + beat(1))
+    assert seen(actor) == {
+        **{(ASKED, number): times for number, times in found.items()},
+        **{(TOLD, number): (5, 5) for number in (1, 2)},
+    }
+
+
+def test_responses_that_are_put_back_into_order(run: Run) -> None:
+    actor = run("{reorder: {swap: 1}}")
+    for number in (1, 2):
+        actor.ask(ask(number))
+        actor.stage.wait(1)
+    for number in (2, 1):
+        actor.answer(beat(number))
+        actor.stage.wait(1)
+    assert seen(actor) == {
+        (ASKED, 1): (0, 1),
+        (ASKED, 2): (1, 1),
+        (TOLD, 2): (2, 3),
+        (TOLD, 1): (3, 3),
+    }
+
+
+def test_a_message_still_held_at_the_end_did_not_leave(run: Run) -> None:
+    actor = run("{hold: {time: 1s}}")
+    actor.ask(ask(1))
+    actor.stage.wait(5)
+    assert seen(actor) == {(ASKED, 1): (0, "request not forwarded: connection closed")}
+
+
+def test_what_is_dropped_arrives_only(run: Run) -> None:
+    actor = run("{drop: {selective: true}}")
+    actor.ask(ask(1) + ask(2))
+    actor.answer(beat(2))
+    assert seen(actor) == {
+        (ASKED, 1): (0, "request dropped by a rule"),
+        (ASKED, 2): (0, 0),
+        (TOLD, 2): (0, 0),
+    }
+
+
+def test_a_lost_reply_comes_from_the_broker_and_ends_there(run: Run) -> None:
+    actor = run("lose_reply")
+    actor.ask(ask(1) + ask(2))
+    actor.stage.wait(7)
+    actor.answer(beat(1))
+    assert seen(actor) == {
+        (ASKED, 1): (0, 0),
+        (ASKED, 2): (0, 0),
+        (TOLD, 1): (7, "response not forwarded: a rule closed the connection"),
+    }
+
+
+def test_an_answer_of_the_proxy_has_no_arrival(run: Run) -> None:
+    actor = run("{respond: {error: NOT_COORDINATOR}}")
+    actor.ask(ask(1))
+    assert seen(actor) == {(ASKED, 1): (0, "answered by the proxy"), (TOLD, 1): (MADE, 0)}
+    assert [one["error"] for one in shown(actor.done)] == [None, "NOT_COORDINATOR"]
+
+
+def test_a_request_of_a_version_that_is_not_offered_does_not_leave(run: Run) -> None:
+    actor = run("close", "{api: Metadata}")
+    actor.stage.plan.offer = Offer("2.0")
+    actor.ask(request("Metadata", 1, version=12))
+    assert seen(actor) == {(ASKED, 1): (0, "request not forwarded: its version is not offered")}
+
+
+def test_acks_0_that_asks_for_an_answer_leaves(run: Run) -> None:
+    actor = run("{edit: {set: {acks: 1}}}", "{api: Produce, direction: request}")
+    actor.ask(produce(1, acks=0))
+    actor.answer(response("Produce", 1, version=7))  # which nobody waits for
+    assert seen(actor) == {(ASKED, 1): (0, 0)}
+
+
+def test_a_window_has_what_was_at_the_proxy_in_it(run: Run) -> None:
+    actor = run("{delay: 30ms}")
+    actor.ask(ask(1))
+    actor.stage.wait(40)
+    actor.answer(beat(1))
+
+    def within(begin: int, end: int) -> list[str]:
+        found = shown(actor.done, begin=START + begin * MS, end=START + end * MS)
+        return [one["direction"] for one in found]
+
+    assert [within(10, 20), within(30, 40), within(31, 40), within(31, 41), within(41, 50)] == [
+        *([ASKED], [ASKED], [], [TOLD], []),
+    ]
+    assert within(0, 41) == [ASKED, TOLD]
+
+
+def test_the_first_are_shown_and_the_others_counted() -> None:
+    exchanges = sample("faults.pcapng")
+    whole = sequence(enumerate(exchanges), begin=0)
+    some = sequence(enumerate(reversed(exchanges)), begin=0, most=10)
+    arrived = [(one["arrived"], one["direction"]) for one in whole["messages"]]
+    assert [(one["arrived"], one["direction"]) for one in some["messages"]] == arrived[:10]
+    assert some["left_out"] == len(arrived) - 10
+    assert whole["left_out"] == 0
+
+
+def test_of_one_connection_and_of_the_last_exchanges_unless_told_otherwise() -> None:
+    exchanges = sample("faults.pcapng")
+    assert {one["connection"] for one in shown(exchanges, connection=2)} == {2}
+    found = sequence(enumerate(exchanges * 3))
+    assert found["from"] == str(min(one.ts for one in exchanges))
+    last = sequence(enumerate((*exchanges, *[exchanges[-1]] * 100)))
+    assert (last["first"], last["from"]) == (found["first"], str(exchanges[-1].ts))
+
+
+def test_a_real_capture_shows_its_delays_its_hold_and_its_cut() -> None:
+    rows = shown(sample("faults.pcapng"), begin=0)
+    spent = {
+        (one["api"], one["direction"]): (int(one["left"]) - int(one["arrived"])) / MS
+        for one in rows
+        if one["rules"] and one["left"] and one["arrived"] and one["left"] != one["arrived"]
+    }
+    assert set(spent) == {("Produce", TOLD), ("OffsetCommit", ASKED)}
+    assert 20 <= spent["Produce", TOLD] < 100
+    assert 100 <= spent["OffsetCommit", ASKED] < 200
+    lost = {(one["api"], one["direction"], one["reason"]) for one in rows if one["lost"]}
+    assert lost == {
+        ("Produce", ASKED, "answered by the proxy"),
+        ("Fetch", TOLD, "response not sent on: a rule closed the connection"),
+    }
+
+
+@pytest.mark.parametrize("name", ["wrong.pcap", "midway.pcap"])
+def test_in_a_capture_of_one_side_nobody_knows_when_anything_left(name: str) -> None:
+    rows = shown(sample(name), begin=0)
+    assert {(one["left"], one["lost"], one["reason"]) for one in rows} == {(None, False, ONE_SIDE)}
+    assert all(one["arrived"] for one in rows)
+    assert {one["direction"] for one in rows} == {ASKED, TOLD}
+
+
+def test_a_response_whose_request_is_not_known_stands_alone() -> None:
+    stray = Exchange(5, 1, "a:1", None, None, STRAY, 0, 7, 0, 20, 0.0, 0.0, sent=5)
+    (found,) = messages(0, stray)
+    assert (found.direction, found.arrived, found.left) == (TOLD, 5, 5)
+    inferred = Exchange(5, 1, "a:1", None, None, 3, 0, 7, 0, 20, note=INFERRED, sent=5)
+    inferred.inferred = True
+    (found,) = messages(0, inferred)
+    assert (found.direction, found.arrived, found.left, found.reason) == (TOLD, 5, None, INFERRED)

@@ -1,0 +1,79 @@
+"""A real browser, and what is started for it to look at."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+LOOKS: Final = (("light", 1600), ("dark", 400))
+"""Colours and widths."""
+
+
+@contextlib.contextmanager
+def page_at(address: str, scheme: str = "light", width: int = 1600) -> Iterator[Page]:
+    """A page in Debian's chromium that said nothing on its console in the end, and had no errors."""
+    from playwright.sync_api import sync_playwright
+
+    said: list[str] = []
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        colours: Any = scheme
+        page = browser.new_page(
+            viewport={"width": width, "height": 900}, color_scheme=colours, reduced_motion="reduce"
+        )
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda problem: said.append(str(problem)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.goto(address)
+        try:
+            yield page
+        finally:
+            browser.close()
+    assert said == []
+
+
+@contextlib.contextmanager
+def barnabas(*words: str) -> Iterator[dict[str, Any]]:
+    """A command that runs, as its ready line says (of `open` that is the page's address alone); it ends with
+    what it was given for stdin."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "barnabas", "--until-eof", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin
+    assert process.stdout
+    try:
+        while line := process.stdout.readline():
+            if line.startswith(('{"ready"', "http:")):
+                break
+        yield {"page": line.strip()} if line.startswith("http:") else json.loads(line)["ready"]
+    finally:
+        process.stdin.close()
+        process.stdout.close()
+        process.wait(20)
+
+
+def axe(page: Page) -> list[str]:
+    """What is serious for those who see, hear or point otherwise, by axe-core."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{each['id']}: {each['help']}: {[node['html'][:120] for node in each['nodes'][:3]]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]

@@ -1,0 +1,135 @@
+"""The page over live traffic of the embedded cluster, by keys, in a real browser."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from barnabas.peers.embedded import EmbeddedCluster
+from tests.page.browser import LOOKS, axe, barnabas, page_at
+
+HIDE = """hidden => {
+  Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+pytestmark = [pytest.mark.needs_chromium, pytest.mark.timeout(180)]
+
+
+@contextlib.contextmanager
+def proxied(*options: str) -> Iterator[dict[str, Any]]:
+    with (
+        EmbeddedCluster(1, topics={"orders": 1}) as cluster,
+        barnabas(
+            *("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0", "--web", *options)
+        ) as ready,
+    ):
+        yield ready
+
+
+def producer(ready: dict[str, Any], **settings: Any) -> Producer:
+    return Producer({"bootstrap.servers": ready["listen"], "log_level": 0, **settings})
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyone_out(
+    scheme: str, width: int
+) -> None:
+    promised = {
+        "exchanges": ".rows .api",
+        "sequence": ".chart .lane.clients text",
+        "groups": "rect.OffsetCommit",
+        "transactions": "td:has-text('commit')",
+        "topics": "td:has-text('written by')",
+        "latency": "figure canvas",
+        "network": "td:has-text('orders-a')",
+        "rules": "td:has-text('slow fetches')",
+    }
+    with barnabas("demo", "--web") as ready, page_at(ready["page"], scheme, width) as page:
+        page.wait_for_selector("nav button")
+        for number, (name, selector) in enumerate(promised.items(), 1):
+            page.keyboard.press(str(number))
+            page.wait_for_selector(f"main.{name}")
+            page.locator(selector).first.wait_for()
+            assert axe(page) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_connection_is_paused_and_goes_on_as_a_client_sees_it() -> None:
+    with proxied() as ready, page_at(ready["page"]) as page:
+        writer = producer(ready, **{"client.id": "writer"})
+        writer.produce("orders", b"1")
+        assert writer.flush(20) == 0
+        page.wait_for_selector("nav button")
+        page.get_by_role("button", name="Network").click()
+        page.locator("tr:has-text('writer') button:has-text('Pause')").first.wait_for()
+        while (pauses := page.locator("tr:has-text('writer') button:has-text('Pause')")).count():
+            pauses.first.click()
+            page.wait_for_timeout(100)
+        writer.produce("orders", b"2")
+        assert writer.flush(1.5) == 1
+        while (resumes := page.get_by_role("button", name="Resume")).count():
+            resumes.first.click()
+            page.wait_for_timeout(100)
+        assert writer.flush(20) == 0
+
+
+def test_what_comes_from_the_wire_is_text() -> None:
+    """Markup as a client id, control characters as a topic, a header of 1 MiB."""
+    with proxied() as ready, page_at(ready["page"]) as page:
+        markup = '<img src=x onerror="document.title=1">'
+        writer = producer(ready, **{"client.id": markup, "message.max.bytes": 4 << 20})
+        writer.produce("orders", b"1", headers={"large": b"<b>" * (1 << 18)})
+        assert writer.flush(20) == 0
+        with contextlib.suppress(Exception):
+            writer.list_topics("\x1b[31m\u202e<script>", timeout=5)
+        page.locator(".row:has-text('Produce')").first.click()
+        page.wait_for_selector("article .hex")
+        assert markup in page.locator("article").inner_text()
+        page.locator(".row:has-text('<script>')").first.click()
+        page.locator("article:has-text('Metadata')").wait_for()
+        assert "\\u001b[31m\\u202e<script>" in page.locator("article").inner_text()
+        assert page.locator("article script, article b:not(.hex b), .row img").count() == 0
+        page.get_by_role("button", name="Sequence").click()
+        page.locator(".message text").first.wait_for()
+        assert markup in page.locator(".lane.clients title").all_text_contents()
+        page.locator(".message text").first.hover()
+        page.wait_for_function(
+            "document.querySelector('.message title').textContent.includes('<img')"
+        )
+        assert "barnabas" in page.title()
+
+
+def test_a_payload_that_is_kept_out_of_the_log_is_kept_out_of_the_page() -> None:
+    with proxied("--no-payload") as ready, page_at(ready["page"]) as page:
+        writer = producer(ready)
+        writer.produce("orders", b"zebra value", key=b"zebra key")
+        assert writer.flush(20) == 0
+        with page.expect_response(re.compile(r"/exchanges/\d+$")) as answer:
+            page.locator(".row:has-text('Produce')").first.click()
+        page.wait_for_selector("article .hex")
+        assert "zebra" not in page.content()
+        assert "zebra" not in answer.value.text()
+        bare = page.locator(".hex").all_inner_texts()
+        assert "zebra" not in "".join(bare).replace("\n", "")
+
+
+def test_a_page_that_nobody_sees_asks_for_nothing() -> None:
+    with proxied() as ready, page_at(ready["page"]) as page:
+        page.wait_for_selector("nav button")
+        page.get_by_role("button", name="Network").click()  # which asks every second
+        page.wait_for_selector("main.network .bar")
+        page.evaluate(HIDE, True)
+        page.wait_for_timeout(500)  # what was under way
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.wait_for_timeout(2500)
+        assert asked == []
+        page.evaluate(HIDE, False)
+        page.wait_for_timeout(1500)
+        assert {url.rpartition("/")[2].partition("?")[0] for url in asked} >= {"follow", "status"}

@@ -1,0 +1,170 @@
+"""Rules made from messages: of every message of the samples, whatever is kept of its match."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.proxy.dry_run import dry_run
+from barnabas.proxy.faults import CONNECTIONS, FAULTS
+from barnabas.proxy.matching.kinds import known
+from barnabas.proxy.matching.passed import passed
+from barnabas.proxy.scenario.draft import Drafted, Undraftable, draft
+from barnabas.proxy.scenario.file import Scenario, examine
+from barnabas.proxy.scenario.lint.notes import warnings
+from barnabas.proxy.scenario.yaml_lines import dump
+from barnabas.specs.frames import DIRECTIONS, Direction
+from barnabas.specs.registry import NAMES, key_of
+from tests.places import ROOT
+
+SAMPLES = ROOT / "captures/samples"
+ACTS = [name for name, model, *_ in FAULTS if not issubclass(model, CONNECTIONS)]
+TOPICS: dict[Any, str] = {}
+
+
+@cache
+def exchanges(sample: str) -> tuple[Exchange, ...]:
+    capture = open_capture(SAMPLES / sample)
+    found = tuple(capture.learn(capture.exchanges()))
+    TOPICS.update(capture.context.topics)
+    return found
+
+
+def every(sample: str) -> Iterator[tuple[Exchange, Direction]]:
+    """One of each kind of message and client."""
+    seen = set()
+    for exchange in exchanges(sample):
+        for direction in DIRECTIONS:
+            kind = (exchange.key, exchange.version, direction, exchange.client_id, exchange.error)
+            if kind not in seen and exchange.body(direction) is not None:
+                seen.add(kind)
+                yield exchange, direction
+
+
+def drafted(exchange: Exchange, direction: Direction, do: str, *more: Any, **named: Any) -> Drafted:
+    message = passed(exchange, direction, topics=TOPICS)
+    body = exchange.row([direction])[direction]
+    return draft(message, do, *more, body=body, **named)
+
+
+def loaded(rule: dict[str, Any]) -> Scenario:
+    found = examine(dump({"version": 1, "rules": [rule]}))
+    assert isinstance(found, Scenario), found
+    return found
+
+
+@pytest.mark.parametrize("sample", sorted(p.name for p in SAMPLES.iterdir() if ".pcap" in p.name))
+def test_of_each_message_a_rule_that_loads_and_matches_it(sample: str) -> None:
+    chance = random.Random(7)
+    for exchange, direction in every(sample):
+        readable = exchange.key in NAMES and known(exchange.key, exchange.version)
+        do = chance.choice(ACTS)
+        try:
+            parts = drafted(exchange, direction, "delay").parts
+        except Undraftable:
+            assert not readable
+            continue
+        names = [part.name for part in parts]
+        for keep in None, [], names, chance.sample(names, chance.randint(0, len(names))):
+            rule, again = drafted(exchange, direction, "delay", keep)
+            assert [part[:2] for part in again] == [part[:2] for part in parts]
+            assert rule.get("match", {}).keys() == {part.name for part in again if part.kept}
+            scenario = loaded(rule)
+            assert warnings(scenario) == []
+            (tried,) = dry_run(scenario, [(3, exchange)], TOPICS)
+            assert tried.matches == [3], (rule, tried)
+            try:
+                other = drafted(exchange, direction, do, keep).rule
+            except Undraftable:
+                continue
+            loaded(other)
+
+
+def one(sample: str, api: str) -> Exchange:
+    key = key_of(api)
+    return next(each for each in exchanges(sample) if each.key == key and each.response_size)
+
+
+def test_what_people_tell_messages_apart_by_is_kept_and_the_rest_can_be() -> None:
+    rule, parts = drafted(one("rebalance.pcap.gz", "JoinGroup"), "request", "drop")
+    kept = {part.name: part.kept for part in parts}
+    assert kept == {
+        "api": True,
+        "direction": True,
+        "version": False,
+        "client_id": True,
+        "broker": False,
+        "group": True,
+    }
+    assert rule["do"] == "drop"
+    assert rule["name"].startswith("drop JoinGroup of ")
+    assert list(rule["match"]) == ["api", "direction", "client_id", "group"]
+
+
+@pytest.mark.parametrize(
+    ("do", "written"),
+    [
+        ("delay", {"delay": "200ms"}),
+        ("hold", {"hold": {"control": True}}),
+        ("respond", {"respond": {"error": "NOT_COORDINATOR"}}),
+        ("drop", "drop"),
+        ("close", "close"),
+    ],
+)
+def test_each_act_has_settings_that_work(do: str, written: Any) -> None:
+    assert drafted(one("rebalance.pcap.gz", "JoinGroup"), "request", do).rule["do"] == written
+
+
+def test_a_change_begins_with_a_field_that_is_there() -> None:
+    found = drafted(one("rebalance.pcap.gz", "JoinGroup"), "response", "edit").rule["do"]
+    assert list(found["edit"]["set"]) == ["throttle_time_ms"]
+
+
+def test_settings_of_ones_own_are_checked() -> None:
+    exchange = one("rebalance.pcap.gz", "JoinGroup")
+    own = drafted(exchange, "request", "delay", settings="3s").rule
+    assert own["do"] == {"delay": "3s"}
+    with pytest.raises(Undraftable, match="units are"):
+        drafted(exchange, "request", "delay", settings="3 parsecs")
+    with pytest.raises(Undraftable, match="no field 'nope'"):
+        drafted(exchange, "request", "edit", settings={"set": {"nope": 1}})
+
+
+def test_what_can_not_be_done_is_said() -> None:
+    exchange = one("rebalance.pcap.gz", "JoinGroup")
+    for direction, do, why in (
+        ("response", "respond", "respond does not apply to JoinGroup responses"),
+        ("request", "refuse", "refuse applies to connections"),
+        ("request", "delai", "no fault is called 'delai'; did you mean 'delay'"),
+    ):
+        with pytest.raises(Undraftable, match=why):
+            drafted(exchange, direction, do)  # type: ignore[arg-type]
+
+
+def test_secrets_are_no_fields_to_begin_with() -> None:
+    exchange = one("sasl.pcapng", "SaslAuthenticate")
+    with pytest.raises(Undraftable, match="no field to change"):
+        drafted(exchange, "request", "edit")
+
+
+def test_names_are_no_globs_and_two_rules_have_two_names() -> None:
+    exchange = one("rebalance.pcap.gz", "JoinGroup")
+    odd = Exchange(**{n: getattr(exchange, n) for n in ("ts", "connection", "client_address")},
+                   client_id="a*[b]?\0\x1b\u202e: #\n'\"", broker=None, key=12, version=4,
+                   correlation_id=1, request_size=40, request_body=b"")  # fmt: skip
+    rule = drafted(odd, "request", "delay").rule
+    (tried,) = dry_run(loaded(rule), [(1, odd)])
+    assert tried.matched == 1
+    other = Exchange(**{n: getattr(exchange, n) for n in ("ts", "connection", "client_address")},
+                     client_id="axxxb", broker=None, key=12, version=4,
+                     correlation_id=1, request_size=40, request_body=b"")  # fmt: skip
+    assert dry_run(loaded(rule), [(1, other)])[0].matched == 0
+    name = rule["name"]
+    assert drafted(odd, "request", "delay", taken=[name]).rule["name"] == f"{name} 2"
+    assert drafted(odd, "request", "delay", taken=[name, f"{name} 2"]).rule["name"] == f"{name} 3"
