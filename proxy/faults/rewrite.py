@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterator
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from barnabas.captures.writing.masking import record_sets
 from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.faults.edit import Path
 from barnabas.proxy.matching.field_paths import node_at, parse_path, places
 from barnabas.proxy.matching.message import MOST_RECORDS, Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
-from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.matching.settings import Settings, some_of
 from barnabas.specs import records
 from barnabas.specs.codec import Unfit
+from barnabas.specs.frames import Direction
+from barnabas.specs.layout import Layout, Node
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Batch, Record
 
@@ -30,11 +34,11 @@ _CRC: Final = (12, 12, 17)
 """Where the checksum stands, by magic."""
 
 
-class Rewrite(Settings):
+class Rewrite(Settings, json_schema_extra=some_of("key", "value")):
     """The receiver gets records with another key or value; their batches are made anew around them."""
 
-    path: Annotated[Path, Field(examples=["topic_data[0].partition_data[0].records"])]
-    """A record set, or several (`topic_data[*].partition_data[*].records`)."""
+    path: Path | None = None
+    """A record set, or several (`topic_data[*].partition_data[*].records`); all of the message if absent."""
     record: Annotated[int, Field(ge=0)] | None = None
     """Which record of the set, from 0 over all its batches; all of them if absent."""
     key: str | None = None
@@ -63,7 +67,11 @@ class Rewrite(Settings):
     @property
     def paths(self) -> tuple[str, ...]:
         """All paths that it names."""
-        return (self.path,)
+        return () if self.path is None else (self.path,)
+
+    def applies_to(self, key: int, direction: Direction, version: int) -> bool:
+        """Whether it can be done to such a message."""
+        return bool(record_sets(key, direction, version))
 
     @property
     def changes(self) -> dict[str, bytes | None]:
@@ -77,22 +85,42 @@ class Rewrite(Settings):
 
 def rewrite(config: Rewrite, message: Message, roll: Roll) -> Effects:
     """Put other keys or values into records; nothing is left to chance. Raises Unable."""
-    steps, values = parse_path(config.path), message.values()
-    node = node_at(message.codec().layout, steps)
-    found = [place for place in places(values, steps) if place[0][place[1]]]
-    if node is None or node.kind != "records" or not found:
-        raise Unable(f"{config.path}: no records")
+    values, where = message.values(), config.path or "records"
     count = 0
-    for holder, key in found:
-        holder[key], changed = _record_set(config, holder[key])
-        count += changed
+    for holder, key in _places(config.path, values, message.codec().layout):
+        if holder[key]:
+            holder[key], changed = _record_set(config, holder[key], where)
+            count += changed
     if not count:
-        raise Unable(f"{config.path}: no such record")
+        raise Unable(f"{where}: no such record")
     what = " and ".join(config.changes)
-    return (Become(message.encoded(values), f"rewrite {what} of {count} in {config.path}"),)
+    return (Become(message.encoded(values), f"rewrite {what} of {count} in {where}"),)
 
 
-def _record_set(config: Rewrite, data: bytes) -> tuple[bytes, int]:
+def _places(path: str | None, values: Any, layout: Layout) -> Iterator[tuple[Any, str | int]]:
+    """Where the record sets stand."""
+    if path is None:
+        yield from _all(values, Node("struct", False, False, struct=layout))
+        return
+    node = node_at(layout, parse_path(path))
+    if node is None or node.kind != "records":
+        raise Unable(f"{path}: no records")
+    yield from places(values, parse_path(path))
+
+
+def _all(value: Any, node: Node) -> Iterator[tuple[Any, str]]:
+    if isinstance(value, list) and node.element is not None:
+        for item in value:
+            yield from _all(item, node.element)
+    elif isinstance(value, dict) and node.struct is not None:
+        for slot in node.struct.slots:
+            if slot.node.kind == "records" and slot.name in value:
+                yield value, slot.name
+            else:
+                yield from _all(value.get(slot.name), slot.node)
+
+
+def _record_set(config: Rewrite, data: bytes, where: str) -> tuple[bytes, int]:
     """A record set with other records, and how many of them."""
     out: list[bytes] = []
     end = before = changed = 0
@@ -107,7 +135,7 @@ def _record_set(config: Rewrite, data: bytes) -> tuple[bytes, int]:
             before += len(found)
             changed += count
     except (Malformed, Unfit) as problem:
-        raise Unable(problem, f"{config.path}: ") from None
+        raise Unable(problem, f"{where}: ") from None
     return b"".join(out) + data[end:], changed
 
 

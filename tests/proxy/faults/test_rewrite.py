@@ -68,6 +68,13 @@ def test_all_records_of_several_sets_and_part_of_a_batch_stays() -> None:
     assert found[1].endswith(TWO[:20])
 
 
+def test_without_a_path_all_records_of_the_message_are_meant() -> None:
+    found = done({"key": "k"}, produced(TWO, None, OTHER))
+    assert [key for data in found for key, _ in read_all(data or b"")] == [b"k"] * 3
+    assert Rewrite(key="k").applies_to(1, "response", 11)
+    assert not Rewrite(key="k").applies_to(1, "request", 11)
+
+
 def test_the_checksum_may_be_wrong_on_purpose() -> None:
     (found,) = done({"path": FIRST, "record": 0, "value": "z", "crc": "wrong"}, produced(TWO))
     (batch,) = read(found)
@@ -89,6 +96,8 @@ def test_markers_stay() -> None:
         ({"path": "topic_data[0].name", "value": "x"}, produced(TWO)),
         ({"path": FIRST, "value": "x"}, produced(TWO[:70] + b"\xff" * (len(TWO) - 70))),
         ({"path": FIRST, "value": "x"}, message()),
+        ({"value": "x"}, message()),
+        ({"value": "x"}, produced(None)),
     ],
 )
 def test_where_there_is_no_such_record_it_can_not_be_done(
