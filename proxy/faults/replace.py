@@ -24,7 +24,7 @@ def _hex(text: str) -> str:
     try:
         bytes.fromhex(text)
     except ValueError:
-        raise ValueError("hex: give two hexadecimal digits a byte") from None
+        raise ValueError("hex: bytes are two hexadecimal digits each") from None
     return text
 
 

@@ -37,7 +37,8 @@ def convert_command(
         Literal["pcapng", "jsonl", "scenario", "pytest"] | None,
         typer.Option(
             "--to",
-            help="Format, whatever the name of OUT. JSON Lines are those of decode --json; a scenario "
+            metavar="FORM",
+            help="pcapng, jsonl, scenario or pytest, whatever the name of OUT. JSON Lines are those of decode --json; a scenario "
             "does again what rules did; a test for pytest asks the same, and asserts what was "
             "answered. None of these can be converted back.",
         ),
