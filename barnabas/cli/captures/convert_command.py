@@ -38,8 +38,8 @@ def convert_command(
         typer.Option(
             "--to",
             metavar="FORM",
-            help="pcapng, jsonl, scenario or pytest, whatever the name of OUT. JSON Lines are those of decode --json; a scenario "
-            "does again what rules did; a test for pytest asks the same, and asserts what was "
+            help="pcapng, jsonl, scenario or pytest, whatever the name of OUT. JSON Lines are those of "
+            "decode --json; a scenario does again what rules did; a test for pytest asks the same, and asserts what was "
             "answered. None of these can be converted back.",
         ),
     ] = None,

@@ -38,7 +38,7 @@ def test_fields_that_do_not_fit_leave_it_as_it_is(body: dict[str, object]) -> No
 
 @pytest.mark.parametrize("hex", ["0", "0g", "é", "0x00"])
 def test_what_is_no_bytes_is_refused(hex: str) -> None:
-    with pytest.raises(ValidationError, match="hex: give two hexadecimal digits a byte"):
+    with pytest.raises(ValidationError, match="hex: bytes are two hexadecimal digits each"):
         Replace(hex=hex)
 
 
