@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from barnabas.page.exchanges import Exchanges
 from barnabas.page.forms import Origin
+from barnabas.page.openapi import described
 from barnabas.page.sequence import Sequence
 from barnabas.page.take_away import TakeAway
 from barnabas.page.views import Views
@@ -58,11 +59,15 @@ def application(
     return with_headers(
         Starlette(
             routes=[
-                *Exchanges(history, topics, source, trouble).routes,
-                *Views(history).routes,
-                *TakeAway(history, origin).routes,
-                *Sequence(history).routes,
-                *steering,
+                *described(
+                    [
+                        *Exchanges(history, topics, source, trouble).routes,
+                        *Views(history).routes,
+                        *TakeAway(history, origin).routes,
+                        *Sequence(history).routes,
+                        *steering,
+                    ]
+                ),
                 Route("/", lambda _: FileResponse(STATIC / "index.html")),
                 Mount("/page", StaticFiles(directory=STATIC)),
             ],

@@ -1,0 +1,152 @@
+"""The API as an OpenAPI 3.1 document, made from the routes that are served."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from barnabas.page import answers as types
+from barnabas.proxy.control.bodies import json_response
+
+ANSWERS: Final[dict[str, Any]] = {
+    "GET /source": types.Source,
+    "GET /columns": list[types.Column],
+    "GET /exchanges/follow": types.Found,
+    "GET /exchanges/rows": list[types.Row],
+    "GET /exchanges/{number}": types.Detail,
+    "GET /groups": types.Groups,
+    "GET /transactions": types.Transactions,
+    "GET /topics": types.Topics,
+    "GET /latency": types.Latency,
+    "GET /sequence": types.Sequence,
+    "GET /scenario": types.Scenario,
+    "PUT /scenario": types.Scenario,
+    "POST /scenario/rules": types.Scenario,
+    "DELETE /scenario/rules/{name}": types.Scenario,
+    "POST /scenario/rules/{name}/fire": types.Rule,
+    "POST /scenario/rules/{name}/release": types.Rule,
+    "POST /scenario/check": types.Checked,
+    "POST /scenario/try": types.Try,
+    "POST /scenario/draft": types.Draft,
+    "GET /breakpoints": list[types.Waiting],
+    "GET /breakpoints/{id}": types.Whole,
+    "POST /breakpoints/{id}": types.Decided,
+}
+"""The types of answers; others are any JSON, or what OTHERS says."""
+
+OTHERS: Final = {
+    "GET /exchanges/follow": "application/jsonl",
+    "GET /exchanges/stream": "text/event-stream",
+    "GET /metrics": "text/plain",
+    "POST /take": "application/octet-stream",
+}
+"""The media types that are not JSON."""
+
+ASKED: Final = {
+    "GET /exchanges/follow": ("after", "filter"),
+    "GET /exchanges/rows": ("numbers",),
+    "GET /exchanges": ("last", "filter"),
+    "GET /exchanges/stream": ("filter",),
+    "GET /log": ("api", "error", "filter"),
+    "GET /groups": ("group",),
+    "GET /sequence": ("from", "to", "connection"),
+    "POST /scenario/try": ("last",),
+    "POST /connections/{number}/step": ("direction",),
+}
+"""Parameters in the query; none has to be given."""
+
+BODIES: Final = {
+    "PUT /scenario": "application/yaml",
+    "POST /scenario/rules": "application/yaml",
+    "POST /scenario/check": "application/yaml",
+    "POST /scenario/try": "application/yaml",
+    "POST /scenario/draft": "application/json",
+    "POST /breakpoints/{id}": "application/yaml",
+    "POST /take": "application/json",
+}
+"""The media types of requests' bodies."""
+
+_REFUSED: Final = {
+    "type": "object",
+    "properties": {"error": {"type": "string"}},
+    "required": ["error"],
+}
+
+
+def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
+    """The document. Routes that are no `Route` are the page's files, and not in it.
+
+    >>> list(document([Route("/a/{b:path}", _no_answer)])["paths"])
+    ['/a/{b}']
+    """
+    paths: dict[str, dict[str, Any]] = {}
+    schemas: dict[str, Any] = {}
+    for route in routes:
+        if isinstance(route, Route) and route.path != "/":
+            path = re.sub(r":\w+}", "}", route.path)
+            for method in sorted((route.methods or set()) - {"HEAD"}):
+                operation = _operation(f"{method} {path}", route, schemas)
+                paths.setdefault(path, {})[method.lower()] = operation
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "barnabas", "version": "1"},
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": schemas,
+        },
+    }
+
+
+def _operation(name: str, route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+    answer: dict[str, Any] = {}
+    if name in ANSWERS:
+        answer = TypeAdapter(ANSWERS[name]).json_schema(
+            ref_template="#/components/schemas/{model}", mode="serialization"
+        )
+        schemas.update(answer.pop("$defs", {}))
+    parameters = [
+        {"name": each, "in": "path", "required": True, "schema": {"type": "string"}}
+        for each in re.findall(r"{(\w+)", route.path)
+    ] + [
+        {"name": each, "in": "query", "schema": {"type": "string"}} for each in ASKED.get(name, ())
+    ]
+    text = {"schema": {"type": "string"}}
+    return {
+        "summary": " ".join((route.endpoint.__doc__ or "").split()),
+        **({"parameters": parameters} if parameters else {}),
+        **({"requestBody": {"content": {BODIES[name]: text}}} if name in BODIES else {}),
+        "responses": {
+            "2XX": {
+                "description": "what was asked for",
+                "content": {OTHERS.get(name, "application/json"): {"schema": answer}},
+            },
+            "4XX": {
+                "description": "refused",
+                "content": {"application/json": {"schema": _REFUSED}},
+            },
+        },
+    }
+
+
+def described(routes: list[Route]) -> list[Route]:
+    """The same routes, and one that says what they are."""
+
+    async def openapi(_: Request) -> Response:
+        """This document."""
+        return json_response(document(every))
+
+    every = [*routes, Route("/openapi.json", openapi)]
+    return every
+
+
+async def _no_answer(_: Request) -> Response:
+    """For the example."""
+    return Response()
