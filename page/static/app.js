@@ -23,8 +23,8 @@ const VIEWS = [
   {name: "transactions", title: "Transactions", shows: Transactions},
   {name: "topics", title: "Topics", shows: Topics},
   {name: "latency", title: "Latency", shows: Latency},
-  {name: "rules", title: "Rules", shows: Rules},
   {name: "network", title: "Network", shows: Network, live: true},
+  {name: "rules", title: "Rules", shows: Rules},
 ];
 const offered = () => VIEWS.filter(view => !view.live || state.source.kind === "live");
 

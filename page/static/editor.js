@@ -67,6 +67,6 @@ export function Editor({label, text, change, problems, schema}) {
         ${list?.options.map((each, at) => html`<li id=${`option-${at}`} key=${each.label} role="option" aria-selected=${String(at === list.at)}
           ref=${at === list.at ? chosen : undefined} onMouseDown=${event => { event.preventDefault(); take(each); }}>
           <b>${each.label}</b> ${each.about}</li>`)}</ul></div>
-    <ul id="wrong" class="faults" role="status">${problems.map(each => html`
-      <li><button onClick=${() => go(each.line)}>line ${each.line}</button> ${plain(each.text)}</li>`)}</ul></div>`;
+    <div id="wrong" role="status"><ul class="faults">${problems.map(each => html`
+      <li><button onClick=${() => go(each.line)}>line ${each.line}</button> ${plain(each.text)}</li>`)}</ul></div></div>`;
 }

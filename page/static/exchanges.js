@@ -113,10 +113,10 @@ function List({list}) {
       return html`<div key=${number} id=${`x${number}`} role="row" aria-rowindex=${from + place + 1} aria-selected=${String(number === state.chosen)}
         class=${`row ${row ? kinds(row) : ""}`} style=${{top: `${(from + place) * HEIGHT}px`}}
         onClick=${() => { go({chosen: number}); set({opened: true}); }}>
-        ${COLUMNS.map(([name, text]) => {
-          const shown = row ? plain(text(row)) : "";
+        ${row ? COLUMNS.map(([name, text]) => {
+          const shown = plain(text(row));
           return html`<span role="gridcell" class=${css(name)} title=${shown}>${shown}</span>`;
-        })}</div>`;
+        }) : html`<span role="gridcell">…</span>`}</div>`;
     })}</div>
   </div>`;
 }

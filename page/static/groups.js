@@ -43,7 +43,7 @@ function Lanes({found, span}) {
   const start = Math.max(first, end - span), width = Math.max(end - start, 1);
   const at = time => 100 * (time - start) / width;
   const shown = found.lanes.filter(lane => lane.events.some(each => toMs(each.end ?? each.start) >= start));
-  const late = new Set(found.bands.flatMap(band => band.late?.members ?? []));
+  const late = new Set(found.bands.flatMap(({late}) => late && late.kind !== "untold" ? late.members : []));
   const height = BAND + LANE * shown.length;
   const open = each => {
     go({view: "exchanges", filter: `connection == ${each.connection} && correlation_id == ${each.correlation_id}`, chosen: null});

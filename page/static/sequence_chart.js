@@ -93,6 +93,11 @@ export function Chart({messages, origin, frame, picked, pick, width, height: who
   const mates = messages.filter(one => one.number === picked[0]), [mate] = mates;
   const asked = mates.find(one => one.direction === "request"), answered = mates.find(one => one.direction === "response");
   const drawn = sparse(messages.map(one => path(one, at, y)).filter(each => each.left >= 0 && each.came <= height), picked[0]);
+  // where there is room for one label only, it is that of the exchange that is chosen
+  for (const each of [...drawn].sort((a, b) => (b.one.number === picked[0]) - (a.one.number === picked[0]))) {
+    each.named = fits(each.beside ? "near" : "far", each.label);
+    each.told = waited(each.one) >= LATE_MS && fits("late", (each.came + each.left) / 2);
+  }
   return html`<svg width=${width} height=${whole} role="img" aria-label=${`${messages.length} messages between ${at.clients.length} clients, the proxy and ${at.brokers.length} brokers; the table has them as text`}>
     <${Names} kind="clients" lanes=${at.clients} room=${at.room.clients} edge=${0}/>
     <text class="lane" x=${(at.left + at.right) / 2} y="13" text-anchor="middle">${messages.length && messages.every(one => !one.left && !one.lost) ? "captured here" : "proxy"}</text>
@@ -106,7 +111,7 @@ export function Chart({messages, origin, frame, picked, pick, width, height: who
         `M${at.client.get(mate.client)} ${y(mate.start)}V${y(answered?.gone ?? mate.end)}`,
         asked?.left && answered?.arrived && `M${at.broker.get(mate.broker)} ${y(asked.gone)}V${y(answered.came)}`,
       ].filter(Boolean).join("")}/>`}
-      ${drawn.map(({one, outside, inside, came, left, middle, beside, label}) => {
+      ${drawn.map(({one, outside, inside, came, left, middle, beside, label, named, told}) => {
         const late = waited(one) ?? 0, chosen = one.number === picked[0];
         const kinds = ["message", one.direction, one.error && "error", one.rules.length && "by-rule", late >= LATE_MS && "late", one.lost && "lost", !one.left && !one.lost && "unknown",
           chosen && (one.direction === picked[1] ? "picked" : "mate")];
@@ -114,8 +119,8 @@ export function Chart({messages, origin, frame, picked, pick, width, height: who
         return html`<g key=${one.number + one.direction} class=${kinds.filter(Boolean).join(" ")} onClick=${() => pick(one)}
             onMouseEnter=${event => { event.currentTarget.firstChild.textContent = saying(one); }}><title/>
           <path class="hit" d=${outside + (inside ?? "")}/><path d=${outside}/>${inside && html`<path class="inside" d=${inside}/>`}
-          ${fits(beside ? "near" : "far", label) && html`<text x=${beside ? at.left - 4 : at.right + 4} y=${label - 2} text-anchor=${beside ? "end" : "start"}>${text}</text>`}
-          ${late >= LATE_MS && fits("late", (came + left) / 2) && html`<text x=${middle} y=${(came + left) / 2} text-anchor="middle">${`+${ms(late)} ms`}</text>`}</g>`;
+          ${named && html`<text x=${beside ? at.left - 4 : at.right + 4} y=${label - 2} text-anchor=${beside ? "end" : "start"}>${text}</text>`}
+          ${told && html`<text x=${middle} y=${(came + left) / 2} text-anchor="middle">${`+${ms(late)} ms`}</text>`}</g>`;
       })}
     </svg></svg>`;
 }

@@ -45,7 +45,8 @@ def page_at(address: str, scheme: str = "light", width: int = 1600) -> Iterator[
 
 @contextlib.contextmanager
 def barnabas(*words: str) -> Iterator[dict[str, Any]]:
-    """A command that runs, as its ready line says; it ends with what it was given for stdin."""
+    """A command that runs, as its ready line says (of `open` that is the page's address alone); it ends with
+    what it was given for stdin."""
     process = subprocess.Popen(
         [sys.executable, "-m", "barnabas", "--until-eof", *words],
         stdin=subprocess.PIPE,
@@ -57,9 +58,9 @@ def barnabas(*words: str) -> Iterator[dict[str, Any]]:
     assert process.stdout
     try:
         while line := process.stdout.readline():
-            if line.startswith('{"ready"'):
+            if line.startswith(('{"ready"', "http:")):
                 break
-        yield json.loads(line)["ready"]
+        yield {"page": line.strip()} if line.startswith("http:") else json.loads(line)["ready"]
     finally:
         process.stdin.close()
         process.stdout.close()

@@ -49,6 +49,7 @@ def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyon
         "latency": "figure canvas",
         "rules": "button:has-text('show ')",
         "network": "td:has-text('orders-a')",
+        "rules": "td:has-text('slow fetches')",
     }
     with barnabas("demo", "--web") as ready, page_at(ready["page"], scheme, width) as page:
         page.wait_for_selector("nav button")
@@ -95,6 +96,13 @@ def test_what_comes_from_the_wire_is_text() -> None:
         page.locator("article:has-text('Metadata')").wait_for()
         assert "\\u001b[31m\\u202e<script>" in page.locator("article").inner_text()
         assert page.locator("article script, article b:not(.hex b), .row img").count() == 0
+        page.get_by_role("button", name="Sequence").click()
+        page.locator(".message text").first.wait_for()
+        assert markup in page.locator(".lane.clients title").all_text_contents()
+        page.locator(".message text").first.hover()
+        page.wait_for_function(
+            "document.querySelector('.message title').textContent.includes('<img')"
+        )
         assert "barnabas" in page.title()
 
 

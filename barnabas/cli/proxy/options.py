@@ -103,7 +103,11 @@ WebKeep = Annotated[
 
 ControlPort = Annotated[
     str | None,
-    typer.Option(metavar="HOST:PORT", help="Open the control port (loopback) for `barnabas ctl`."),
+    typer.Option(
+        metavar="HOST:PORT",
+        help="Open the control port (loopback) for `barnabas ctl`.",
+        rich_help_panel="Control port",
+    ),
 ]
 
 Rotate = Annotated[

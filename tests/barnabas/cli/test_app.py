@@ -127,7 +127,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         (("scenario", "check", "right.yaml", "wrong.yaml"), "wrong.yaml:4"),
         (("peers", "start", "zookeeper"), "unknown kind of brokers 'zookeeper'"),
         (("--nope",), "No such option: --nope; see barnabas --help"),
-        (("nope",), "No such command 'nope'; see barnabas --help"),
+        (("xyzzy",), "No such command 'xyzzy'; see barnabas --help"),
         (("serve",), "Missing argument 'FILE'; see barnabas serve --help"),
         (("spec", "show", "--vers\x1b[2J"), "see barnabas spec show --help"),
     ],
