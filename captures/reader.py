@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from barnabas.captures.comments import document, meta_of, meta_of_file, scenario_note
+from barnabas.captures.comments import began, document, meta_of, meta_of_file, scenario_note
 from barnabas.captures.files.capture_folder import Segment, files, in_order, present, segment_of
 from barnabas.captures.files.file_format import CaptureFile
 from barnabas.captures.files.growth import Growth
@@ -99,6 +99,16 @@ class CaptureReader:
         """Whether a connection says which broker it went to: not in files of others, nor in what was made
         of them (whose `meta` has `brokers`: nodes by address)."""
         return bool(self.meta) and "brokers" not in self.meta
+
+    @property
+    def scenarios(self) -> list[tuple[int, str]]:
+        """The texts of the scenarios found so far, and since when each holds (ns since the epoch)."""
+        said = [(began(self.meta), self.meta), *((note.ts_ns, note.comment) for note in self.notes)]
+        return [
+            (ts, comment["scenario"])
+            for ts, comment in said
+            if isinstance(comment.get("scenario"), str)
+        ]
 
     def __iter__(self) -> Iterator[Event]:
         self.notes, self.packets, self.truncated, self.position = [], Packets(), False, 0

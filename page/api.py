@@ -15,7 +15,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from barnabas.page.exchanges import Exchanges
+from barnabas.page.forms import Origin
 from barnabas.page.sequence import Sequence
+from barnabas.page.take_away import TakeAway
 from barnabas.page.views import Views
 from barnabas.proxy.control.bodies import error_response
 from barnabas.proxy.control.history import History
@@ -45,17 +47,20 @@ def application(
     source: Mapping[str, Any],
     steering: Iterable[Route] = (),
     trouble: Callable[[], str] = str,
+    origin: Origin | None = None,
 ) -> ASGIApp:
     """The page without its guard.
 
     steering: what else is asked of a live proxy, see `barnabas.proxy.control.api.routes`. For the others see
-    `Exchanges`.
+    `Exchanges`, `TakeAway`.
     """
+    origin = origin or Origin(str(source["name"]))
     return with_headers(
         Starlette(
             routes=[
                 *Exchanges(history, topics, source, trouble).routes,
                 *Views(history).routes,
+                *TakeAway(history, origin).routes,
                 *Sequence(history).routes,
                 *steering,
                 Route("/", lambda _: FileResponse(STATIC / "index.html")),

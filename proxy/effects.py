@@ -42,6 +42,13 @@ class Aside(NamedTuple):
         return self.until is None and self.passing is None and not self.control
 
 
+class Halt(NamedTuple):
+    """The message waits until somebody decides what becomes of it; what is behind it waits too."""
+
+    at_most: int
+    """It leaves as it is after this time at the latest."""
+
+
 class Shuffle(NamedTuple):
     """Messages gather until the window is full, or the time is up, and leave in this order.
 
@@ -180,7 +187,7 @@ class Silence(NamedTuple):
 
 
 Effect = (
-    Wait | Aside | Shuffle | Gather | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
+    Wait | Aside | Halt | Shuffle | Gather | Lose | HangUp | Break | HalfClose | Become | Answer | LoseReply
     | Repeat | Insert | Schedule | Pieces | Stall | Partition | Reject | Silence
 )  # fmt: skip
 

@@ -7,6 +7,7 @@ the same decisions, and a live run's own capture gives those that it made.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -23,7 +24,10 @@ from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.edits.topology import Address, Node, Topology
 from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.matching.message import Unable
+from barnabas.proxy.rules.by_hand import DECISIONS
 from barnabas.proxy.rules.rules import Rules
+from barnabas.proxy.scenario.file import ScenarioError, loads
 from barnabas.proxy.scenario.model import Scenario
 from barnabas.specs.frames import Direction
 
@@ -213,6 +217,19 @@ class Rehearsal:
                 for connection in self._connections.values():
                     self._record(connection, connection.release(rule, note.ts_ns))
                 self._wake_others(note.ts_ns)
+            case {"barnabas": "decide", "message": str(id), "rule": str(rule)}:
+                self._pass_time(note.ts_ns)
+                for connection in self._connections.values():
+                    if id.partition(".")[0] == str(connection.state.number):
+                        self._decide(connection, id, rule, note.ts_ns)
+                self._wake_others(note.ts_ns)
+
+    def _decide(self, connection: Connection, id: str, rule: str, ts: int) -> None:
+        """What somebody decided about a message; what goes here no longer had gone there, too."""
+        with contextlib.suppress(ScenarioError, LookupError, Unable):
+            wanted = loads(rule, faults=DECISIONS).rules[0] if rule else None
+            decision = connection.breakpoints.weigh(id, wanted)
+            self._record(connection, connection.decide(id, decision, ts))
 
     def _record(self, connection: Connection, actions: Actions) -> None:
         for action in actions:

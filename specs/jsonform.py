@@ -101,6 +101,12 @@ def from_json(value: Any, node: Node) -> Any:
     return value if way is None else way(value)
 
 
+def body_from_json(value: dict[str, Any], layout: Layout) -> dict[str, Any]:
+    """The same of a body, as its codec takes it. Raises ValueError."""
+    found: dict[str, Any] = _struct(ways_of(layout), value)
+    return found
+
+
 def way_of(node: Node) -> Way | None:
     """`from_json` of a node, to be kept by who has many values of it; None: all come back as they are."""
     match node.kind:

@@ -3,7 +3,8 @@
 The fixtures are in `barnabas.pytest_plugin`. The proxy has a process of its own because a test may block
 its thread or its loop while traffic goes on, and because it starts anew for each test, so that its
 decisions are reproducible. The user's process imports this package, the standard library and third parties
-only; names of APIs, errors and columns are checked by the proxy's control port.
+only; names of APIs, errors and columns are checked by the proxy's control port. But for `seen`, where tests
+that were made of a capture ask a cluster themselves.
 
 `--until-eof` ends the process when the pipe to its stdin is closed, whatever becomes of pytest. Its JSON
 log is a file, complete and bounded by the disk; the control port says how many exchanges are over, so

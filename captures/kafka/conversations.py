@@ -90,6 +90,10 @@ class Conversations:
 
     def _frames(self, conversation: Conversation, event: Chunk) -> Iterator[Exchange]:
         _, flow, direction, ts_ns, data, comments, packet = event
+        if flow == "left" and not data:  # of frames that were to leave later, and never do
+            for comment in comments:
+                yield from conversation.never_left(direction, comment)
+            return
         framing = conversation.framings[flow, direction]
         broken = framing.broken
         for frame in framing.feed(data, ts_ns, comments, packet):

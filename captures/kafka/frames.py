@@ -76,6 +76,8 @@ def frames(events: Iterable[Event]) -> Iterator[SeenFrame]:
             connections[event.connection] = _Connection(first_frames(event.comment))
             continue
         connection = connections.setdefault(event.connection, _Connection({}))
+        if isinstance(event, Chunk) and event.flow == "left" and not event.data:
+            continue  # of a frame that was to leave later, and never does
         framing = connection.framings[event.flow, event.direction]
         if isinstance(event, Lost):
             framing.lose(event.bytes)

@@ -24,6 +24,11 @@ export const get = path => call("GET", path);
 export const source = () => get("/source");
 export const columns = () => get("/columns");
 export const rows = numbers => get("/exchanges/rows?numbers=" + numbers.join(","));
+export const take = wanted => ask("/take", {method: "POST", body: JSON.stringify(wanted)}).then(async answer => ({
+  name: answer.headers.get("Content-Disposition").match(/filename="(.+)"/)[1],
+  said: answer.headers.get("Barnabas-Said"),
+  data: await answer.blob(),
+}));
 export const exchange = number => get("/exchanges/" + number);
 
 // lines of JSON as they come, until they end or `signal` ends them

@@ -1,5 +1,6 @@
 // The page: its head, the view that is chosen, and the keys that hold everywhere.
 import * as api from "./api.js";
+import {Breakpoints} from "./breakpoints.js";
 import {Exchanges} from "./exchanges.js";
 import {Groups} from "./groups.js";
 import {Help} from "./help.js";
@@ -23,6 +24,7 @@ const VIEWS = [
   {name: "transactions", title: "Transactions", shows: Transactions},
   {name: "topics", title: "Topics", shows: Topics},
   {name: "latency", title: "Latency", shows: Latency},
+  {name: "breakpoints", title: "Breakpoints", shows: Breakpoints, live: true},
   {name: "network", title: "Network", shows: Network, live: true},
   {name: "rules", title: "Rules", shows: Rules},
 ];

@@ -4,12 +4,13 @@ import {Detail} from "./detail.js";
 import {Filter} from "./filter.js";
 import {go, set, state} from "./store.js";
 import {followed, pause} from "./stream.js";
+import {pick, picked, TakeAway} from "./take_away.js";
 import {bytes, ms, plain} from "./text.js";
 import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
 const COLUMNS = [
-  ["time", row => row.ts.slice(11, 23)],
+  ["time", row => (picked.has(row.number) ? "✓ " : "") + row.ts.slice(11, 23)],
   ["client", row => row.client_id || row.client_address],
   ["conn", row => row.connection],
   ["broker", row => row.broker ?? ""],
@@ -87,7 +88,7 @@ function keys(event, list) {
     Escape: () => { set({opened: false}); list.focus(); },
     f: () => document.getElementById("filter").focus(),
     l: () => { view.follow = !view.follow; set(); },
-    p: () => pause(!followed.paused),
+    p: () => pause(!followed.paused), x: () => pick(state.chosen),
     m: () => state.chosen !== null && set({likeThis: state.chosen}),
     n: () => nextMarked(list),
     y: () => row && copy(plain(line(row))), Y: () => row && copy(JSON.stringify(row)),
@@ -112,11 +113,11 @@ function List({list}) {
       const row = rows.get(number);
       return html`<div key=${number} id=${`x${number}`} role="row" aria-rowindex=${from + place + 1} aria-selected=${String(number === state.chosen)}
         class=${`row ${row ? kinds(row) : ""}`} style=${{top: `${(from + place) * HEIGHT}px`}}
-        onClick=${() => { go({chosen: number}); set({opened: true}); }}>
-        ${row ? COLUMNS.map(([name, text]) => {
-          const shown = plain(text(row));
+        onClick=${event => { go({chosen: number}); event.ctrlKey || event.metaKey ? pick(number) : set({opened: true}); }}>
+        ${COLUMNS.map(([name, text]) => {
+          const shown = row ? plain(text(row)) : "";
           return html`<span role="gridcell" class=${css(name)} title=${shown}>${shown}</span>`;
-        }) : html`<span role="gridcell">…</span>`}</div>`;
+        })}</div>`;
     })}</div>
   </div>`;
 }
@@ -147,7 +148,8 @@ export function Exchanges() {
   const pressed = (on, what, label, title) => html`<button aria-pressed=${String(on)} title=${title} onClick=${what}>${label}</button>`;
   return html`<div class="bar"><${Filter}/>
       ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow", "stay at the last one (l)")}
-      ${pressed(followed.paused, () => pause(!followed.paused), "Pause", "pause the view; traffic goes on (p)")}</div>
+      ${pressed(followed.paused, () => pause(!followed.paused), "Pause", "pause the view; traffic goes on (p)")}
+      <${TakeAway}/></div>
     ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on what is marked: ${state.marked.numbers.size}</span>
       <button title="key n" onClick=${() => nextMarked(list.current)}>Next</button><button onClick=${() => set({marked: null})}>Clear</button></div>`}
     <div class="split"><${List} list=${list}/>

@@ -6,7 +6,7 @@ import {plain} from "./text.js";
 import {html, useEffect, useRef, useState} from "./vendor/preact.js";
 
 const ACTS = [
-  ["delay", "delay"], ["hold", "hold, until it is released"], ["respond", "refuse with an error"], ["drop", "drop"], ["edit", "change a field of"],
+  ["delay", "delay"], ["hold", "hold, until it is released"], ["breakpoint", "stop at"], ["respond", "refuse with an error"], ["drop", "drop"], ["edit", "change a field of"],
   ["lose_reply", "lose the reply to"], ["duplicate", "repeat"], ["corrupt", "corrupt"], ["truncate", "cut off"], ["throttle", "slow down"],
   ["close", "close the connection at"], ["reset", "reset the connection at"],
 ];

@@ -95,6 +95,11 @@ class LiveCluster:
             await asyncio.sleep(PAUSE)
         return {place: self._leaders[place] for place in places if place in self._leaders}
 
+    async def make(self, topics: Iterable[str]) -> None:
+        """Ask for topics: a cluster that makes those that it is asked for has them then."""
+        wanted = [{"name": name} for name in topics]
+        await self._ask(METADATA, {"topics": wanted, "allow_auto_topic_creation": True})
+
     async def partitions(self) -> dict[str, int]:
         """All topics, and how many partitions they have."""
         # before v1 an empty list asks for all

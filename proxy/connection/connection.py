@@ -19,6 +19,7 @@ from barnabas.captures.kafka.pairing.draft_pairing import DraftPairing
 from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions
+from barnabas.proxy.connection.breakpoints import Breakpoints
 from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.draft_handler import DraftHandler
 from barnabas.proxy.connection.egress import Egress
@@ -30,6 +31,7 @@ from barnabas.proxy.connection.requests import Requests
 from barnabas.proxy.connection.responses import Responses
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.fastpath.plan import Plan
+from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction
 
 SEVERAL: Final = 1000
@@ -63,6 +65,7 @@ class Connection:
         self.framing = Framing(
             state, self.actions, {"request": requests, "response": self.responses}
         )
+        self.breakpoints = Breakpoints(*parts)
         self.wake: int | None = None
         self._walk: dict[Direction, Walk | None] = dict.fromkeys(DIRECTIONS)
         self._unread = 0
@@ -92,12 +95,16 @@ class Connection:
         if self.state.over or self.state.silent:
             return NOTHING
         self.actions.begin()
-        ingress, queue = self.state.ingress[direction], self.state.queues[direction]
+        state = self.state
+        ingress, queue = state.ingress[direction], state.queues[direction]
         self.framing.cut_off(direction)
         rest = ingress.take()
         if rest and not queue.lost:
             queue.append(OutgoingFrame(rest, ingress.frames, now))
         queue.end(now)
+        state.queues["request"].give_up(now)
+        if direction == "request":  # the client has gone
+            state.queues["response"].give_up(now)
         return self._end_call(now)
 
     def tick(self, now: int) -> Actions:
@@ -143,6 +150,12 @@ class Connection:
         state.shared.windows.release(rule)
         for queue in state.queues.values():
             queue.release(rule, now)
+        return self._end_call(now)
+
+    def decide(self, id: str, decision: Decision, now: int) -> Actions:
+        """What somebody decided about a message that waits at a breakpoint. Raises LookupError."""
+        self.actions.begin()
+        self.breakpoints.decide(id, decision, now)
         return self._end_call(now)
 
     def closed(self, now: int) -> Actions:

@@ -11,11 +11,11 @@ from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Left
 from barnabas.proxy.connection.capture_comments import decided, described
-from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
+from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame
 from barnabas.proxy.connection.response_order import ResponseOrder
 from barnabas.proxy.connection.send_queue import Held, Window
 from barnabas.proxy.connection.state import State
-from barnabas.proxy.effects import Answer, Aside, Effect, HangUp, Insert, Lose, Shuffle, Wait
+from barnabas.proxy.effects import Answer, Aside, Effect, Halt, HangUp, Insert, Lose, Shuffle, Wait
 from barnabas.proxy.rules.merged_effects import MergedEffects, merge
 from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction, request_head
@@ -47,14 +47,19 @@ class Dispatch:
         """The proxy answers a request when it is its turn; nothing of it leaves."""
         comment: dict[str, Any] = {"frame": frame.ordinal, "left": "never", "note": ANSWERED}
         self.actions.cut("request", at, comment | decided(decisions))
+        self.own_reply(frame, body)
+        frame.data = b""
+        self._request(frame, decisions, now, None)
+
+    def own_reply(self, frame: OutgoingFrame, body: bytes) -> None:
+        """A request's answer of the proxy's own, if the client waits for any."""
         assert frame.pending is not None  # noqa: S101 - a request
-        frame.data, frame.answered = b"", frame.awaited
+        frame.answered = frame.awaited
         if frame.awaited:
             self.state.own_replies[frame.pending] = body
             self.state.kept += len(body)
         else:
             frame.pending.note = "taken out by a rule"
-        self._request(frame, decisions, now, None)
 
     def _request(
         self, frame: OutgoingFrame, decisions: list[Decision], now: int, at: int | None
@@ -212,6 +217,10 @@ class Dispatch:
             return f"{direction} lost in a black hole"
         if self.state.queues[direction].lost:
             return f"{direction} lost behind a dropped one"
+        return self.refused(direction, found)
+
+    def refused(self, direction: Direction, found: MergedEffects) -> str:
+        """The same as far as rules have decided it."""
         if isinstance(found.chosen, Lose):
             return f"{direction} dropped by a rule"
         if found.hang_up is not None and not found.hang_up.forward:
@@ -236,6 +245,11 @@ class Dispatch:
                 queue.set_aside(held)
                 if chosen.until is not None:
                     shared.wait(self.state.number, held)
+            case Halt() as chosen:
+                self.state.halts += 1
+                number = f"{self.state.number}.{self.state.halts}"
+                frame.delivery.halted = Halted(number, found.by, now, now + chosen.at_most)
+                queue.append(frame)
             case _ if found.gather is not None:
                 queue.batch(found.gathered_by, found.gather, frame, now)
             case _:

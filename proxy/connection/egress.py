@@ -60,6 +60,11 @@ class Egress:
 
     def _leave(self, direction: Direction, frame: OutgoingFrame, now: int) -> None:
         state, actions, delivery = self.state, self.actions, frame.delivery
+        if (halted := delivery.halted) is not None:
+            delivery.halted = None
+            rule = state.plan.rules.rule(halted.rule)
+            rule.released += halted.decided
+            rule.expired += not halted.decided
         pieces = delivery.pieces
         if pieces is not None and delivery.gone + pieces.size < len(frame.data):
             self._leave_in_part(direction, frame, pieces, now)

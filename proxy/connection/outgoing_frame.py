@@ -15,6 +15,19 @@ OVERHEAD: Final = 1 << 10
 
 
 @dataclass(slots=True)
+class Halted:
+    """A breakpoint at which a frame waits."""
+
+    id: str
+    """Never used for another one."""
+    rule: str
+    since: int
+    until: int
+    """When it leaves by itself."""
+    decided: bool = False
+
+
+@dataclass(slots=True)
 class Delivery:
     """How a frame leaves, and how far that has come."""
 
@@ -31,6 +44,13 @@ class Delivery:
     """This direction ends with it."""
     hang_up: HangUp | None = None
     """The connection ends with it."""
+    halted: Halted | None = None
+    """Somebody is to decide about it."""
+
+    @property
+    def due(self) -> int:
+        """When it may leave, once it is its turn."""
+        return max(self.not_before, 0 if self.halted is None else self.halted.until)
 
 
 @dataclass(slots=True, eq=False)

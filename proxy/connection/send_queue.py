@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
+from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame
 from barnabas.proxy.effects import Aside, Gather
 from barnabas.specs.frames import Direction
 
@@ -154,12 +154,30 @@ class SendQueue:
         """What a rule holds is due, whatever it waits for."""
         for held in self.aside:
             held.due = held.due or (held.rule == rule and held.deadline is not None)
+        for _, halted in self.halted():
+            if halted.rule == rule:
+                halted.until, halted.decided = now, True
         if rule in self.windows:
             self.windows[rule].deadline = now
 
+    def halted(self) -> list[tuple[OutgoingFrame, Halted]]:
+        """The frames about which somebody is to decide, and where they wait."""
+        return [
+            (frame, halted)
+            for frame in self.in_order
+            if (halted := frame.delivery.halted) is not None and not halted.decided
+        ]
+
+    def remove(self, frame: OutgoingFrame) -> list[OutgoingFrame]:
+        """Take out a frame that is queued. Returns those behind it."""
+        place = self.in_order.index(frame)
+        del self.in_order[place]
+        self.bytes -= frame.cost
+        return list(self.in_order)[place:]
+
     def next(self, now: int) -> OutgoingFrame | None:
         """The next frame whose time has come, taken out."""
-        if self.in_order and self.in_order[0].delivery.not_before <= now:
+        if self.in_order and self.in_order[0].delivery.due <= now:
             frame = self.in_order.popleft()
             self.bytes -= frame.cost
             return frame
@@ -182,7 +200,7 @@ class SendQueue:
         times = [held.deadline for held in self.aside if held.deadline is not None]
         times += [window.deadline for window in self.windows.values()]
         if self.in_order:
-            times.append(self.in_order[0].delivery.not_before)
+            times.append(self.in_order[0].delivery.due)
         return min(times, default=None)
 
     def end(self, now: int) -> None:
@@ -196,6 +214,11 @@ class SendQueue:
             window.deadline = now
         for rule in list(self.batches):
             self.complete(rule)
+
+    def give_up(self, now: int) -> None:
+        """Nobody waits any longer for what somebody was to decide about."""
+        for _, halted in self.halted():
+            halted.until = now
 
     def keep(self, rules: Collection[str], direction: Direction) -> None:
         """Queue what other rules than these hold back, before all that arrived after it.
@@ -216,6 +239,9 @@ class SendQueue:
             self.rejoin(frame)
         waiting = [*self.in_order, *(held.frame for held in self.aside)]
         waiting += [frame for window in self.windows.values() for frame in window.frames]
+        for frame, halted in self.halted():
+            if halted.rule not in rules:
+                frame.delivery.halted = None
         for frame in waiting:
             fired = frame.rules
             if direction == "request" and frame.pending is not None:

@@ -90,6 +90,8 @@ class State:
     GSSAPI of 0.9 begins with one."""
     not_offered: str = ""
     """The first request of a version that is not offered: nothing behind it is read."""
+    halts: int = 0
+    """Messages that waited at a breakpoint so far."""
     kept: int = 0
     """Bytes of bodies of requests that wait for their responses, and of the proxy's own answers."""
     ingress: dict[Direction, Ingress] = field(

@@ -28,6 +28,7 @@ from barnabas.proxy.control.bodies import (
     json_text_response,
     read_filter,
 )
+from barnabas.proxy.control.breakpoints import Breakpoints
 from barnabas.proxy.control.drafts import Drafts
 from barnabas.proxy.control.history import MOST, History, TooMany
 from barnabas.proxy.control.metrics import exposition
@@ -91,7 +92,7 @@ def routes(
     )
     own = [Route(path, endpoint, methods=[method]) for method, path, endpoint in known]
     drafts = Drafts(history, topics, lambda: (target.scenario, target.options.faults))
-    return [*own, *Rules(target).routes, *drafts.routes]
+    return [*own, *Rules(target).routes, *Breakpoints(target).routes, *drafts.routes]
 
 
 @dataclass(frozen=True, slots=True)

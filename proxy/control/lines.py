@@ -77,3 +77,36 @@ def rules(found: Found) -> Iterator[str]:
 def rule(found: Found) -> str:
     """What one rule has done."""
     return f"{found['name']}: {found['matched']} matched, {found['fired']} fired, {found['what']}"
+
+
+def breakpoints(found: Sequence[Found]) -> Iterator[str]:
+    """The messages that wait."""
+    yield from map(breakpoint, found)
+    if not found:
+        yield "no message waits at a breakpoint"
+
+
+def breakpoint(found: Found) -> str:  # noqa: A001
+    """One message: what it is, and how long it and its client wait."""
+    broker = "bootstrap" if found["broker"] is None else f"b{found['broker']}"
+    arrow = "→" if found["direction"] == "request" else "←"
+    words = [
+        f"{found['id']:>6} {found['client_id'] or found['client_address']} {arrow} {broker} "
+        f"{found['api']} v{found['version']} #{found['correlation_id']}, {found['size']} bytes",
+        f"waits {_seconds(found['waited_ms'])}, {_seconds(found['left_ms'])} more at most",
+    ]
+    if (timeout := found["client_timeout"]) is not None:
+        left = timeout["left_ms"]
+        passed = f"for {_seconds(left)} more" if left > 0 else f"ended {_seconds(-left)} ago"
+        words.append(f"{timeout['field']} of {_seconds(timeout['ms'])} {passed}")
+    return ", ".join([*words, f"rule {found['rule']!r}"])
+
+
+def decided(found: Found) -> Iterator[str]:
+    """What was done, as a comment, and the scenario that does it again."""
+    yield f"# {found['id']}: {', '.join(found['what'])}"
+    yield from (found["scenario"] or "").splitlines()
+
+
+def _seconds(ms: float) -> str:
+    return f"{ms / 1000:.1f} s"

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+
+from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.matching.message import Unable
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.relay import Relay
 from barnabas.proxy.network.report import Connection, Report, connection, report
 from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.by_hand import DECISIONS
+from barnabas.proxy.scenario.file import loads
 from barnabas.proxy.scenario.model import Scenario
 from barnabas.specs.frames import Direction
 
@@ -49,6 +56,32 @@ class LocalTarget:
         """What a rule holds leaves, whatever it waits for. Raises LookupError."""
         self._proxy.release(rule)
 
+    async def waiting(self) -> list[Waiting]:
+        """The messages that wait at breakpoints, the oldest first, without their bodies."""
+        relays = self._proxy.relays.values()
+        found = [one for relay in relays for one in relay.connection.breakpoints.waiting()]
+        return sorted(found, key=lambda one: one.since)
+
+    async def message(self, id: str) -> Waiting:
+        """One of them, with its body. Raises LookupError."""
+        return self._halted(id).connection.breakpoints.message(id)
+
+    async def decide(self, id: str, scenario: str) -> Sequence[str]:
+        """Do to one of them what the one rule of a scenario says; "": let it go. Returns what was done, in
+        words. Raises LookupError, Refused if it can't be done."""
+        self._halted(id)  # or YAML would be read for nothing
+        rule = None
+        if scenario:
+            rule = (await asyncio.to_thread(loads, scenario, faults=DECISIONS)).rules[0]
+        relay = self._halted(id)
+        try:
+            decision = relay.connection.breakpoints.weigh(id, rule)
+        except Unable as problem:
+            raise Refused(str(problem)) from None
+        self._proxy.note({"barnabas": "decide", "message": id, "rule": scenario})
+        relay.decide(id, decision)
+        return decision.text
+
     async def pause(self, number: int) -> Connection:
         """Read from neither side of a connection. Raises LookupError."""
         relay = self._relay(number)
@@ -75,6 +108,13 @@ class LocalTarget:
         found = connection(relay)
         relay.close()
         return found
+
+    def _halted(self, message: str) -> Relay:
+        """The connection on which a message would wait that has this id."""
+        for number, relay in self._proxy.relays.items():
+            if message.partition(".")[0] == str(number):
+                return relay
+        raise LookupError(message)
 
     def _relay(self, number: int) -> Relay:
         return self._proxy.relays[number]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.report import Connection, Report
@@ -41,6 +43,16 @@ class Target(Protocol):
 
     async def release(self, rule: str) -> None:
         """What a rule holds leaves, whatever it waits for. Raises LookupError."""
+
+    async def waiting(self) -> Sequence[Waiting]:
+        """The messages that wait at breakpoints, the oldest first, without their bodies."""
+
+    async def message(self, id: str) -> Waiting:
+        """One of them, with its body. Raises LookupError."""
+
+    async def decide(self, id: str, scenario: str) -> Sequence[str]:
+        """Do to one of them what the one rule of a scenario says; "": let it go. Returns what was done, in
+        words. Raises LookupError, Refused if it can't be done."""
 
     async def pause(self, number: int) -> Connection:
         """Read from neither side of a connection."""

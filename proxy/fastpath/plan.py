@@ -63,7 +63,7 @@ class Plan:
         return key == API_VERSIONS and version > self.offer.newest_api_versions
 
     def asks(self, key: int, version: int) -> bool:
-        """Whether some rule must know of a response to such a request what the request named."""
+        """Whether some rule must know of a response to such a request what the request said."""
         return any(
             match.key_matches("response", key, version) for match in self.rules.needs_request
         )

@@ -7,7 +7,8 @@ Beside their fields, settings may have what checks and the rest of the proxy ask
 `applies_to(key, direction, version)`, whether it can be done to such a message; `no_op`, the setting that
 makes it do nothing; `across`, how it depends on other connections; `caution`, what clients make of it that
 may not be meant; `paths`, the fields that it names; `counts`, whose messages it waits for; `same`, among
-which it acts; `only_kafka`, that it makes or pairs frames, or looks for fields, as no draft has them.
+which it acts; `only_kafka`, that it makes or pairs frames, or looks for fields, as no draft has them;
+`asks`, that of a response it wants the request, too.
 
 A fault of one's own needs no fork: a tuple like this one goes to `barnabas.proxy.scenario.file.load`,
 and `--faults module:TUPLE` names it on the command line.
@@ -42,6 +43,7 @@ from pydantic import BaseModel
 
 from barnabas.proxy.effects import Effects
 from barnabas.proxy.faults.blackhole import Blackhole, blackhole
+from barnabas.proxy.faults.breakpoint import Breakpoint, breakpoint  # noqa: A004
 from barnabas.proxy.faults.clamp import Clamp, clamp
 from barnabas.proxy.faults.close import Close, close
 from barnabas.proxy.faults.coalesce import Coalesce, coalesce
@@ -58,8 +60,10 @@ from barnabas.proxy.faults.lose_reply import LoseReply, lose_reply
 from barnabas.proxy.faults.quota import Quota, quota
 from barnabas.proxy.faults.refuse import Refuse, refuse
 from barnabas.proxy.faults.reorder import Reorder, reorder
+from barnabas.proxy.faults.replace import Replace, replace
 from barnabas.proxy.faults.reset import Reset, reset
 from barnabas.proxy.faults.respond import Respond, respond
+from barnabas.proxy.faults.rewrite import Rewrite, rewrite
 from barnabas.proxy.faults.skew import Skew, skew
 from barnabas.proxy.faults.slice import Slice, slice  # noqa: A004
 from barnabas.proxy.faults.stall import Stall, stall
@@ -107,6 +111,7 @@ FAULTS: Final[tuple[Fault, ...]] = (
     ("delay", Delay, delay),
     ("throttle", Throttle, throttle, PerRule(RateLimiter)),
     ("hold", Hold, hold),
+    ("breakpoint", Breakpoint, breakpoint),
     ("reorder", Reorder, reorder),
     ("drop", Drop, drop),
     ("lose_reply", LoseReply, lose_reply),
@@ -114,6 +119,8 @@ FAULTS: Final[tuple[Fault, ...]] = (
     ("truncate", Truncate, truncate),
     ("corrupt", Corrupt, corrupt),
     ("edit", Edit, edit),
+    ("replace", Replace, replace),
+    ("rewrite", Rewrite, rewrite),
     ("respond", Respond, respond),
     ("inject", Inject, inject),
     ("close", Close, close),

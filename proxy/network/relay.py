@@ -22,6 +22,7 @@ from barnabas.proxy.network.read_buffers import OneFrame, ReadBuffers
 from barnabas.proxy.network.tcp_info import received
 from barnabas.proxy.network.timer import Timer
 from barnabas.proxy.network.tls import HANDSHAKE, handshake
+from barnabas.proxy.rules.rules import Decision
 from barnabas.specs.frames import Direction
 
 if TYPE_CHECKING:
@@ -182,6 +183,10 @@ class Relay:
     def release(self, rule: str) -> None:
         """What a rule holds leaves."""
         self._call(partial(self.connection.release, rule))
+
+    def decide(self, id: str, decision: Decision) -> None:
+        """What somebody decided about a message that waits here. Raises LookupError."""
+        self._call(partial(self.connection.decide, id, decision))
 
     def pause(self) -> None:
         """Read from neither endpoint. What has been read goes its way, when a rule lets it."""

@@ -11,11 +11,11 @@ from barnabas.proxy.rules.rules import Decision
 
 @dataclass(slots=True)
 class MergedEffects:
-    """What is to be done with a frame. Of several ways to wait aside the first counts; a loss always does."""
+    """What is to be done with a frame. Of several ways to wait the first counts; a loss always does."""
 
     times: list[effects.Wait | effects.Schedule] = field(default_factory=list)
     """What delays it, in order."""
-    chosen: effects.Lose | effects.Shuffle | effects.Aside | None = None
+    chosen: effects.Lose | effects.Shuffle | effects.Aside | effects.Halt | None = None
     by: str = ""
     """The rule that has chosen."""
     hang_up: effects.HangUp | None = None
@@ -70,7 +70,7 @@ def merge(decisions: Iterable[Decision]) -> MergedEffects:
                     found.silence = effect
                 case effects.LoseReply():
                     found.reply_lost_by = decision.rule
-                case effects.Lose() | effects.Shuffle() | effects.Aside():
+                case effects.Lose() | effects.Shuffle() | effects.Aside() | effects.Halt():
                     if found.chosen is None or isinstance(effect, effects.Lose):
                         found.chosen, found.by = effect, decision.rule
     return found

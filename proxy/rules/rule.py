@@ -103,6 +103,11 @@ class Rule:
         """Whether it looks into bodies."""
         return self.where is not None or bool(self.keys) or self.match.needs_body
 
+    @property
+    def asks(self) -> bool:
+        """Whether a fault of it wants the request of a response."""
+        return any(getattr(fault.config, "asks", False) for fault in self.faults)
+
     def meets(self, message: Message) -> bool:
         """Whether content and condition are met; the header is, see `Rules.decide`.
 

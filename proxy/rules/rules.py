@@ -69,10 +69,13 @@ class Rules:
         """Some hold or reorder must know which group a message is about."""
         self.needs_request: tuple[Match, ...] = tuple(
             match
-            for match in (*(rule.match for rule in self.rules), *(until for _, until in waits))
-            if match.names and match.direction != "request"
+            for match, asks in (
+                *((rule.match, rule.asks) for rule in self.rules),
+                *((until, False) for _, until in waits),
+            )
+            if (match.names or asks) and match.direction != "request"
         )
-        """Who must know of a response what its request named."""
+        """Who must know of a response what its request said."""
 
     @property
     def struck(self) -> Counter[str]:

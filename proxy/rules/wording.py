@@ -27,6 +27,8 @@ def describe(effect: effects.Effect) -> str:
             else:
                 return f"hold {show_duration(at_most)}"
             return f"hold {what}, at most {show_duration(at_most)}"
+        case effects.Halt(at_most):
+            return f"breakpoint, at most {show_duration(at_most)}"
         case effects.Shuffle(order, at_most, scope=scope):
             among = f" of {scope}" if scope else ""
             return f"shuffle {len(order)}{among}, at most {show_duration(at_most)}"

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.faults.blackhole import Blackhole
+from barnabas.proxy.faults.breakpoint import Breakpoint
 from barnabas.proxy.faults.close import Close
 from barnabas.proxy.faults.coalesce import Coalesce
 from barnabas.proxy.faults.drop import Drop
@@ -86,7 +87,10 @@ def _idle(config: BaseModel, beside: BaseModel, direction: Direction | None) -> 
             return "nothing is sent after it"
         case Inject(direction=way), HalfClose() if way in (None, direction):
             return "nothing is sent after it in that direction"
-        case Hold() | Reorder() | Coalesce(), Hold() | Reorder() | Coalesce():
+        case (
+            Hold() | Breakpoint() | Reorder() | Coalesce(),
+            Hold() | Breakpoint() | Reorder() | Coalesce(),
+        ):
             return "a message can wait in one way only"
         case Slice(), Slice():
             return "only the last one counts"

@@ -15,7 +15,7 @@ from barnabas.proxy.faults import FAULTS, Fault, PerConnection, PerRule
 from barnabas.proxy.matching.match import Until
 from barnabas.proxy.matching.settings import Loc, again, raise_all, said
 
-HOOKS: Final = ("across", "caution", "counts", "no_op", "only_kafka", "paths", "same")
+HOOKS: Final = ("across", "asks", "caution", "counts", "no_op", "only_kafka", "paths", "same")
 """What settings may say of themselves beside `applies_to`, see `barnabas.proxy.faults`."""
 
 OWN: Final = "; faults of your own are loaded with --faults MODULE:TUPLE"

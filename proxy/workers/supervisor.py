@@ -7,11 +7,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.live.capture_ring import CapturePump
 from barnabas.captures.summary.api_stats import ApiStats
+from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.connection.totals import Totals
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.edits.topology import Address
@@ -211,6 +212,21 @@ class Supervisor:
         self.note({"barnabas": "release", "rule": rule})
         await self._pool.all("release", rule)
 
+    async def waiting(self) -> list[Waiting]:
+        """The messages that wait at breakpoints, the oldest first, without their bodies."""
+        found = await self._pool.all("waiting")
+        mine = [one for each in found if isinstance(each, list) for one in each]
+        return sorted(mine, key=lambda one: one.since)
+
+    async def message(self, id: str) -> Waiting:
+        """One of them, with its body. Raises LookupError."""
+        return cast(Waiting, await self._where("message", id))
+
+    async def decide(self, id: str, scenario: str) -> Sequence[str]:
+        """Do to one of them what the one rule of a scenario says; "": let it go. Returns what was done, in
+        words. Raises LookupError, Refused if it can't be done."""
+        return cast(Sequence[str], await self._where("decide", id, scenario))
+
     async def pause(self, number: int) -> Connection:
         """Read from neither side of a connection. Raises LookupError."""
         return await self._connection("pause", number)
@@ -228,13 +244,16 @@ class Supervisor:
         return await self._connection("close", number)
 
     async def _connection(self, name: str, number: int, *args: Any) -> Connection:
-        found = await self._pool.all(name, number, *args)
-        for each in found:
+        return cast(Connection, await self._where(name, number, *args))
+
+    async def _where(self, name: str, *args: Any) -> Any:
+        """What the one worker returns who has what this is about. Raises LookupError, Refused."""
+        for each in await self._pool.all(name, *args):
             if isinstance(each, Refused):
                 raise each
-            if isinstance(each, dict):
+            if each is not None and not isinstance(each, LookupError):
                 return each
-        raise LookupError(number)
+        raise LookupError(args[0])
 
     def note(self, comment: dict[str, Any], now: int | None = None) -> None:
         """For capture and live stream, as `Proxy.note`: one of the workers writes it, in order."""

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.page.api import application
+from barnabas.page.forms import of_capture
 from barnabas.page.recorded import Recorded
 from barnabas.proxy.control.history import History
 
@@ -25,6 +26,6 @@ def shown(
         history.add(exchange)
     history.close()
     source = {"kind": "capture", "name": path.name, "keeps": 200_000}
-    topics = capture.context.topics
+    topics, origin = capture.context.topics, of_capture(capture, lambda: open_capture(path))
     rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
-    return history, application(history, topics, source, rules)
+    return history, application(history, topics, source, rules, origin=origin)

@@ -31,6 +31,7 @@ from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.file import loads
+from barnabas.proxy.scenario.model import RuleConfig
 from barnabas.specs import api
 from barnabas.specs.broker_addresses import Kind
 from barnabas.specs.frames import Direction, Frame, encode_frame
@@ -154,6 +155,17 @@ class Stage:
         for actor in self.actors:
             actor.perform(actor.connection.release(rule, self.now))
             self.wake_ready()
+
+    def decide(self, message: str, do: Any = None) -> tuple[str, ...]:
+        """What somebody decides about a message that waits, as `proxy.control.local` does it."""
+        rule = None if do is None else RuleConfig.model_validate({"name": "by hand", "do": do})
+        for actor in self.actors:
+            if actor.connection.state.number == int(message.partition(".")[0]):
+                decision = actor.connection.breakpoints.weigh(message, rule)
+                actor.perform(actor.connection.decide(message, decision, self.now))
+                self.wake_ready()
+                return decision.text
+        raise LookupError(message)
 
     def observe(self, wanted: bool) -> None:
         """Whether exchanges are reported from now on, as `proxy.network.server.Proxy.observe` does."""

@@ -247,6 +247,45 @@ def test_one_control_port_for_all(cluster: EmbeddedCluster) -> None:
         until(lambda: it.ask("GET", "/status")["connections"]["open"] == 3, "closed")
 
 
+def test_what_waits_in_any_of_them_is_decided_on_and_rehearsed(
+    cluster: EmbeddedCluster, tmp_path: Path
+) -> None:
+    capture, sent = tmp_path / "run.pcapng", request("ApiVersions", 5, version=0)
+    rule = "  - {name: look, match: {direction: request}, do: breakpoint}\n"
+    options = ("--workers", "2", "--capture", str(capture), "--control", "127.0.0.1:0")
+    path = scenario(tmp_path, rule)
+    with ProxyProcess(cluster.bootstrap, *options, "--scenario", str(path)) as proxy:
+        it = control(proxy)
+        with ExitStack() as load:
+            clients = [load.enter_context(connect(proxy.ready["listen"])) for _ in range(4)]
+            for client in clients:
+                client.sendall(sent)
+            until(lambda: len(it.ask("GET", "/breakpoints")) == 4, "all wait")
+            found = {each["connection"]: each["id"] for each in it.ask("GET", "/breakpoints")}
+            assert found == {number: f"{number}.1" for number in range(1, 5)}
+            assert {it.ask("GET", f"/breakpoints/{one}")["id"] for one in found.values()} == {
+                *found.values()
+            }
+            wanted = (b"{respond: {error: INVALID_REQUEST}}", b"", b"reset")
+            for number, do in enumerate(wanted, 1):
+                it.ask("POST", f"/breakpoints/{number}.1", do)
+            for gone in ("1.1", "5.1", "x"):
+                with pytest.raises(Refused, match=f"no message {gone} waits"):
+                    it.ask("POST", f"/breakpoints/{gone}", b"drop")
+            with pytest.raises(Refused, match="generation_id"):
+                it.ask("POST", "/breakpoints/4.1", b"{edit: {set: {generation_id: 1}}}")
+            assert frame(clients[0])[4:6] == (42).to_bytes(2)
+            assert frame(clients[1])[4:6] == (0).to_bytes(2)
+            with pytest.raises(ConnectionResetError):
+                clients[2].recv(1)
+            assert [each["id"] for each in it.ask("GET", "/breakpoints")] == ["4.1"]
+        until(lambda: not it.ask("GET", "/breakpoints"), "it goes with its client")
+    command = [sys.executable, "-m", "barnabas", "rehearse", str(capture), "--check"]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+    assert "look: 4 matched, 4 fired, breakpoint, 3 released" in checked.stderr
+
+
 def test_while_it_drains_it_says_who_is_still_there(
     cluster: EmbeddedCluster, tmp_path: Path
 ) -> None:

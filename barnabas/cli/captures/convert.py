@@ -1,4 +1,4 @@
-"""`barnabas convert`: captures, or some of their exchanges, as another capture or as JSON Lines."""
+"""`barnabas convert`: captures, or some of their exchanges, in another format."""
 
 from __future__ import annotations
 
@@ -12,20 +12,17 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal, cast
 
 from barnabas.captures.capture import Capture
-from barnabas.captures.conversion.blocks import BlockFile
-from barnabas.captures.conversion.hiding import Hiding
-from barnabas.captures.conversion.rewriting import rewrite
+from barnabas.captures.conversion.repacking import repack
 from barnabas.captures.conversion.selection import Selection
 from barnabas.captures.conversion.survey import Survey
 from barnabas.captures.files import private
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import size
-from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.masking import Masking
-from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.captures.input import any_bar, bar, opened
 from barnabas.cli.captures.moments import Moment
 from barnabas.cli.captures.remarks import lacking, left_over, remarks
@@ -34,18 +31,20 @@ from barnabas.cli.console.parsing import parse_filter
 from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
-Format = Literal["pcapng", "jsonl"]
+Format = Literal["pcapng", "jsonl", "scenario", "pytest"]
 
 SUFFIXES: Final[dict[str, Format]] = {
     ".pcapng": "pcapng",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
+    ".yaml": "scenario",
+    ".py": "pytest",
 }
 PACKED: Final = (".gz", ".zst")
 
-KINDS: Final = ("secrets", "payload")
-"""What a capture may say of itself to be without."""
+LIMIT: Final = 1 << 30
+"""Bytes of bodies that a scenario or a test is made of, at most."""
 
 STANDARD_OUTPUT: Final = Path("-")
 
@@ -76,7 +75,7 @@ def convert(
     output = output or Output()
     form = to or format_of(out)
     if out == STANDARD_OUTPUT and form == "pcapng":
-        raise Trouble("standard output (-) takes JSON Lines only: --to jsonl")
+        raise Trouble("standard output (-) takes text only: --to jsonl, scenario or pytest")
     passes = None if wanted.only is None else parse_filter(wanted.only, output.context.topics)
     capture = opened(*paths, keys=keys, context=output.context)
     for path in capture.reader.paths:
@@ -90,9 +89,16 @@ def convert(
         raise Trouble("--since must be before --until")
     job = _Job(capture, out, selection, wanted, output)
     try:
+        data = job.text(form) if form in ("scenario", "pytest") else b""
         with ExitStack() as at_end:
             file = _destination(out, at_end)
-            (job.rows if form == "jsonl" else job.packets)(file)
+            if form == "pcapng":
+                job.packets(file)
+            elif form == "jsonl":
+                job.rows(file)
+            else:
+                file.write(data)
+            file.flush()
     except BrokenPipeError:  # who read it has enough
         raise
     except OSError as problem:
@@ -116,7 +122,9 @@ def format_of(out: Path) -> Format:
     try:
         return SUFFIXES[name.suffix]
     except KeyError:
-        raise Trouble(f"unknown format of {out}: name it .pcapng or .jsonl, or give --to") from None
+        raise Trouble(
+            f"unknown format of {out}: name it .pcapng, .jsonl, .yaml or .py, or give --to"
+        ) from None
 
 
 def _beginning(capture: Capture) -> int:
@@ -150,11 +158,6 @@ def _destination(out: Path, at_end: ExitStack) -> BinaryIO:
     return cast(BinaryIO, at_end.enter_context(packed))
 
 
-def _list(value: Any) -> list[Any]:
-    """What a capture says of itself may be anything."""
-    return value if isinstance(value, list) else []
-
-
 @dataclass(slots=True)
 class _Job:
     """One conversion, and what came of it."""
@@ -172,16 +175,44 @@ class _Job:
 
     def rows(self, file: BinaryIO) -> None:
         """As JSON Lines, in one reading."""
+        for exchange in self._wanted():
+            line = self.output.row(exchange)
+            file.write(line.encode("utf-8", "surrogatepass") + b"\n")
+
+    def _wanted(self) -> Iterator[Exchange]:
+        """The exchanges that are wanted, without what is to be hidden."""
+        self.output.passes = self.selection.exchange
         for exchange in self.lost.exchanges(self._events("converting")):
             self.capture.context.learn(exchange)
             self.of += 1
-            self.output.passes = self.selection.exchange
             if self.output.look(exchange):
                 self.exchanges += 1
                 self.connections.add(exchange.connection)
-                line = self.output.row(self.wanted.masking.exchange(exchange))
-                file.write(line.encode("utf-8", "surrogatepass") + b"\n")
-        file.flush()
+                yield self.wanted.masking.exchange(exchange)
+
+    def _kept(self) -> list[Exchange]:
+        """The same, all of them."""
+        found, room = [], LIMIT
+        for exchange in self._wanted():
+            found.append(exchange)
+            room -= exchange.weight
+            if room < 0:
+                raise Trouble(f"more than {LIMIT >> 20} MiB of messages: choose fewer by --filter")
+        return found
+
+    def text(self, form: Format) -> bytes:
+        """As a scenario or as a test. Raises Trouble."""
+        from barnabas.peers.replay.as_pytest import NoTest, as_pytest
+        from barnabas.proxy.excerpt import excerpt
+
+        found, again = self._kept(), ""
+        if form == "scenario" or any(exchange.rules for exchange in found):
+            again = excerpt(found, self.capture.reader.scenarios, self.capture.context.topics)
+        try:
+            text = again if form == "scenario" else as_pytest(found, self.capture.name, again)
+        except NoTest as problem:
+            raise Trouble(str(problem), COULD_NOT_RUN) from None
+        return text.encode("utf-8", "backslashreplace")
 
     def packets(self, file: BinaryIO) -> None:
         """As a capture, in two readings."""
@@ -190,25 +221,7 @@ class _Job:
         survey = Survey(self.selection, masking, context)
         self.lost = survey.read(self._events("reading"))
         self.exchanges, self.of, self.connections = survey.exchanges, survey.of, survey.wanted
-        masked = [_list(CaptureReader(path).meta.get("masked")) for path in reader.paths]
-        already = [kind for kind in KINDS if all(kind in kinds for kinds in masked)]
-        hiding = Hiding(masking, clean=set(masking.kinds) <= set(already))
-        meta = {**reader.meta}
-        meta.pop("segment", None)
-        meta["masked"] = [kind for kind in KINDS if kind in (*masking.kinds, *already)]
-        if not reader.says_brokers:
-            # whoever reads what is written goes by addresses, too
-            meta["brokers"] = {} if context is None else context.brokers.known()
-        if survey.topics:
-            meta["topics"] = survey.topics
-        if self.wanted.said:
-            of = _list(meta.get("slice"))
-            meta["slice"] = of if self.wanted.said in of[:1] else [self.wanted.said, *of]
-        written = CaptureWriter(
-            self.out, limit=None, meta=meta, sink=lambda path, head, **_: BlockFile(file, head)
-        )
-        with written:
-            rewrite(reader, self._events("writing"), survey, hiding, written)
+        repack(reader, survey, self._events("writing"), file, self.wanted.said)
 
     def _events(self, doing: str) -> Iterator[Event]:
         """What can be read of the captures."""

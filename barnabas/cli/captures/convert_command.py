@@ -16,7 +16,9 @@ CONVERT_EXAMPLES: Final = (
     "Examples:\n\n  barnabas convert production.pcap.gz run.pcapng   # without its secrets\n\n"
     "  barnabas convert run.pcapng slow.pcapng --filter 'latency_ms > 100' --redact\n\n"
     "  barnabas convert run.pcapng part.pcapng --since +10s --until +20s --connection 1,4-6\n\n"
-    "  barnabas convert run.pcapng - --filter \"error != ''\" | jq .response"
+    "  barnabas convert run.pcapng - --filter \"error != ''\" | jq .response\n\n"
+    "  barnabas convert run.pcapng again.yaml --filter rules   # what rules did, to be done again\n\n"
+    "  barnabas convert run.pcapng test_seen.py --filter \"api == 'Produce'\" && pytest test_seen.py"
 )
 """What stands below its help."""
 
@@ -28,15 +30,16 @@ def convert_command(
             metavar="CAPTURE... OUT",
             parser=capture_path,
             help="Captures, read as one, and the file to write: .pcapng or .jsonl, also .gz or "
-            ".zst; - is standard output (JSON Lines).",
+            ".zst; .yaml (a scenario) or .py (a test); - is standard output (JSON Lines).",
         ),
     ],
     to: Annotated[
-        Literal["pcapng", "jsonl"] | None,
+        Literal["pcapng", "jsonl", "scenario", "pytest"] | None,
         typer.Option(
             "--to",
-            help="Format, whatever the name of OUT. JSON Lines (as of decode --json) "
-            "can't be converted back.",
+            help="Format, whatever the name of OUT. JSON Lines are those of decode --json; a scenario "
+            "does again what rules did; a test for pytest asks the same, and asserts what was "
+            "answered. None of these can be converted back.",
         ),
     ] = None,
     since: Annotated[
@@ -65,7 +68,7 @@ def convert_command(
     ] = False,
     tls_keys: TlsKeys = None,
 ) -> None:
-    """Convert captures to pcapng or JSON Lines: all or a slice, always without secrets."""
+    """Convert captures to pcapng, JSON Lines, a scenario or a test: all or a slice, never with secrets."""
     from barnabas.captures.writing.masking import Masking
     from barnabas.cli.captures.convert import Wanted, convert
     from barnabas.cli.captures.moments import parse_moment

@@ -6,11 +6,12 @@ import asyncio
 import os
 import threading
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from barnabas.captures.capture import Capture
+from barnabas.captures.capture import Capture, open_capture
 from barnabas.captures.files.growth import Growth
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.host_port import endpoint_text
@@ -39,16 +40,24 @@ def open_page(
     reading = Reading()
     capture = opened(*files, keys=keys, growth=Growth(reading.pause))
     try:
-        return run(_main(capture, reading, port, browser, keep, Output()))
+        again = partial(open_capture, *files, keys=keys)
+        return run(_main(capture, again, reading, port, browser, keep, Output()))
     finally:
         reading.stopped.set()
 
 
 async def _main(
-    capture: Capture, reading: Reading, port: int, browser: bool, keep: int, output: Output
+    capture: Capture,
+    again: Callable[[], Capture],
+    reading: Reading,
+    port: int,
+    browser: bool,
+    keep: int,
+    output: Output,
 ) -> int:
     try:
         from barnabas.page.api import application, is_file
+        from barnabas.page.forms import of_capture
         from barnabas.page.recorded import Recorded
         from barnabas.proxy.control.guard import new_token
         from barnabas.proxy.control.history import History
@@ -62,9 +71,9 @@ async def _main(
     for number in endings():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     source = {"kind": "capture", "name": capture.name, "keeps": keep}
-    topics = capture.context.topics
+    topics, origin = capture.context.topics, of_capture(capture, again)
     rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
-    app = application(history, topics, source, rules, lambda: reading.trouble)
+    app = application(history, topics, source, rules, lambda: reading.trouble, origin)
     try:
         serving = await serve(app, ("127.0.0.1", port), token, is_file)
     except OSError as problem:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.captures.capture import Capture
+from barnabas.captures.conversion.reconstruction import remark
 from barnabas.captures.files.capture_folder import ranges
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
@@ -35,6 +36,8 @@ def remarks(capture: Capture, spoken: Draft | None = None) -> Iterator[str]:
     sliced = reader.meta.get("slice")
     if isinstance(sliced, list):
         yield f"{name} is a slice: {', of '.join(map(str, sliced))}"
+    if said := remark(reader.meta):
+        yield f"{name} is a reconstruction: {said}"
     if reader.truncated:
         yield f"{name} ends in the middle of a block; everything before it is shown"
     if reader.left_out:

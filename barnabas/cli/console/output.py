@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING
 
 from barnabas.captures.kafka.context import Context
-from barnabas.captures.kafka.context.facts import facts
-from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import Exchange, with_bodies
 from barnabas.captures.kafka.filters import Filter
+from barnabas.captures.kafka.json_line import json_line
 from barnabas.captures.kafka.wording import printable
 from barnabas.captures.writing.writer import CaptureState
 from barnabas.cli.console import show, tables
@@ -22,7 +21,6 @@ from barnabas.cli.console.painting import write
 from barnabas.cli.console.terminal import Terminal
 from barnabas.plural import plural
 from barnabas.specs import NAMES
-from barnabas.specs.json_text import compact
 from barnabas.specs.jsonform import Blob, base64_text
 
 if TYPE_CHECKING:
@@ -96,19 +94,13 @@ class Output:
         return self.folded is None or not self.folded.takes(exchange)
 
     def json(self, exchange: Exchange) -> None:
-        """An exchange as one line of JSON, with what hides inside its bytes, and what it does not
-        say itself, if there is anything."""
+        """An exchange as one line of JSON, if it passes."""
         if self.look(exchange):
             self.raw(self.row(exchange))
 
     def row(self, exchange: Exchange) -> str:
         """The line of JSON for an exchange that was learnt from."""
-        row = exchange.row(blob=self.blob)
-        if found := inside(exchange, self.context, self.blob):
-            row["inside"] = found
-        if found := facts(exchange, self.context):
-            row["context"] = found
-        return compact(row)
+        return json_line(exchange, self.context, self.blob)
 
     def line(self, text: str) -> None:
         """A line of results for the person."""

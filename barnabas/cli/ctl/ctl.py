@@ -11,6 +11,7 @@ import typer
 
 from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import Filter
+from barnabas.cli.ctl.breakpoints import add_breakpoints
 from barnabas.cli.ctl.port import AnyOrder, Port, read, told
 from barnabas.plural import plural
 from barnabas.proxy.control import lines
@@ -256,6 +257,9 @@ def _steer(ctx: typer.Context, number: int, what: str) -> None:
     except Trouble as problem:  # the port speaks of itself to whoever asks by HTTP
         said = str(problem).replace("GET /connections", "`barnabas ctl connections`")
         raise Trouble(said, problem.code) from None
+
+
+add_breakpoints(ctl_app)
 
 
 @ctl_app.command(

@@ -9,6 +9,7 @@ import resource
 import secrets
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,6 +33,8 @@ from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
+    from barnabas.page.forms import Origin
 
 ENOUGH: Final = 1 << 20
 """Descriptors of a process at most: what Linux allows unless told otherwise (fs.nr_open)."""
@@ -183,7 +186,8 @@ async def control_port(
         if web:
             servers = ", ".join(map(endpoint_text, job.options.bootstrap))
             source = {"kind": "live", "name": servers, "keeps": control.page}
-            app = page.application(history, topics, source, api.routes(*steering))
+            origin = _origin(servers, job, target, topics)
+            app = page.application(history, topics, source, api.routes(*steering), origin=origin)
         serving = await serve(app, control.address, token, page.is_file if web else None)
     except OSError as problem:
         raise Trouble(
@@ -196,6 +200,26 @@ async def control_port(
         yield {**found, "page": f"http://{where}/#token={token}"} if web else found
     finally:
         await serving.stop()
+
+
+def _origin(name: str, job: Job, target: Target, topics: Mapping[uuid.UUID, str]) -> Origin:
+    """Where the page's exchanges are from. Of scenarios that were replaced nothing is known."""
+    from barnabas.captures.capture import open_capture as opened
+    from barnabas.captures.kafka.context import Context
+    from barnabas.page.forms import Origin
+
+    def context() -> Context:
+        found = Context()
+        found.topics.update(topics)
+        return found
+
+    def scenarios() -> list[tuple[int, str]]:
+        scenario = target.scenario
+        return [] if scenario is None else [(0, scenario.meta()["scenario"])]
+
+    capture, faults = job.capture, job.options.faults
+    packets = None if capture is None else partial(opened, capture)
+    return Origin(name, packets, scenarios, faults, context)
 
 
 def _write_token(path: Path, token: str) -> None:

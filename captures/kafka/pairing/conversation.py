@@ -7,7 +7,7 @@ of an arrived frame says whether it left later, changed or never; a frame that l
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -218,6 +218,25 @@ class Conversation:
             return self._without_response(pending, note=notes.UNANSWERED)
         self.pairing.sent(pending)
         return None
+
+    def never_left(self, direction: Direction, facts: Mapping[str, Any]) -> Iterator[Exchange]:
+        """What was to leave later never does, as it turns out."""
+        number, note = facts.get("frame"), str(facts.get("note", ""))
+        if not isinstance(number, int):
+            return
+        if direction == "response":
+            if number in self._responses:
+                pending, frame = self._responses.pop(number)
+                yield self._responded(pending, frame, received=frame.ts, note=note)
+            return
+        if number not in self._requests:
+            return
+        pending, _ = self._requests.pop(number)
+        if note == notes.ANSWERED_BY_PROXY:
+            pending.note = note
+            self._own[pending.correlation_id] = pending
+        else:
+            yield self._without_response(pending, note=note)
 
     def _response(self, frame: CapturedFrame) -> Exchange | None:
         waiting = self.pairing.waiting

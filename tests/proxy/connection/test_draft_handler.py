@@ -241,5 +241,5 @@ def test_what_can_not_be_said_of_a_draft(text: str, problem: str) -> None:
 
 def test_the_faults_that_are_refused_make_frames_pair_them_or_look_for_fields() -> None:
     refused = {name for name, model, *_ in FAULTS if getattr(model, "only_kafka", False)}
-    frames = {"respond", "inject", "duplicate", "lose_reply"}
+    frames = {"respond", "inject", "duplicate", "lose_reply", "breakpoint", "rewrite"}
     assert refused == frames | {"quota", "steer", "clamp", "skew"}

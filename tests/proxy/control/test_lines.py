@@ -77,3 +77,44 @@ def test_status() -> None:
         "Produce: 1 exchange, p50 1.50 ms",
         "capture: c.pcapng, 1 packet, 1 lost",
     ]
+
+
+WAITING: dict[str, Any] = {
+    "id": "7.1",
+    "rule": "look",
+    "client_id": "a",
+    "client_address": "127.0.0.1:5",
+    "broker": 1,
+    "direction": "request",
+    "api": "Produce",
+    "version": 9,
+    "correlation_id": 4,
+    "size": 120,
+    "waited_ms": 1500.0,
+    "left_ms": 298_500.0,
+    "client_timeout": {"field": "timeout_ms", "ms": 30_000, "left_ms": 28_500.0},
+}
+
+
+def test_messages_that_wait() -> None:
+    found, other = lines.breakpoints(
+        [
+            WAITING,
+            WAITING
+            | {"client_id": None, "broker": None, "direction": "response", "client_timeout": None},
+        ]
+    )
+    assert found == (
+        "   7.1 a → b1 Produce v9 #4, 120 bytes, waits 1.5 s, 298.5 s more at most, "
+        "timeout_ms of 30.0 s for 28.5 s more, rule 'look'"
+    )
+    assert other.startswith("   7.1 127.0.0.1:5 ← bootstrap Produce v9 #4, 120 bytes, waits 1.5 s,")
+    late = WAITING | {"client_timeout": {"field": "max_wait_ms", "ms": 500, "left_ms": -1000.0}}
+    assert "max_wait_ms of 0.5 s ended 1.0 s ago" in lines.breakpoint(late)
+    assert list(lines.breakpoints([])) == ["no message waits at a breakpoint"]
+
+
+def test_what_was_decided_can_be_kept_as_a_scenario() -> None:
+    found = {"id": "7.1", "what": ["drop"], "scenario": "version: 1\nrules: []\n"}
+    assert list(lines.decided(found)) == ["# 7.1: drop", "version: 1", "rules: []"]
+    assert list(lines.decided(found | {"scenario": None})) == ["# 7.1: drop"]

@@ -36,7 +36,7 @@ from tests.captures.traffic import (
     talk,
     write_pcap,
 )
-from tests.places import ROOT
+from tests.places import ROOT, SAMPLES
 from tests.proxy.test_rehearsal import SCENARIO, live
 
 FAULTS = [
@@ -269,9 +269,9 @@ def test_what_can_be_read_of_a_damaged_capture_is_written(dump: Path, tmp_path: 
     ("options", "said"),
     [
         (("out.pcapng",), "convert needs at least one capture and, last, the file to write"),
-        (("dump.pcap", "out.csv"), "name it .pcapng or .jsonl, or give --to"),
-        (("dump.pcap", "out.pcap"), "name it .pcapng or .jsonl, or give --to"),
-        (("dump.pcap", "-", "--to", "pcapng"), "standard output (-) takes JSON Lines only"),
+        (("dump.pcap", "out.csv"), "name it .pcapng, .jsonl, .yaml or .py, or give --to"),
+        (("dump.pcap", "out.pcap"), "name it .pcapng, .jsonl, .yaml or .py, or give --to"),
+        (("dump.pcap", "-", "--to", "pcapng"), "standard output (-) takes text only"),
         (
             ("dump.pcap", "dump.pcap", "--to", "pcapng"),
             "is one of the input files: write to another file",
@@ -317,3 +317,33 @@ def test_a_capture_of_the_folder_that_is_read_is_not_written_over(dump: Path) ->
     code, _, said = invoke("convert", dump.parent, dump, "--to", "pcapng")
     assert (code, said) == (2, f"{dump} is one of the input files: write to another file")
     assert dump.read_bytes() == before
+
+
+def test_what_rules_did_as_a_scenario(tmp_path: Path) -> None:
+    out = tmp_path / "again.yaml"
+    code, _, said = invoke("convert", SAMPLES / "faults.pcapng", out, "--filter", "rules")
+    assert code == 0
+    assert said.startswith(f"{out}: 5 of 53 exchanges on 3 connections, ")
+    assert [rule.name for rule in loads(out.read_text()).rules] == [
+        "slow produce",
+        "the leader is busy",
+        "a commit is overtaken",
+        "the connection is cut",
+    ]
+
+
+def test_what_was_answered_as_a_test(tmp_path: Path) -> None:
+    out = tmp_path / "test_seen.py"
+    asked = ("--filter", "api == 'Produce'")
+    assert invoke("convert", SAMPLES / "faults.pcapng", out, *asked)[0] == 0
+    compile(out.read_text(), out, "exec")
+    assert "the leader is busy" in out.read_text()
+    assert (
+        invoke("convert", SAMPLES / "faults.pcapng", "-", "--to", "pytest", *asked)[1]
+        == out.read_text()
+    )
+    none = tmp_path / "test_none.py"
+    code, _, said = invoke("convert", SAMPLES / "faults.pcapng", none, *asked, "--redact")
+    assert code != 0
+    assert "nothing is left to be compared: its payload was removed from the capture (7)" in said
+    assert not none.exists()

@@ -64,6 +64,17 @@ class Bench:
         producer.produce("orders", b"value", partition=0)
         assert producer.flush(10) == 0
 
+    def produced(self, client: str = "maker") -> str:
+        """The error that such a client gets; "" if none."""
+        outcomes: list[Any] = []
+        where = {"bootstrap.servers": self.ready["listen"], "client.id": client, "log_level": 0}
+        producer = Producer({**where, "retries": 0})
+        producer.produce(
+            "orders", b"value", partition=0, on_delivery=lambda error, _: outcomes.append(error)
+        )
+        assert producer.flush(10) == 0
+        return str(outcomes[0].name()) if outcomes[0] else ""
+
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
@@ -150,6 +161,42 @@ def test_steering_connections(bench: Bench) -> None:
         "barnabas: no connection 999 is open: `barnabas ctl connections` lists them\n",
     )
     assert admin.list_topics(timeout=10).brokers, "it connects again"
+
+
+def test_a_client_gets_what_is_decided_at_a_breakpoint(bench: Bench) -> None:
+    match, once = "{api: Produce, client_id: maker}", "{times: 1, scope: rule}"
+    look = f"{{name: look, match: {match}, when: {once}, do: breakpoint}}"
+    bench.fine("rule", "add", "-", stdin=look)
+    assert bench.fine("breakpoints") == "no message waits at a breakpoint\n"
+    config = {"bootstrap.servers": bench.ready["listen"], "client.id": "maker", "log_level": 0}
+    producer = Producer({**config, "retries": 0})
+    outcomes: list[Any] = []
+    producer.produce(
+        "orders", b"value", partition=0, on_delivery=lambda error, _: outcomes.append(error)
+    )
+    producer.poll(0)
+    (found,) = until(lambda: bench.json("breakpoints"))
+    assert (found["api"], found["direction"], found["client_id"]) == ("Produce", "request", "maker")
+    assert found["client_timeout"]["field"] == "timeout_ms"
+    shown = bench.fine("breakpoints", found["id"])
+    assert f" {found['id']} maker → b1 Produce " in shown.splitlines()[0]
+    assert '"name": "orders"' in shown
+    wrong = bench.ctl("decide", found["id"], "{edit: {set: {acks: many}}}")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith("barnabas: acks: ")
+    assert wrong.stderr.endswith("; it still waits\n")
+    said = bench.fine("decide", found["id"], "{respond: {error: TOPIC_AUTHORIZATION_FAILED}}")
+    assert said.startswith(f"# {found['id']}: answer with ")
+    assert producer.flush(10) == 0
+    assert [error.name() for error in outcomes] == ["TOPIC_AUTHORIZATION_FAILED"]
+    gone = bench.ctl("decide", found["id"])
+    assert gone.stderr == (
+        f"barnabas: no message {found['id']} waits (any longer): `barnabas ctl breakpoints` lists them\n"
+    )
+
+    bench.fine("scenario", "set", "-", stdin=said)  # and so the next one
+    assert bench.produced() == "TOPIC_AUTHORIZATION_FAILED"
+    assert bench.produced() == ""
 
 
 def test_steering_rules(bench: Bench) -> None:

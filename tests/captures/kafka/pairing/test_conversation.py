@@ -119,6 +119,41 @@ def test_an_answer_of_the_proxy() -> None:
     assert found.error == "UNSUPPORTED_VERSION"
 
 
+def test_what_was_to_leave_later_and_never_did() -> None:
+    events = [
+        arrived("request", 1, request(6), {"frame": 0, "rules": ["a"], "left": "later"}),
+        arrived("request", 2, request(7), {"frame": 1, "rules": ["a"], "left": "later"}),
+        arrived("request", 3, request(8)),
+        arrived("response", 4, response(8), {"frame": 0, "left": "later"}),
+        left("request", 5, b"", frame=0, left="never", note="dropped"),
+        left("request", 6, b"", frame=1, left="never", note="answered by the proxy"),
+        left("response", 7, b"", frame=0, left="never", note="gone"),
+        left("response", 8, response(7, controller_id=6), frame=-1),
+    ]
+    found = exchanges(*events)
+    assert facts(found) == [
+        ("Metadata", 6, None, None, ("a",), "dropped"),
+        ("Metadata", 8, None, 1.0, (), "gone"),
+        ("Metadata", 7, 6.0, None, ("a",), "answered by the proxy"),
+    ]
+    assert [(seen.flow, seen.correlation_id) for seen in frames(iter([opened(), *events]))] == [
+        *(("arrived", number) for number in (6, 7, 8, 8)),
+        ("left", 7),
+    ]
+
+
+@pytest.mark.parametrize("number", [None, [], {}, "0", 1.5, 9, -1])
+def test_what_no_proxy_says_of_a_frame_that_never_left_is_passed_over(number: Any) -> None:
+    found = exchanges(
+        arrived("request", 1, request(7), {"frame": 0, "left": "later"}),
+        left("request", 2, b"", frame=number, left="never", note=["x"]),
+        left("response", 2, b"", frame=number, left="never"),
+        left("request", 3, request(7), frame=0),
+        arrived("response", 4, response(7)),
+    )
+    assert facts(found) == [("Metadata", 7, 3.0, 1.0, (), "")]
+
+
 def test_no_response_is_expected_or_none_came() -> None:
     found = exchanges(
         arrived("request", 1, request(6, key=0, version=0, acks=0)),

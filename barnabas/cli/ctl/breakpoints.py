@@ -1,0 +1,77 @@
+"""`barnabas ctl breakpoints` and `decide`: messages that wait, and what becomes of one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from barnabas.cli.console.help import examples
+from barnabas.cli.console.json_text import json_text
+from barnabas.cli.ctl.port import Port
+from barnabas.proxy.control import lines
+from barnabas.trouble import Trouble
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="See `barnabas ctl breakpoints`.")]
+
+
+def add_breakpoints(app: typer.Typer) -> None:
+    """Add both commands to `barnabas ctl`."""
+    app.command(epilog=examples("barnabas ctl breakpoints", "barnabas ctl breakpoints 12.1"))(
+        breakpoints
+    )
+    app.command(
+        epilog=examples(
+            "barnabas ctl decide 12.1",
+            "barnabas ctl decide 12.1 '{edit: {set: {throttle_time_ms: 500}}}'",
+            "barnabas ctl decide 12.1 '{respond: {error: NOT_COORDINATOR}}'",
+            "barnabas ctl decide 12.1 drop > again.yaml",
+        )
+    )(decide)
+
+
+def breakpoints(
+    ctx: typer.Context,
+    one: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="One of them, with its body.")
+    ] = None,
+) -> None:
+    """List the messages that wait at breakpoints."""
+    if one is None:
+        ctx.obj.tell("GET", "/breakpoints", lines.breakpoints)
+    else:
+        _tell(ctx, "GET", one, _shown)
+
+
+def decide(
+    ctx: typer.Context,
+    message: Id,
+    do: Annotated[
+        str,
+        typer.Argument(
+            metavar="[DO]",
+            help="What a rule's `do` would say: edit, replace, rewrite, respond, drop, close or reset. "
+            "Without it the message leaves as it is.",
+        ),
+    ] = "",
+) -> None:
+    """Let a message go that waits at a breakpoint, change, drop or answer it, or end its connection.
+
+    Prints a scenario that does the same again.
+    """
+    _tell(ctx, "POST", message, lines.decided, do.encode())
+
+
+def _tell(ctx: typer.Context, method: str, one: str, words: Any, body: bytes | None = None) -> None:
+    port: Port = ctx.obj
+    try:
+        port.tell(method, f"/breakpoints/{quote(one, safe='')}", words, body)
+    except Trouble as problem:  # the port speaks of itself to whoever asks by HTTP
+        said = str(problem).replace("GET /breakpoints", "`barnabas ctl breakpoints`")
+        raise Trouble(said, problem.code) from None
+
+
+def _shown(found: Any) -> list[str]:
+    body = found["problem"] or json_text(found["body"], indent=2)
+    return [lines.breakpoint(found), *body.splitlines()]

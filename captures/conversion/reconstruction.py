@@ -1,0 +1,187 @@
+"""Exchanges whose packets are gone, as a capture: frames are written anew, and the file says so.
+
+A frame is made of what is known of it: the fields of its header (not the tags of others' making) and the
+bytes of its body. Each connection is a TCP conversation; a request leaves when it arrived, a response when it
+left to the client. So the broker's own time can't be told from what the client saw, and decisions of rules
+are there by their names only.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, BinaryIO, Final
+
+from barnabas.captures.conversion.repacking import written_to
+from barnabas.captures.host_port import Endpoint, endpoint_of
+from barnabas.captures.kafka.exchange import HEADLESS, STRAY, Exchange
+from barnabas.captures.kafka.notes import UNANSWERED
+from barnabas.captures.writing.flow_writer import FlowWriter
+from barnabas.captures.writing.masking import Masking
+from barnabas.plural import plural
+from barnabas.specs.frames import DIRECTIONS, Direction
+from barnabas.specs.headers import (
+    REQUEST_HEADER,
+    RESPONSE_HEADER,
+    request_header_version,
+    response_header_version,
+)
+
+SAID: Final = (
+    "frames are written anew from headers' fields and bodies: these are no captured packets"
+)
+"""What the file says of itself."""
+
+PORT: Final = 9092
+UNKNOWN: Final = ("192.0.2.1", "2001:db8::1")
+"""Stand for an address that is not known (RFC 5737, RFC 3849)."""
+
+_LARGEST_KEY: Final = 32767
+
+
+def reconstruct(exchanges: Iterable[Exchange], file: BinaryIO, masking: Masking) -> Counter[str]:
+    """Write them; returns how many are left out, by why. Raises OSError."""
+    left_out: Counter[str] = Counter()
+    kept = []
+    for exchange in exchanges:
+        if why := unwritable(exchange):
+            left_out[why] += 1
+        else:
+            kept.append(exchange)
+    meta: dict[str, Any] = {"masked": masking.kinds, "reconstructed": SAID}
+    if left_out:
+        meta["left_out"] = dict(left_out)
+    brokers = {each.connection: each.broker for each in kept if each.broker is not None}
+    flows: dict[int, _Flow] = {}
+    steps = sorted(chain.from_iterable(map(_steps, kept)), key=lambda step: step[0])
+    last = {exchange.connection: ts for ts, exchange, _ in steps}
+    with written_to(file, meta) as writer:
+        for ts, exchange, direction in steps:
+            number = exchange.connection
+            if number not in flows:
+                client, server = _ends(exchange)
+                said = {"client": exchange.client_address, "broker": brokers.get(number)}
+                flows[number] = _Flow(writer.open(number, client, server, ts, said), masking)
+            flows[number].write(exchange, direction, ts)
+        for number, flow in flows.items():
+            flow.writer.close(last[number])
+    return left_out
+
+
+def unwritable(exchange: Exchange) -> str:
+    """Why an exchange can't be written; empty if it can.
+
+    >>> unwritable(Exchange(0, 1, "", "a", 1, 3, 0, 0, 12, 8, request_body=b""))
+    'response body not kept'
+    """
+    if exchange.key in HEADLESS or exchange.key == STRAY:
+        return "no header that can be read"
+    if exchange.key > _LARGEST_KEY:
+        return "of a draft protocol"
+    if exchange.inferred:
+        return "request not captured"
+    for direction in DIRECTIONS:
+        there = direction == "request" or exchange.response_size is not None
+        if there and exchange.body(direction) is None:
+            return f"{direction} body not kept"
+    return ""
+
+
+def frame_of(exchange: Exchange, direction: Direction) -> bytes:
+    """A frame with its size in front, its header made of what is known of it."""
+    key, version = exchange.key, exchange.version
+    if direction == "request":
+        known = {
+            "request_api_key": key,
+            "request_api_version": version,
+            "correlation_id": exchange.correlation_id,
+            "client_id": exchange.client_id,
+        }
+        header = REQUEST_HEADER.codec(request_header_version(key, version)).encode(known)
+    else:
+        known = {"correlation_id": exchange.correlation_id}
+        header = RESPONSE_HEADER.codec(response_header_version(key, version)).encode(known)
+    data = header + (exchange.body(direction) or b"")
+    return struct.pack(">i", len(data)) + data
+
+
+def remark(meta: dict[str, Any]) -> str:
+    """What a person is told of a capture that says this of itself; empty if it is no reconstruction.
+
+    >>> remark({"reconstructed": "frames are ...", "left_out": {"request body not kept": 2}})
+    'frames are ...; 2 exchanges are left out: request body not kept 2'
+    """
+    said, left_out = meta.get("reconstructed"), meta.get("left_out")
+    if not isinstance(said, str):
+        return ""
+    if not isinstance(left_out, dict) or not left_out:
+        return said
+    count = sum(each for each in left_out.values() if isinstance(each, int))
+    is_ = "is" if count == 1 else "are"
+    whys = ", ".join(f"{why} {each}" for why, each in left_out.items())
+    return f"{said}; {plural(count, 'exchange')} {is_} left out: {whys}"
+
+
+class _Flow:
+    """One connection: its conversation, and how many frames it has."""
+
+    def __init__(self, writer: FlowWriter, masking: Masking) -> None:
+        self.writer = writer
+        self._masking = masking
+        self._written: Counter[Direction] = Counter()
+
+    def write(self, exchange: Exchange, direction: Direction, ts: int) -> None:
+        """The next frame of a direction."""
+        frame = frame_of(exchange, direction)
+        masked = self._masking.frame(frame, direction, exchange.key, exchange.version)
+        comment: dict[str, Any] = {"frame": self._written[direction]}
+        self._written[direction] += 1
+        if direction == "request" and exchange.rules:
+            comment["rules"] = list(exchange.rules)
+        if direction == "request" and exchange.sasl:
+            comment["sasl"] = exchange.sasl
+        if hashes := {**exchange.payload.get(direction, {}), **masked.payload}:
+            comment["payload"] = hashes
+        if direction == _last(exchange) and exchange.latency_ms is None:
+            comment |= _never_left(exchange.note)
+        cuts = [(len(masked.data), comment)] if len(comment) > 1 else []
+        self.writer.arrived(direction, masked.data, ts, cuts)
+
+
+def _steps(exchange: Exchange) -> Iterator[tuple[int, Exchange, Direction]]:
+    yield exchange.ts, exchange, "request"
+    if _last(exchange) == "response":
+        yield max(exchange.end, exchange.ts), exchange, "response"
+
+
+def _last(exchange: Exchange) -> Direction:
+    return "request" if exchange.response_size is None else "response"
+
+
+def _never_left(note: str) -> dict[str, Any]:
+    """What is said of a frame behind which nothing came."""
+    if not note or note == UNANSWERED or note.startswith("no response:"):
+        return {}
+    return {"left": "never", "note": note}
+
+
+def _ends(exchange: Exchange) -> tuple[Endpoint, Endpoint]:
+    """Client and listener, of one family; one that is not known is stood for."""
+    client, server = map(_endpoint, (exchange.client_address, exchange.server_address))
+    known = client or server
+    six = known is not None and ":" in known[0]
+    if server is not None and (":" in server[0]) != six:
+        server = None
+    unknown = UNKNOWN[six]
+    return client or (unknown, exchange.connection % 60_000 + 1024), server or (unknown, PORT)
+
+
+def _endpoint(text: str) -> Endpoint | None:
+    try:
+        host, port = endpoint_of(text)
+        return str(ipaddress.ip_address(host)), port
+    except ValueError:
+        return None

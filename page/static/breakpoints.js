@@ -1,0 +1,196 @@
+// Messages that wait: a queue, and one of them to edit, let go, drop or answer. What is chosen is an id that no other message gets.
+import {call, get} from "./api.js";
+import {usePolled} from "./polled.js";
+import {problems, Table} from "./table.js";
+import {bytes, plain} from "./text.js";
+import {html, useEffect, useRef, useState} from "./vendor/preact.js";
+
+const ITEMS = 50, LONG = 60, SHOWN = 500;
+const ERRORS = ["NOT_LEADER_OR_FOLLOWER", "NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS", "UNKNOWN_TOPIC_OR_PARTITION", "REQUEST_TIMED_OUT",
+  "TOPIC_AUTHORIZATION_FAILED", "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "INVALID_REQUEST", "UNKNOWN_SERVER_ERROR"];
+const seconds = ms => (ms / 1000).toFixed(1) + " s";
+const rules = "/scenario/rules";
+const one = name => `${rules}/${encodeURIComponent(name)}`;
+
+export function Breakpoints() {
+  const [queue, problem, again] = usePolled("/breakpoints", 500);
+  const [chosen, choose] = useState(null), [done, tell] = useState(null);
+  const decided = said => { choose(null); tell(said); again(); };
+  return html`<div class="view">
+    ${problems(null, problem)}
+    <${Stops}/>
+    <h2>Messages that wait</h2>
+    ${queue && html`<${Table} label="Messages that wait" none="No message waits at a breakpoint." columns=${COLUMNS(chosen, id => { choose(id); tell(null); })}
+      rows=${queue.slice(0, SHOWN).map(row => ({...row, key: row.id, kind: row.id === chosen ? "chosen" : ""}))}/>`}
+    ${queue?.length > SHOWN && html`<p class="none">${queue.length - SHOWN} more wait behind these.</p>`}
+    ${done && html`<${Done} said=${done}/>`}
+    ${chosen && html`<${Message} key=${chosen} id=${chosen} now=${queue?.find(row => row.id === chosen)} listed=${queue} decided=${decided}/>`}</div>`;
+}
+
+const COLUMNS = (chosen, choose) => [
+  ["", row => html`<button aria-pressed=${String(row.id === chosen)} onClick=${() => choose(row.id)}>${row.id}</button>`],
+  ["client", row => row.client_id || row.client_address],
+  ["message", row => `${row.api} v${row.version} ${row.direction}`],
+  ["broker", row => row.broker ?? "bootstrap"], ["correlation id", row => row.correlation_id, "number"],
+  ["size", row => bytes(row.size), "number"], ["waits", row => seconds(row.waited_ms), "number"],
+  ["leaves by itself in", row => html`<${Left} of=${row.waited_ms + row.left_ms} ms=${row.left_ms}/>`],
+  ["its client waits for", row => row.client_timeout ? html`<${Left} of=${row.client_timeout.ms} ms=${row.client_timeout.left_ms} field=${row.client_timeout.field}/>` : "unknown"],
+  ["rule", row => row.rule],
+];
+
+const Left = ({ms, of, field}) => html`<span class=${ms < 5000 ? "danger" : ""}><meter min="0" max=${of} value=${Math.max(0, ms)} aria-label="time left"></meter>
+  ${ms > 0 ? seconds(ms) : "over"}${field && html` <small class="of">${field} ${seconds(of)}</small>`}</span>`;
+
+// the rules that stop messages, and another one
+function Stops() {
+  const [scenario, trouble, again] = usePolled("/scenario");
+  const [problem, put] = useState("");
+  const form = useRef();
+  const ask = calls => calls().then(() => { put(""); again(); }, found => put(found.message));
+  const add = event => {
+    event.preventDefault();
+    const {api, direction, client, next} = form.current.elements, match = {};
+    if (api.value.trim()) match.api = api.value.trim();
+    if (direction.value) match.direction = direction.value;
+    if (client.value) match.client_id = client.value;
+    const name = ["stop at", match.client_id, match.api, match.direction ?? "messages"].filter(Boolean).join(" ");
+    const rule = {name, match, ...next.checked ? {when: {probability: 0}} : {}, do: "breakpoint"};
+    ask(async () => {
+      await call("POST", rules, JSON.stringify(rule));
+      if (next.checked) await call("POST", `${one(name)}/fire`);
+    });
+  };
+  const stops = scenario?.rules.filter(rule => /(^|\+ )breakpoint/.test(rule.what)) ?? [];
+  const hand = rule => html`<span class="hand"><button aria-label=${`Next match: ${plain(rule.name)}`} title="stop at its next match, whatever its when says"
+      onClick=${() => ask(() => call("POST", `${one(rule.name)}/fire`))}>Next match</button>
+    <button aria-label=${`Remove: ${plain(rule.name)}`} title="what it holds leaves" onClick=${() => ask(() => call("DELETE", one(rule.name)))}>Remove</button></span>`;
+  return html`<form class="bar stop" ref=${form} onSubmit=${add} aria-label="Stop at messages">
+      <label>API <input name="api" size="14" placeholder="any" spellcheck=${false}/></label>
+      <label>direction <select name="direction">${["", "request", "response"].map(way => html`<option value=${way}>${way || "both"}</option>`)}</select></label>
+      <label>client id <input name="client" size="14" placeholder="any, or a glob" spellcheck=${false}/></label>
+      <label><input type="checkbox" name="next"/> next match only</label>
+      <button>Stop at these</button></form>
+    ${problems(null, problem || trouble)}
+    ${stops.length > 0 && html`<${Table} label="Breakpoints" rows=${stops.map(rule => ({...rule, key: rule.name}))} columns=${[
+      ["breakpoint", rule => rule.name], ["stopped", rule => rule.fired, "number"], ["decided", rule => rule.released, "number"],
+      ["left by itself", rule => rule.timed_out, "number"], ["to stop next", rule => rule.to_fire || "", "number"], ["", hand]]}/>`}`;
+}
+
+// one message; `edits` has the JSON of new values by path, `removed` the elements that are taken out, `rewritten` by
+// path and place what is put into records
+function Message({id, now, listed, decided}) {
+  const [found, put] = useState(null), [problem, say] = useState("");
+  const [edits, edit] = useState({}), [removed, remove] = useState([]), [rewritten, rewrite] = useState({}), [hex, setHex] = useState(null), [error, setError] = useState("");
+  useEffect(() => {
+    let over = false;
+    get("/breakpoints/" + id).then(value => over || put(value), problem => over || say(problem.message));
+    return () => { over = true; };
+  }, []);
+  const send = body => call("POST", "/breakpoints/" + id, body).then(decided, problem => say(problem.message));
+  const set = Object.entries(edits).map(([path, text]) => `${JSON.stringify(path)}: ${text}`).join(", ");
+  // from the last on, so that the places of the others hold
+  const out = [...removed].sort((a, b) => b.localeCompare(a, "en", {numeric: true}));
+  const wrong = Object.values(edits).includes(""), changes = [set && `"set": {${set}}`, out.length && `"remove": ${JSON.stringify(out)}`].filter(Boolean);
+  // records first, while the paths to them hold
+  const does = [...Object.values(rewritten).map(each => JSON.stringify({rewrite: each})), ...changes.length ? [`{"edit": {${changes.join(", ")}}}`] : []];
+  const change = () => send(hex !== null ? JSON.stringify({replace: {hex}}) : does.length ? `[${does.join(", ")}]` : "");
+  const changed = hex !== null || does.length > 0;
+  const tree = {found, edits, edit, removed, remove, rewritten, rewrite};
+  if (!found) return html`<p class=${problem ? "problem" : "none"} role="status">${plain(problem || "…")}</p>`;
+  return html`<article class="waiting" aria-label=${`Message ${id}`}>
+    <h2>${found.id} ${plain(found.api)} v${found.version} ${found.direction}</h2>
+    <p>${plain(found.client_id || found.client_address)} · connection ${found.connection} · correlation id ${found.correlation_id}${
+      now ? ` · waits ${seconds(now.waited_ms)}` : ""}</p>
+    ${listed && !now && html`<p class="problem" role="alert">It waits no longer: it has left, or somebody else has decided about it.</p>`}
+    ${problem && html`<p class="problem" role="alert">${plain(problem)}</p>`}
+    ${found.problem && html`<p class="problem">${plain(found.problem)}</p>`}
+    ${found.masked && html`<p class="none">Some of it is hidden here; what you do not change leaves as it came.</p>`}
+    <div class="bar">
+      <button class="main" disabled=${wrong} onClick=${change}>${changed ? "Let go changed" : "Let go"}</button>
+      ${changed && html`<button onClick=${() => { edit({}); remove([]); rewrite({}); setHex(null); }}>Undo changes</button>`}
+      ${found.direction === "request" && html`<form class="bar" onSubmit=${event => { event.preventDefault(); send(JSON.stringify({respond: {error}})); }}>
+        <input aria-label="error" list="errors" placeholder="error" value=${error} onInput=${event => setError(event.target.value)} spellcheck=${false}/>
+        <datalist id="errors">${ERRORS.map(name => html`<option value=${name}/>`)}</datalist><button disabled=${!error}>Answer with it</button></form>`}
+      <button class="danger" title="and all behind it, as TCP does" onClick=${() => send("drop")}>Drop</button>
+      <button class="danger" title="this exchange only" onClick=${() => send('{"drop": {"selective": true}}')}>Drop alone</button>
+      <button class="danger" onClick=${() => send("reset")}>Reset connection</button></div>
+    ${found.body !== null && hex === null && html`<${Fields} value=${found.body} path="" tree=${tree}/>`}
+    ${found.hex !== null && !found.masked && html`<details open=${hex !== null} onToggle=${event => setHex(event.target.open ? hex ?? spaced(found.hex) : null)}>
+      <summary>Other bytes, right or wrong</summary>
+      <textarea aria-label="Bytes of the body in hex" rows="6" spellcheck=${false} value=${hex ?? ""} onInput=${event => setHex(event.target.value)}></textarea></details>`}
+  </article>`;
+}
+
+const spaced = hex => hex.replace(/(.{8})(?=.)/g, "$1 ");
+
+// a tree whose leaves are fields of a form; the server looks at types
+function Fields({value, path, tree}) {
+  const [shown, more] = useState(ITEMS);
+  const {found, edits, edit, removed, remove} = tree;
+  const all = Object.entries(value), list = Array.isArray(value);
+  const change = (at, text, before) => edit(({[at]: _, ...rest}) => text === before ? rest : {...rest, [at]: text});
+  return html`<ul>${all.slice(0, shown).map(([key, each]) => {
+    const at = list ? `${path}[${key}]` : path ? `${path}.${key}` : key;
+    const gone = removed.includes(at), deep = each !== null && typeof each === "object";
+    const cut = list && html` <button aria-pressed=${String(gone)} aria-label=${`Remove ${at}`} onClick=${() => remove(gone ? removed.filter(one => one !== at) : [...removed, at])}>×</button>`;
+    if (gone) return html`<li key=${key}><span class="key"><del>${plain(key)}</del></span>${cut}</li>`;
+    if (deep && Object.keys(each).length) {
+      return html`<li key=${key}>${cut}<details open=${all.length < ITEMS}><summary><span class="key">${plain(key)}</span>${Array.isArray(each) ? ` [${each.length}]` : ""}</summary>
+        <${Fields} value=${each} path=${at} tree=${tree}/></details></li>`;
+    }
+    if (found.records[at]?.length) return html`<li key=${key}><${Records} path=${at} name=${key} tree=${tree}/></li>`;
+    const type = found.types[at.replace(/\[\d+\]/g, "[]")];
+    return html`<li key=${key}><label><span class="key">${plain(key)}</span> <${Field} path=${at} value=${each} text=${edits[at]} change=${change}/></label>${type && html` <small>${type}</small>`}${cut}</li>`;
+  })}${all.length > shown && html`<li><button onClick=${() => more(shown + 10 * ITEMS)}>${all.length - shown} more</button></li>`}</ul>`;
+}
+
+// the records of a set: what is put into one makes its batch anew
+function Records({path, name, tree: {found, rewritten, rewrite}}) {
+  const all = found.records[path];
+  const put = (record, side, before, text) => rewrite(({[`${path}#${record}`]: old, ...rest}) => {
+    const {[side]: _, ...kept} = old ?? {path, record, base64: all[record].base64};
+    const now = text === before ? kept : {...kept, [side]: text};
+    return "key" in now || "value" in now ? {...rest, [`${path}#${record}`]: now} : rest;
+  });
+  const part = (each, record, side) => {
+    const now = rewritten[`${path}#${record}`] ?? {}, text = side in now ? now[side] : each[side], at = `${path} record ${record} ${side}`;
+    return html`<label><span class="key">${side}</span> <input aria-label=${at} class=${side in now ? "edited" : ""} placeholder=${text === null ? "null" : ""} spellcheck=${false}
+      value=${text ?? ""} size=${Math.min(LONG, Math.max(6, (text ?? "").length + 1))} onInput=${event => put(record, side, each[side], event.target.value)}/></label> `;
+  };
+  return html`<details open><summary><span class="key">${plain(name)}</span> ${all.length} records</summary>
+    <ul>${all.map((each, record) => html`<li key=${record}><span class="key">${each.offset}</span> ${part(each, record, "key")}${part(each, record, "value")}${each.base64 && html`<small>base64</small>`}</li>`)}</ul></details>`;
+}
+
+// a text is typed as it is; all else is JSON. text: the JSON of another value, "" if it is none
+function Field({path, value, text, change}) {
+  const [typed, type] = useState(null);
+  const kind = typeof value, before = JSON.stringify(value);
+  useEffect(() => { if (text === undefined) type(null); }, [text]);
+  const input = shown => {
+    type(shown);
+    change(path, kind === "string" ? JSON.stringify(shown) : valid(shown) ? shown.trim() : "", before);
+  };
+  const look = {"aria-label": path, class: text === undefined ? "" : text === "" ? "wrong" : "edited", "aria-invalid": text === "" ? "true" : undefined};
+  if (kind === "boolean") {
+    return html`<select ...${look} value=${text ?? before} onChange=${event => input(event.target.value)}>${["true", "false"].map(each => html`<option value=${each}>${each}</option>`)}</select>`;
+  }
+  const shown = typed ?? (kind === "string" ? value : before);
+  return html`<input ...${look} value=${shown} size=${Math.min(LONG, Math.max(6, shown.length + 1))} spellcheck=${false} onInput=${event => input(event.target.value)}/>`;
+}
+
+function valid(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function Done({said}) {
+  const here = useRef();
+  useEffect(() => here.current.focus(), [said]);
+  return html`<section ref=${here} tabindex="-1" role="status" aria-label="What was done"><h2>${said.id}: ${said.what.map(plain).join(", ")}</h2>
+  ${said.scenario && html`<p class="none">The same again, to the next such message of this client: <button onClick=${() => navigator.clipboard.writeText(said.scenario)}>Copy scenario</button></p>
+    <pre tabindex="0" role="region" aria-label="Scenario">${said.scenario.trimEnd().split("\n").map(plain).join("\n")}</pre>`}</section>`;
+}

@@ -1,0 +1,129 @@
+"""The page's exchanges, all or some, as a file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final
+
+from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.filters import exchange_filter
+from barnabas.captures.kafka.wording import shorten
+from barnabas.page.forms import FORMS, Form, Origin, Taken
+from barnabas.peers.replay.as_pytest import NoTest
+from barnabas.plural import plural
+from barnabas.proxy.control.bodies import read_text
+from barnabas.proxy.control.history import History
+
+SOME: Final = 200
+"""Exchanges that are looked up at a time; traffic has its turn in between."""
+
+CHUNK: Final = 1 << 18
+
+SAID: Final = "Barnabas-Said"
+"""The header that says in a line what is to be known of the file."""
+
+ASKED: Final = (
+    'give {"form": "'
+    + '" or "'.join(form.name for form in FORMS)
+    + '", "numbers": [...]} or "filter": "..." or neither, as JSON'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TakeAway:
+    """The endpoint."""
+
+    history: History
+    origin: Origin
+
+    @property
+    def routes(self) -> list[Route]:
+        """Which request it answers."""
+        return [Route("/take", self.take, methods=["POST"])]
+
+    async def take(self, request: Request) -> Response:
+        """A file of those with `numbers`, or of those that pass `filter`, or of all that are held."""
+        text = await read_text(request)
+        context = await asyncio.to_thread(self.origin.context)
+        form, wanted, last, why = _asked(text, context)
+        held = await self._held(last)
+        taken = Taken(held, wanted, self.origin, why, context)
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it was sent
+        try:
+            said = await asyncio.to_thread(form.write, taken, file)
+            if not taken.count:
+                raise HTTPException(404, "no exchange that is held is among those")
+        except NoTest as problem:
+            file.close()
+            raise HTTPException(422, str(problem)) from None
+        except BaseException:
+            file.close()
+            raise
+        headers = {
+            "Content-Disposition": f'attachment; filename="{form.file}"',
+            "Content-Length": str(file.tell()),
+            SAID: "; ".join(filter(None, (plural(taken.count, "exchange"), said))),
+        }
+        file.seek(0)
+        end = BackgroundTask(file.close)
+        return StreamingResponse(_chunks(file), 200, headers, form.kind, end)
+
+    async def _held(self, last: float) -> list[tuple[int, Exchange]]:
+        await self.history.fresh()
+        found: list[tuple[int, Exchange]] = []
+        after = -1
+        while after < last and (some := self.history.behind(after, SOME)):
+            found += some
+            after = some[-1][0]
+            await asyncio.sleep(0)
+        return found
+
+
+def _asked(text: str, context: Context) -> tuple[Form, Callable[[int, Exchange], bool], float, str]:
+    """The form, which exchanges, the last number that may be one, and all that in words."""
+    try:
+        asked = json.loads(text)
+    except (ValueError, RecursionError):
+        raise HTTPException(400, ASKED) from None
+    if not isinstance(asked, dict) or not asked.keys() <= {"form", "numbers", "filter"}:
+        raise HTTPException(400, ASKED)
+    form = next((form for form in FORMS if form.name == asked.get("form")), None)
+    numbers, condition = asked.get("numbers"), asked.get("filter")
+    if form is None or (numbers is not None and condition is not None):
+        raise HTTPException(400, ASKED)
+    if numbers is not None:
+        if not isinstance(numbers, list) or not all(type(one) is int for one in numbers):
+            raise HTTPException(400, "numbers: give a list of numbers")
+        some = frozenset(numbers)
+        count = plural(len(some), "chosen exchange")
+        return form, lambda number, _: number in some, max(some, default=-1), count
+    if condition is None or condition == "":
+        return form, lambda *_: True, float("inf"), "all that were held"
+    try:
+        passes = exchange_filter(_text(condition), context.topics)
+    except ValueError as problem:
+        raise HTTPException(400, f"filter: {problem}") from None
+    said = f"--filter {shorten(condition, 1000)}"
+    return form, lambda _, exchange: passes(exchange), float("inf"), said
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("give text")
+    return value
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    while data := file.read(CHUNK):
+        yield data

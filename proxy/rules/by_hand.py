@@ -1,0 +1,41 @@
+"""What somebody decides about one message, in the words of a rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from barnabas.proxy.effects import FINAL, Become, Effect
+from barnabas.proxy.faults import FAULTS, Fault
+from barnabas.proxy.matching.message import Message, Unable
+from barnabas.proxy.matching.seeded_random import seeded_roll
+from barnabas.proxy.rules.rules import Decision
+from barnabas.proxy.rules.wording import describe
+from barnabas.proxy.scenario.model import RuleConfig
+
+NAMES: Final = ("edit", "replace", "rewrite", "respond", "drop", "close", "reset")
+
+DECISIONS: Final[tuple[Fault, ...]] = tuple(fault for fault in FAULTS if fault[0] in NAMES)
+"""The faults that can be done to a message that waits, none of which leaves anything to chance."""
+
+AS_IT_IS: Final = "let go"
+
+
+def decision(wanted: RuleConfig | None, rule: str, message: Message) -> Decision:
+    """What is to be done to a message that waits at a rule's breakpoint; wanted: None lets it go.
+
+    The message stays as it is. Raises Unable if all of that can't be done to it.
+    """
+    trial = replace(message)
+    effects: list[Effect] = []
+    for name, config, act, *_ in () if wanted is None else wanted.do:
+        applies = getattr(config, "applies_to", None)
+        if applies is not None and not applies(message.key, message.direction, message.version):
+            raise Unable(f"{name} can't be done to such a {message.direction}")
+        for effect in act(config, trial, seeded_roll(0, rule, ())):
+            effects.append(effect)
+            if isinstance(effect, Become):
+                trial.become(effect.body, effect.head, effect.what)
+        if any(isinstance(effect, FINAL) for effect in effects):
+            break
+    return Decision(rule, tuple(effects), tuple(map(describe, effects)) or (AS_IT_IS,))

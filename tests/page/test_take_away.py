@@ -1,0 +1,223 @@
+"""Exchanges are taken away as files: what is in them, what is said of them, what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.captures.capture import Unreadable, open_capture
+from barnabas.captures.reader import CaptureReader
+from barnabas.cli.app import app as commands
+from barnabas.loop import run
+from barnabas.page.api import application, is_file
+from barnabas.page.forms import FORMS, Origin
+from barnabas.page.take_away import ASKED, SAID
+from barnabas.proxy.control.history import History
+from barnabas.proxy.control.serving import serve
+from barnabas.proxy.scenario.file import loads
+from tests.captures.traffic import kafka_seen
+from tests.page.pages import shown
+from tests.places import SAMPLES
+
+PRODUCE = "api == 'Produce'"
+
+
+class File(NamedTuple):
+    """What came back."""
+
+    status: int
+    name: str
+    said: str
+    body: bytes
+
+
+Take = Callable[..., File]
+
+
+def asked(app: Any, ask: Callable[[Take], None]) -> None:
+    async def main() -> None:
+        _, made = app() if callable(app) else app
+        serving = await serve(made, ("127.0.0.1", 0), "secret", is_file)
+
+        def take(body: str | None = None, **wanted: Any) -> File:
+            connection = http.client.HTTPConnection(*serving.address)
+            text = json.dumps(wanted) if body is None else body
+            connection.request("POST", "/take", text, {"Authorization": "Bearer secret"})
+            answer = connection.getresponse()
+            found = File(
+                answer.status,
+                answer.getheader("Content-Disposition", ""),
+                answer.getheader(SAID, ""),
+                answer.read(),
+            )
+            connection.close()
+            return found
+
+        try:
+            await asyncio.to_thread(ask, take)
+        finally:
+            await serving.stop()
+
+    run(main())
+
+
+def sample(name: str) -> Callable[[], tuple[History, Any]]:
+    return lambda: shown(SAMPLES / name)
+
+
+def without_packets(origin: Origin) -> Callable[[], tuple[History, Any]]:
+    """A live proxy's: nothing but exchanges."""
+
+    def made() -> tuple[History, Any]:
+        history, _ = shown(SAMPLES / "embedded.pcapng")
+        source = {"kind": "live", "name": "here", "keeps": 9}
+        return history, application(history, {}, source, origin=origin)
+
+    return made
+
+
+def decoded(path: Path, *options: str) -> str:
+    return CliRunner().invoke(commands, ["decode", "--json", str(path), *options]).stdout
+
+
+@pytest.mark.parametrize("name", ["embedded.pcapng", "transactions.pcapng", "kip-848.pcapng"])
+def test_json_lines_are_those_of_decode_byte_for_byte(name: str) -> None:
+    def ask(take: Take) -> None:
+        for condition, options in (None, ()), (PRODUCE, ("--filter", PRODUCE)):
+            found = take(form="jsonl", filter=condition)
+            lines = decoded(SAMPLES / name, *options)
+            assert found.body.decode() == lines
+            assert found.said == f"{lines.count(chr(10))} exchanges"
+            assert found.name == 'attachment; filename="exchanges.jsonl"'
+
+    asked(sample(name), ask)
+
+
+@pytest.mark.needs_tshark
+def test_packets_of_a_capture_are_those_that_it_has(tmp_path: Path) -> None:
+    out = tmp_path / "out.pcapng"
+
+    def ask(take: Take) -> None:
+        out.write_bytes(take(form="pcapng", numbers=[5, 3, 999]).body)
+        meta = CaptureReader(out).meta
+        assert meta["slice"] == ["3 chosen exchanges"]
+        assert "reconstructed" not in meta
+        rows = decoded(SAMPLES / "faults.pcapng").splitlines()
+        assert decoded(out).splitlines() == [rows[3], rows[5]]
+        assert len(kafka_seen(out, (open_port(out),))) == 4
+        found = take(form="pcapng", filter="rules")
+        assert found.said == "5 exchanges"
+        out.write_bytes(found.body)
+        assert CaptureReader(out).meta["slice"] == ["--filter rules"]
+
+    asked(sample("faults.pcapng"), ask)
+
+
+def open_port(path: Path) -> int:
+    capture = open_capture(path)
+    return int(next(capture.exchanges()).server_address.rpartition(":")[2])
+
+
+def gone() -> Any:
+    raise Unreadable("it is gone")
+
+
+@pytest.mark.parametrize(
+    "packets",
+    [None, gone, lambda: open_capture(SAMPLES / "faults.pcapng")],
+    ids=["none", "gone", "of others"],
+)
+def test_where_packets_are_gone_frames_are_written_anew(packets: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out.pcapng"
+
+    def ask(take: Take) -> None:
+        found = take(form="pcapng", filter=PRODUCE)
+        assert found.said == "6 exchanges; frames are written anew: the packets are gone"
+        out.write_bytes(found.body)
+        assert "reconstructed" in CaptureReader(out).meta
+        assert decoded(out).count("\n") == 6
+
+    asked(without_packets(Origin("here", packets)), ask)
+
+
+def test_a_scenario_does_again_what_rules_did() -> None:
+    def ask(take: Take) -> None:
+        found = take(form="scenario", numbers=list(range(20)))
+        assert found.name == 'attachment; filename="again.yaml"'
+        rules = loads(found.body.decode()).rules
+        assert [rule.name for rule in rules] == ["slow produce", "the leader is busy"]
+        found = take(form="scenario", numbers=[0])
+        assert found.said == "1 exchange; no rule fired on them"
+        assert loads(found.body.decode()).rules == ()
+
+    asked(sample("faults.pcapng"), ask)
+
+
+def test_a_test_has_what_rules_did_too() -> None:
+    def ask(take: Take) -> None:
+        found = take(form="pytest", filter=PRODUCE)
+        assert found.name == 'attachment; filename="test_seen.py"'
+        compile(found.body, "test_seen.py", "exec")
+        assert b"the leader is busy" in found.body
+        assert b"samples/faults.pcapng.\n" in found.body
+        found = take(form="pytest", filter="api == 'ApiVersions'")
+        assert found.status == 422
+        assert "nothing is left to be compared" in json.loads(found.body)["error"]
+
+    asked(sample("faults.pcapng"), ask)
+
+
+def test_what_was_left_out_is_counted() -> None:
+    def made() -> tuple[History, Any]:
+        history, app = shown(SAMPLES / "embedded.pcapng", lambda each: each.leave_out("response"))
+        return history, app
+
+    def ask(take: Take) -> None:
+        said = take(form="jsonl", numbers=[0, 1]).said
+        assert said == "2 exchanges; of 2 exchanges a body was not kept"
+        assert take(form="pytest").status == 422
+
+    asked(made, ask)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ("", 400, ASKED),
+        ("[]", 400, ASKED),
+        ('{"form": "exe"}', 400, ASKED),
+        ('{"form": "jsonl", "numbers": [1], "filter": "rules"}', 400, ASKED),
+        ('{"form": "jsonl", "other": 1}', 400, ASKED),
+        ('{"form": "jsonl", "numbers": [true]}', 400, "numbers: give a list of numbers"),
+        ('{"form": "jsonl", "numbers": {"a": 1}}', 400, "numbers: give a list of numbers"),
+        ('{"form": "jsonl", "filter": 5}', 400, "filter: give text"),
+        ('{"form": "jsonl", "filter": "nope"}', 400, "filter: exchanges have no column 'nope'"),
+        ('{"form": "jsonl", "numbers": [7777]}', 404, "no exchange that is held is among those"),
+        ("[" * 100_000, 400, ASKED),
+    ],
+)
+def test_what_can_not_be_meant_is_refused_in_a_line(body: str, status: int, said: str) -> None:
+    def ask(take: Take) -> None:
+        found = take(body)
+        assert found.status == status
+        assert json.loads(found.body)["error"].startswith(said)
+
+    asked(sample("faults.pcapng"), ask)
+
+
+def test_every_form_can_be_asked_for() -> None:
+    def ask(take: Take) -> None:
+        for form in FORMS:
+            found = take(form=form.name, filter=PRODUCE)
+            assert found.status == 200
+            assert form.file in found.name
+            assert found.body
+
+    asked(sample("faults.pcapng"), ask)

@@ -1,0 +1,65 @@
+"""Exchanges are taken away in a real browser: picked by keys, and as a file that is what was asked for."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from barnabas.loop import run
+from barnabas.page.api import is_file
+from barnabas.proxy.control.serving import serve
+from barnabas.proxy.scenario.file import loads
+from tests.page.pages import shown
+from tests.places import SAMPLES
+
+
+@pytest.mark.needs_chromium
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1600), ("dark", 400)])
+def test_by_keys_alone_from_a_pick_to_a_file(scheme: str, width: int) -> None:
+    playwright = pytest.importorskip("playwright.async_api")
+
+    async def main() -> None:
+        _, app = shown(SAMPLES / "faults.pcapng")
+        serving = await serve(app, ("127.0.0.1", 0), "secret", is_file)
+        async with playwright.async_playwright() as driver:
+            browser = await driver.chromium.launch(
+                executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+            )
+            page = await browser.new_page(
+                viewport={"width": width, "height": 900}, color_scheme=scheme
+            )
+            said: list[str] = []
+            page.on("pageerror", lambda problem: said.append(str(problem)))
+            page.on("console", lambda message: said.append(message.text))
+            await page.goto(f"http://127.0.0.1:{serving.address[1]}/#token=secret")
+            await page.wait_for_selector(".row .api")
+            for key in "jxjx":
+                await page.keyboard.press(key)
+            await page.get_by_text("Take away 2").focus()
+            await page.keyboard.press("Enter")
+            await page.get_by_text("2 picked").wait_for()
+            for _ in range(3):  # past "unpick" to the second form
+                await page.keyboard.press("Tab")
+            async with page.expect_download() as waiting:
+                await page.keyboard.press("Enter")
+            download = await waiting.value
+            assert download.suggested_filename == "exchanges.jsonl"
+            assert (await download.path()).read_text().count("\n") == 2
+            await page.get_by_text("exchanges.jsonl: 2 exchanges").wait_for()
+            await page.get_by_role("button", name="unpick").click()
+            await page.get_by_text("53 in all").wait_for()
+            async with page.expect_download() as waiting:
+                await page.get_by_role("button", name="Scenario").click()
+            download = await waiting.value
+            assert len(loads((await download.path()).read_text()).rules) == 4
+            box = await page.locator(".take > div").bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            await page.keyboard.press("Escape")
+            assert await page.locator(".take > div").is_hidden()
+            assert said == []
+            await browser.close()
+        await asyncio.wait_for(serving.stop(), 5)
+
+    run(main())

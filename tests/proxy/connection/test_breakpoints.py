@@ -1,0 +1,267 @@
+"""What somebody decides about messages that wait, on a virtual clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from barnabas.proxy.connection.breakpoints import Waiting
+from barnabas.proxy.matching.message import Unable
+from barnabas.specs.frames import Direction
+from tests.proxy.faults.given import ask, beat, produce, slicings, stage
+from tests.proxy.playbook import MS, START, Actor, Chunks, Stage, request, response
+
+REQUESTS = "{direction: request}"
+RESPONSES = "{direction: response}"
+
+
+def waiting(actor: Actor) -> list[str]:
+    return [one.id for one in actor.connection.breakpoints.waiting()]
+
+
+def settled(actor: Actor) -> None:
+    """Nothing is left of what was in flight."""
+    state, order = actor.connection.state, actor.connection.dispatch.order
+    assert not [*state.pairing.waiting, *state.own_replies, *order.expected]
+    assert all(queue.idle and not queue.bytes for queue in state.queues.values())
+
+
+def never(actor: Actor, direction: Direction) -> list[tuple[int, str]]:
+    """Frames of which the capture has it that they never left, and why."""
+    return [
+        (comment["frame"], comment["note"])
+        for way, data, comment in actor.left
+        if way == direction and not data
+    ]
+
+
+@slicings
+def test_what_waits_is_shown_with_how_long_its_client_does(chunks: Chunks) -> None:
+    actor = stage("breakpoint", "{api: Produce}")
+    actor.stage.wait(5)
+    actor.ask(produce(9), chunks)
+    actor.stage.wait(5)
+    (found,) = actor.connection.breakpoints.waiting()
+    assert found == Waiting(
+        id="1.1",
+        rule="r",
+        connection=1,
+        client="client:1",
+        client_id="me",
+        broker=1,
+        direction="request",
+        key=0,
+        version=7,
+        correlation_id=9,
+        size=len(produce(9)),
+        since=START + 5 * MS,
+        until=START + 300_005 * MS,
+        asked=START + 5 * MS,
+        timeout=("timeout_ms", 10),
+    )
+    body = actor.connection.breakpoints.message("1.1").body
+    assert produce(9).endswith(body)
+    assert len(body) == 27
+
+
+@slicings
+def test_of_a_response_it_is_known_what_the_request_said(chunks: Chunks) -> None:
+    found = Stage("version: 1\nrules: [{name: r, match: {direction: response}, do: breakpoint}]")
+    found.observed = False
+    actor = found.actor()
+    actor.ask(produce(1) + ask(2), chunks)
+    found.wait(7)
+    actor.answer(response("Produce", 1, version=7) + beat(2), chunks)
+    first, second = actor.connection.breakpoints.waiting()
+    assert (first.timeout, first.asked, first.since) == (
+        ("timeout_ms", 10),
+        START,
+        START + 7 * MS,
+    )
+    assert second.timeout is None
+
+
+@slicings
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_each_is_decided_on_by_its_own_id_and_leaves_in_its_turn(
+    chunks: Chunks, direction: Direction
+) -> None:
+    actor = stage("breakpoint", f"{{direction: {direction}}}")
+    actor.ask(ask(1) + ask(2) + ask(3), chunks)
+    if direction == "response":
+        actor.answer(beat(1) + beat(2) + beat(3), chunks)
+    assert waiting(actor) == ["1.1", "1.2", "1.3"]
+    assert actor.stage.decide("1.2") == ("let go",)
+    assert (waiting(actor), actor.ids(direction)) == (["1.1", "1.3"], [])
+    with pytest.raises(LookupError):
+        actor.stage.decide("1.2", "drop")
+    actor.stage.decide("1.1")
+    assert (waiting(actor), actor.ids(direction)) == (["1.3"], [1, 2])
+    actor.stage.decide("1.3")
+    assert actor.ids(direction) == [1, 2, 3]
+    assert actor.stage.rules.rule("r").released == 3
+
+
+@slicings
+def test_an_id_is_never_used_again(chunks: Chunks) -> None:
+    actor = stage("breakpoint", REQUESTS)
+    seen = []
+    for number in range(3):
+        actor.ask(ask(number), chunks)
+        seen += waiting(actor)
+        actor.stage.decide(seen[-1])
+    other = actor.stage.actor()
+    other.ask(ask(1), chunks)
+    assert [*seen, *waiting(other)] == ["1.1", "1.2", "1.3", "2.1"]
+
+
+@slicings
+def test_a_changed_request_leaves_with_other_fields_and_is_answered(chunks: Chunks) -> None:
+    actor = stage("breakpoint", REQUESTS)
+    actor.ask(ask(1), chunks)
+    said = actor.stage.decide("1.1", {"edit": {"set": {"group_id": "another group"}}})
+    assert said == ("edit group_id=another group",)
+    expected = request("Heartbeat", 1, group_id="another group", generation_id=1, member_id="m")
+    assert actor.frames("request") == [expected]
+    assert [comment["edits"] for *_, comment in actor.left] == [["edit group_id=another group"]]
+    actor.answer(beat(1), chunks)
+    assert actor.ids("response") == [1]
+    settled(actor)
+
+
+@slicings
+def test_a_changed_response_leaves_with_the_fields_or_the_bytes_that_were_given(
+    chunks: Chunks,
+) -> None:
+    actor = stage("breakpoint", RESPONSES)
+    actor.ask(ask(1) + ask(2), chunks)
+    actor.answer(beat(1) + beat(2), chunks)
+    actor.stage.decide("1.2", {"replace": {"hex": "beef"}})
+    actor.stage.decide("1.1", [{"edit": {"set": {"error_code": 27}}}])
+    wrong = (6).to_bytes(4) + (2).to_bytes(4) + b"\xbe\xef"
+    assert actor.frames("response") == [beat(1, 27), wrong]
+    settled(actor)
+
+
+@slicings
+def test_what_can_not_be_done_leaves_it_waiting_as_it_is(chunks: Chunks) -> None:
+    actor = stage("breakpoint", REQUESTS)
+    actor.ask(ask(1), chunks)
+    wrong: list[Any] = [
+        {"edit": {"set": {"generation_id": "x"}}},
+        {"edit": {"set": {"retention_time_ms": 1}}},
+        [{"edit": {"set": {"group_id": "h"}}}, {"edit": {"set": {"generation_id": 2**40}}}],
+        {"replace": {"body": {"topics": []}}},
+    ]
+    for do in wrong:
+        with pytest.raises(Unable):
+            actor.stage.decide("1.1", do)
+    assert waiting(actor) == ["1.1"]
+    actor.stage.decide("1.1")
+    assert actor.frames("request") == [ask(1)]
+
+
+@slicings
+def test_the_proxy_answers_in_its_turn_and_the_broker_never_hears_of_it(chunks: Chunks) -> None:
+    actor = stage("breakpoint", REQUESTS, "{skip: 1, times: 1}")
+    actor.ask(ask(1) + ask(2) + ask(3), chunks)
+    actor.stage.decide("1.1", {"respond": {"error": "NOT_COORDINATOR"}})
+    assert (actor.ids("request"), actor.ids("response")) == ([1, 3], [])
+    actor.answer(beat(1) + beat(3), chunks)
+    assert actor.frames("response") == [beat(1), beat(2, 16), beat(3)]
+    assert never(actor, "request") == [(1, "answered by the proxy")]
+    settled(actor)
+
+
+@slicings
+def test_a_produce_with_acks_0_is_taken_out_where_it_would_be_answered(chunks: Chunks) -> None:
+    actor = stage("breakpoint", "{api: Produce}")
+    actor.ask(produce(1, 0) + ask(2), chunks)
+    actor.stage.decide("1.1", {"respond": {"error": "NOT_LEADER_OR_FOLLOWER"}})
+    actor.answer(beat(2), chunks)
+    assert (actor.ids("request"), actor.ids("response")) == ([2], [2])
+    settled(actor)
+
+
+@slicings
+def test_acks_that_are_taken_away_leave_the_client_without_an_answer(chunks: Chunks) -> None:
+    actor = stage("breakpoint", "{api: Produce}")
+    actor.ask(produce(1, 1) + ask(2), chunks)
+    actor.stage.decide("1.1", {"edit": {"set": {"acks": 0}}})
+    actor.answer(beat(2), chunks)
+    assert (actor.ids("request"), actor.ids("response")) == ([1, 2], [2])
+    settled(actor)
+
+
+@slicings
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_one_exchange_is_dropped_alone_or_with_all_behind_it(
+    chunks: Chunks, direction: Direction
+) -> None:
+    for selective, left in ((True, [1, 3]), (False, [1])):
+        actor = stage("breakpoint", f"{{direction: {direction}}}")
+        actor.ask(ask(1) + ask(2) + ask(3), chunks)
+        if direction == "response":
+            actor.answer(beat(1) + beat(2) + beat(3), chunks)
+        actor.stage.decide("1.2", {"drop": {"selective": selective}})
+        actor.stage.decide("1.1")
+        for one in waiting(actor):
+            actor.stage.decide(one)
+        assert actor.ids(direction) == left
+        assert actor.connection.state.queues[direction].lost is not selective
+        lost = [(1, f"{direction} dropped by a rule")]
+        behind = [(2, f"{direction} lost behind a dropped one")]
+        assert never(actor, direction) == lost + behind * (not selective)
+        assert next(x.correlation_id for x in actor.done if "drop" in x.note) == 2
+        assert actor.connection.state.queues[direction].bytes == 0
+
+
+@slicings
+def test_with_a_request_that_is_dropped_others_need_not_wait_for_its_answer(
+    chunks: Chunks,
+) -> None:
+    """Another rule has the order of responses restored."""
+    swap = "{name: s, match: {api: Fetch, direction: request}, do: {hold: {messages: 1}}}"
+    halt = "{name: r, match: {api: Heartbeat}, when: {times: 1}, do: breakpoint}"
+    actor = Stage(f"version: 1\nrules: [{swap}, {halt}]").actor()
+    actor.ask(request("Fetch", 1, version=4) + ask(2) + ask(3), chunks)
+    actor.stage.decide("1.1", {"drop": {"selective": True}})
+    assert actor.ids("request") == [3, 1]
+    actor.answer(beat(3) + response("Fetch", 1, version=4), chunks)
+    assert actor.ids("response") == [1, 3]
+    settled(actor)
+
+
+@slicings
+@pytest.mark.parametrize("do", ["reset", "close"])
+def test_the_connection_ends(chunks: Chunks, do: str) -> None:
+    actor = stage("breakpoint", REQUESTS)
+    actor.ask(ask(1) + ask(2), chunks)
+    actor.stage.decide("1.1", do)
+    assert actor.aborted
+    actor.close()
+    assert sorted(x.correlation_id for x in actor.done) == [1, 2]
+    assert actor.ids("request") == []
+    settled(actor)
+
+
+@slicings
+def test_other_effects_of_its_rules_stay(chunks: Chunks) -> None:
+    text = (
+        "version: 1\nrules: [{name: r, match: {direction: request}, do: [breakpoint, duplicate]}]"
+    )
+    actor = Stage(text).actor()
+    actor.ask(ask(1), chunks)
+    actor.stage.decide("1.1", {"edit": {"set": {"member_id": "n"}}})
+    assert len(actor.frames("request")) == 2
+    assert len(set(actor.frames("request"))) == 1
+
+
+def test_the_capture_has_that_it_leaves_later() -> None:
+    actor = stage("breakpoint", REQUESTS)
+    actor.ask(ask(1))
+    actor.stage.decide("1.1")
+    what = ["breakpoint, at most 300 s"]
+    assert actor.cuts == [{"frame": 0, "rules": ["r"], "what": what, "left": "later"}]
+    assert [(data, comment) for _, data, comment in actor.left] == [(ask(1), {"frame": 0})]

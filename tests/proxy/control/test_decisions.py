@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from barnabas.proxy.connection.breakpoints import Waiting
+from barnabas.proxy.control.decisions import as_scenario, wanted
+from barnabas.proxy.scenario.errors import ScenarioError
+from barnabas.proxy.scenario.file import loads
+from tests.proxy.faults.given import ask, stage
+from tests.proxy.playbook import Stage
+
+BREAKPOINT = """
+version: 1
+rules:
+- name: look
+  match: {api: [Heartbeat, Metadata], group: "g*", client_id: "*"}
+  where: generation_id == `1`
+  do: breakpoint
+"""
+
+
+def waiting(client: str | None = "me") -> Waiting:
+    actor = stage("breakpoint")
+    actor.ask(ask(1))
+    (found,) = actor.connection.breakpoints.waiting()
+    return replace(found, rule="look", client_id=client)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", None),
+        ("{}", None),
+        ("null", None),
+        ("drop", "drop"),
+        ('"reset"', "reset"),
+        ("{respond: {error: NOT_COORDINATOR}}", {"respond": {"error": "NOT_COORDINATOR"}}),
+        ('{"edit": {"set": {"a": "\\ud83d\\ude00"}}}', {"edit": {"set": {"a": "\U0001f600"}}}),
+        ("[{edit: {set: {a: 1}}}, close]", [{"edit": {"set": {"a": 1}}}, "close"]),
+    ],
+)
+def test_it_is_what_a_rule_would_do(text: str, found: Any) -> None:
+    assert wanted(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            "delay",
+            "'delay' can't be decided: give one of edit, replace, rewrite, respond, drop, close, reset",
+        ),
+        ("[drop, {breakpoint: 1s}]", "'breakpoint' can't be decided"),
+        ("7", "'7' can't be decided"),
+        ("[[1]]", "can't be decided"),
+        ("{a: [", "expected"),
+        ("{a: 1, a: 2}", "twice"),
+        ("[" * 100_000, "nested"),
+        ("!!python/object:os.system x", "tag"),
+    ],
+)
+def test_what_is_none_is_said(text: str, problem: str) -> None:
+    with pytest.raises(ScenarioError, match=problem.replace("[", r"\[")):
+        wanted(text)
+
+
+def test_it_becomes_a_rule_for_such_a_message_of_this_client_that_fires_once() -> None:
+    text = as_scenario({"edit": {"set": {"member_id": "x"}}}, waiting(), BREAKPOINT)
+    (rule,) = loads(text).rules
+    assert rule.name == "Heartbeat request as at breakpoint 1.1"
+    assert rule.match.model_dump(exclude_unset=True) == {
+        "api": frozenset({12}),
+        "group": ("g*",),
+        "client_id": ("me",),
+        "direction": "request",
+    }
+    assert rule.where == "generation_id == `1`"
+    actor = Stage(text).actor()
+    actor.ask(ask(5) + ask(6))
+    first, second = actor.frames("request")
+    assert (second, first.replace(b"\0\1x", b"\0\1m")) == (ask(6), ask(5))
+    assert first != ask(5)
+
+
+@pytest.mark.parametrize("client", ["a*", "[x]?", None, ""])
+def test_a_client_id_is_no_pattern(client: str | None) -> None:
+    (rule,) = loads(as_scenario("drop", waiting(client))).rules
+    assert rule.match.peer_matches(client, 1, 0)
+    assert rule.match.peer_matches("ab", 1, 0) is (not client)
+
+
+@pytest.mark.parametrize(
+    ("do", "problem"),
+    [
+        ({"edit": {"set": {"topics": 1}}}, "edit: no field 'topics'"),
+        ({"edit": {"sat": {}}}, "unknown key 'sat'"),
+        ({"edit": {}}, "give set, append or remove"),
+        ({"respond": {"error": "NO_SUCH"}}, "NO_SUCH"),
+        (["drop", "reset"], "reset does nothing after drop"),
+        ({"replace": {"hex": "0"}}, "two hexadecimal digits"),
+        ({"edit": {"set": {"member_id": "\ud800"}}}, "no UTF-8"),
+    ],
+)
+def test_what_can_not_be_a_rule_is_said_in_one_line_without_lines_of_text(
+    do: Any, problem: str
+) -> None:
+    with pytest.raises(ScenarioError, match=problem) as raised:
+        as_scenario(do, waiting())
+    assert not any(line.startswith("scenario:") for line in raised.value.problems)
+
+
+def test_what_is_nested_too_deep_is_refused() -> None:
+    deep: Any = "x"
+    for _ in range(900):
+        deep = [deep]
+    with pytest.raises(ScenarioError, match="nested"):
+        as_scenario({"edit": {"set": {"member_id": json.loads(json.dumps(deep))}}}, waiting())

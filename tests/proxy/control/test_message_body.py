@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from barnabas.captures.writing.masking import Masking
+from barnabas.proxy.control import message_body
+from barnabas.proxy.control.message_body import RECORDS, SHOWN, shown
+from barnabas.specs.records import Record, build
+from tests.proxy.faults.given import produce, stage
+
+PATH = "topic_data[0].partition_data[0].records"
+
+
+def of(records: bytes) -> dict[str, Any]:
+    actor = stage("breakpoint", "{api: Produce}")
+    actor.ask(produce(1, 1, records))
+    return shown(actor.connection.breakpoints.message("1.1"), Masking())
+
+
+def test_fields_have_their_types_and_records_their_texts() -> None:
+    found = of(build([Record(0, 5, None, "ä".encode()), Record(1, 5, b"k", b"\xff")]))
+    assert found["types"] == {
+        "transactional_id": "string",
+        "acks": "int16",
+        "timeout_ms": "int32",
+        "topic_data[].name": "string",
+        "topic_data[].partition_data[].index": "int32",
+        "topic_data[].partition_data[].records": "records",
+    }
+    assert found["records"] == {
+        PATH: [
+            {"offset": 0, "key": None, "value": "ä", "base64": False},
+            {"offset": 1, "key": "aw==", "value": "/w==", "base64": True},
+        ]
+    }
+
+
+def test_records_are_shown_as_far_as_they_go() -> None:
+    many = build([Record(n, 5, None, b"x") for n in range(RECORDS + 1)])
+    assert len(of(many)["records"][PATH]) == RECORDS
+    large = build([Record(n, 5, None, b"x" * (SHOWN // 2)) for n in range(5)], compression="gzip")
+    assert len(of(large)["records"][PATH]) == 2
+    bomb = build([Record(0, 5, None, bytes(message_body.MAX_OUTPUT))], compression="gzip")
+    assert len(of(bomb)["records"][PATH]) == 0
+    assert of(many[:70] + b"\xff" * 9)["records"] == {PATH: []}
+
+
+def test_what_is_long_is_not_shown() -> None:
+    actor = stage("breakpoint", "{api: Produce}")
+    actor.ask(produce(1))
+    found = replace(actor.connection.breakpoints.message("1.1"), body=bytes(SHOWN + 1))
+    assert shown(found, Masking())["problem"] == "it has 1,048,577 bytes, more than are shown"
