@@ -79,6 +79,14 @@ class Served:
         await asyncio.wait_for(self.serving.stop(), 5)
 
 
+async def axe(page: Any) -> list[Any]:
+    """What shuts people out, by axe-core."""
+    from axe_playwright_python.async_playwright import Axe
+
+    found = (await Axe().run(page)).response["violations"]
+    return [each for each in found if each["impact"] in ("serious", "critical")]
+
+
 async def stop_at(page: Any, direction: str, *, next_only: bool = False) -> None:
     await page.get_by_label("API").fill("Metadata")
     await page.get_by_label("direction").select_option(direction)
@@ -111,6 +119,7 @@ def test_a_client_gets_what_was_edited_and_the_next_message_is_left_alone(
             await field.fill("-7")
             await page.get_by_label("brokers[1].host").fill("näxt\x1b")
             await page.get_by_label("Remove brokers[2]").click()
+            assert await axe(page) == []
             for _ in range(2):  # the queue is asked for meanwhile
                 async with page.expect_response("**/breakpoints"):
                     pass

@@ -47,6 +47,7 @@ def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyon
         "transactions": "td:has-text('commit')",
         "topics": "td:has-text('written by')",
         "latency": "figure canvas",
+        "breakpoints": "form.stop",
         "network": "td:has-text('orders-a')",
         "rules": "button:has-text('show ')",
     }

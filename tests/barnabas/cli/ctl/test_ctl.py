@@ -378,7 +378,10 @@ def test_the_environment_says_where_too(bench: Bench) -> None:
         (("--control", "0.0.0.0:0"), "--control 0.0.0.0:0: it listens on loopback only"),
         (("--control", "example.org:1"), "it listens on loopback only, e.g. 127.0.0.1:0"),
         (("--control", "nonsense"), "'nonsense' is no address"),
-        (("--control-token-file", "t"), "--control-token-file needs --control: give both"),
+        (
+            ("--control-token-file", "t"),
+            "--control-token-file needs --control or --web: give one of them",
+        ),
         (
             ("--control", "127.0.0.1:0", "--control-token-file", "no/t"),
             "can't write the token to no/t",
