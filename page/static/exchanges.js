@@ -150,7 +150,7 @@ export function Exchanges() {
       ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow", "stay at the last one (l)")}
       ${pressed(followed.paused, () => pause(!followed.paused), "Pause", "pause the view; traffic goes on (p)")}
       <${TakeAway}/></div>
-    ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on ${state.marked.numbers.size} exchanges: they are marked</span>
+    ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on what is marked: ${state.marked.numbers.size}</span>
       <button title="key n" onClick=${() => nextMarked(list.current)}>Next</button><button onClick=${() => set({marked: null})}>Clear</button></div>`}
     <div class="split"><${List} list=${list}/>
       ${state.opened && state.chosen !== null && html`<aside aria-label="Detail" tabindex="0"><${Detail} number=${state.chosen} key=${state.chosen}/></aside>`}</div>`;

@@ -102,7 +102,7 @@ export function Rules() {
       ...live ? [["matched", row => row.did && count(row.did.matched), "number"]] : [],
       ["fired", row => row.did && count(row.did.fired), "number"],
       ...live ? [["does", row => row.did ? [row.did.what, row.did.to_fire && `fires on its next ${row.did.to_fire}`].filter(Boolean).join(", ") : "not applied"]] : [],
-      [draft.tried ? `of the last ${count(draft.tried.exchanges)}` : "tried", row => html`<${Would} rule=${row.would} exchanges=${draft.tried?.exchanges}/>`],
+      [draft.tried ? `tried on the last ${count(draft.tried.exchanges)}` : "not tried", row => html`<${Would} rule=${row.would} exchanges=${draft.tried?.exchanges}/>`],
       ...live ? [["", hand]] : [],
     ]}/>
     ${draft.tried && html`<p class="none">${plain(draft.tried.limits)}</p>`}

@@ -87,6 +87,6 @@ def test_a_capture_has_its_scenario_and_nothing_to_apply_it_to(page: Page) -> No
     page.get_by_role("button", name="Rules", exact=True).click()
     page.locator(".editor textarea").wait_for()
     assert "version: 1" in page.locator(".editor textarea").input_value()
-    page.locator("th:has-text('of the last 53')").wait_for()
+    page.locator("th:has-text('tried on the last 53')").wait_for()
     assert page.get_by_role("button", name="Apply").count() == 0
     assert page.locator(".hand").count() == 0

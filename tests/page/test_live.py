@@ -49,7 +49,7 @@ def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyon
         "latency": "figure canvas",
         "breakpoints": "form.stop",
         "network": "td:has-text('orders-a')",
-        "rules": "td:has-text('slow fetches')",
+        "rules": "button:has-text('show ')",
     }
     with barnabas("demo", "--web") as ready, page_at(ready["page"], scheme, width) as page:
         page.wait_for_selector("nav button")

@@ -114,6 +114,7 @@ def test_what_people_tell_messages_apart_by_is_kept_and_the_rest_can_be() -> Non
         ("hold", {"hold": {"control": True}}),
         ("respond", {"respond": {"error": "NOT_COORDINATOR"}}),
         ("drop", "drop"),
+        ("breakpoint", "breakpoint"),
         ("close", "close"),
     ],
 )
