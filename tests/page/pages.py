@@ -21,7 +21,7 @@ def shown(
     """What holds a capture's exchanges, each changed, and the application. To be made in a loop."""
     capture = open_capture(path)
     history = History(most=200_000, context=capture.context, learn=capture.learn_from)
-    for exchange in capture.exchanges():
+    for exchange in capture.exchanges(inferred=True):
         change(exchange)
         history.add(exchange)
     history.close()

@@ -39,8 +39,8 @@ def convert_command(
             "--to",
             metavar="FORM",
             help="pcapng, jsonl, scenario or pytest, whatever the name of OUT. JSON Lines are those of "
-            "decode --json; a scenario does again what rules did; a test for pytest asks the same, and asserts what was "
-            "answered. None of these can be converted back.",
+            "decode --json; a scenario does again what rules did; a test for pytest asks the same, and "
+            "asserts what was answered. None of these can be converted back.",
         ),
     ] = None,
     since: Annotated[

@@ -79,7 +79,7 @@ async def _main(
     except OSError as problem:
         why = os.strerror(problem.errno) if problem.errno else str(problem)
         raise Trouble(f"can't listen: {why}; choose another --port") from None
-    reading.start(capture.exchanges(spoken=draft), history)
+    reading.start(capture.exchanges(inferred=True, spoken=draft), history)
     address = f"http://{endpoint_text(serving.address)}/#token={token}"
     output.ready(address)
     if browser and output.err.is_terminal:
