@@ -435,9 +435,11 @@ class Waiting(TypedDict):
 
 
 class Record(TypedDict):
-    """A record of a message that waits; base64: key and value are."""
+    """A record; base64: key and value are. timestamp: ms since the epoch, or -1."""
 
     offset: int
+    timestamp: int
+    headers: list[tuple[str, str | None]]
     key: str | None
     value: str | None
     base64: bool

@@ -4,7 +4,7 @@ import {set} from "./store.js";
 import {ms, plain} from "./text.js";
 import {html, useEffect, useRef, useState} from "./vendor/preact.js";
 
-const SHOWN = 4096, ITEMS = 50;
+const SHOWN = 4096, ITEMS = 50, LENGTH = 2000;
 
 export function Detail({number}) {
   const [found, put] = useState(null);
@@ -58,7 +58,7 @@ function Side({name, shown, other, inside}) {
       <button aria-pressed=${String(turned === (at === 1))} onClick=${() => turn(at === 1)}>${label}</button>`)}</div>`}
     ${side.reason && html`<p class="problem">${plain(side.reason)}</p>`}
     ${side.value === null ? html`<p class="null">none</p>` : html`<${Tree} value=${side.value} against=${other && (turned ? shown : other).value} path="" fields=${fields}/>`}
-    ${inside && !turned && html`<h4>inside</h4><${Tree} value=${inside} path=${"\0"} fields=${fields}/>`}
+    ${inside && Object.keys(inside).length > 0 && !turned && html`<h4>inside</h4><${Tree} value=${inside} path=${"\0"} fields=${fields}/>`}
     ${side.hex && html`<${Hex} side=${side}/>`}
   </section>`;
 }
@@ -66,7 +66,8 @@ function Side({name, shown, other, inside}) {
 function Tree({value, path, fields, against}) {
   const [shown, more] = useState(ITEMS);
   if (value === null || typeof value !== "object") {
-    return html`<span class=${"value " + (value === null ? "null" : typeof value)}>${plain(JSON.stringify(value))}</span>`;
+    const text = plain(JSON.stringify(value)), rest = text.length - LENGTH * shown / ITEMS;
+    return html`<span class=${"value " + (value === null ? "null" : typeof value)}>${rest > 0 ? html`${text.slice(0, -rest)}<button onClick=${() => more(10 * shown)}>${rest} characters more</button>` : text}</span>`;
   }
   const all = Object.entries(value);
   return html`<ul>${all.slice(0, shown).map(([key, each]) => {

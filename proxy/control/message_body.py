@@ -19,7 +19,7 @@ SHOWN: Final = 1 << 20
 """Bytes of a body that are shown; a longer one can be decided on all the same."""
 
 RECORDS: Final = 200
-"""Records of a record set that are shown; their keys and values have SHOWN bytes at most, too."""
+"""Records of a record set that are shown; their keys, values and headers have SHOWN bytes at most, too."""
 
 MAX_OUTPUT: Final = 4 << 20
 """Bytes that a batch may take decompressed; of a larger one no records are shown."""
@@ -49,17 +49,29 @@ def shown(found: Waiting, masking: Masking) -> dict[str, Any]:
         values = codec.decode(body)
     except (LookupError, Malformed) as why:
         return about | {"problem": shorten(str(why), 200)}
-    types = dict(_types(codec.layout, ""))
+    types = types_of(codec.layout)
+    sets = records_in(values, types)
+    return about | {"body": to_json(values), "types": types, "records": sets}
+
+
+def types_of(layout: Layout) -> dict[str, str]:
+    """The types of a body's fields, by path without places."""
+    return dict(_types(layout, ""))
+
+
+def records_in(values: Any, types: dict[str, str]) -> dict[str, list[dict[str, Any]]]:
+    """The records of a decoded body's record sets, by path: see `shown`."""
     sets: dict[str, list[dict[str, Any]]] = {}
     room = SHOWN
     for path, data in _record_sets(values, types, "", ""):
         sets[path] = []
         for record in _records(data):
-            room -= len(record.key or b"") + len(record.value or b"")
+            room -= sum(len(part or b"") for part in (record.key, record.value))
+            room -= sum(len(name) + len(value or b"") for name, value in record.headers)
             if room < 0 or len(sets[path]) >= RECORDS:
                 break
             sets[path].append(_record(record))
-    return about | {"body": to_json(values), "types": types, "records": sets}
+    return sets
 
 
 def _types(layout: Layout, prefix: str) -> Iterator[tuple[str, str]]:
@@ -104,4 +116,14 @@ def _record(record: records.Record) -> dict[str, Any]:
         parts = (record.key, record.value)
         texts = [None if part is None else base64_text(part) for part in parts]
         coded = True
-    return {"offset": record.offset, "key": texts[0], "value": texts[1], "base64": coded}
+    return {
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "key": texts[0],
+        "value": texts[1],
+        "base64": coded,
+        "headers": [
+            [name, None if value is None else value.decode("utf-8", "backslashreplace")]
+            for name, value in record.headers
+        ],
+    }

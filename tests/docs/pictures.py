@@ -1,7 +1,8 @@
 """The pictures of docs/: `python -m tests.docs.pictures` makes them anew.
 
 log.svg is what `barnabas demo` prints on a terminal, shortened where it says `...`; report.png is the page
-that `barnabas analyze` makes of the demo's capture, as chromium shows it.
+that `barnabas analyze` makes of the demo's capture, page.png and sequence.png are what `barnabas demo --web`
+shows, all as chromium has them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
+from tests.page.browser import barnabas, page_at
 from tests.places import ROOT
 
 PICTURES: Final = ROOT / "docs" / "pictures"
@@ -118,8 +120,25 @@ def report(folder: Path, picture: Path) -> None:
     )
 
 
+def page(pictures: Path) -> None:
+    """The pictures of the page over the demo's traffic, when rules have held something back."""
+    with barnabas("demo", "--web") as ready, page_at(ready["page"], width=1400) as shown:
+        shown.set_viewport_size({"width": 1400, "height": 700})
+        shown.wait_for_timeout(12_000)
+        shown.keyboard.press("End")
+        shown.locator(".row", has_text="Produce").last.click()
+        shown.locator("article .hex b[data-at=timeout_ms]").first.click()
+        shown.screenshot(path=pictures / "page.png")
+        shown.keyboard.press("Escape")
+        shown.get_by_role("button", name="Sequence").click()
+        shown.get_by_role("button", name="Latest").click()
+        shown.wait_for_timeout(1500)
+        shown.screenshot(path=pictures / "sequence.png")
+
+
 if __name__ == "__main__":
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         (PICTURES / "log.svg").write_text(log(Path(name)), encoding="utf-8")
         report(Path(name), PICTURES / "report.png")
+    page(PICTURES)

@@ -164,3 +164,15 @@ def test_of_a_message_that_the_proxy_changed_both_forms_are_there() -> None:
         assert "request" not in found["altered"]
 
     asked("faults.pcapng", ask)
+
+
+def test_records_are_inside_with_their_keys_values_and_headers() -> None:
+    def ask(get: Get, _: str) -> None:
+        number = numbers(get, "api=='Produce'")[0]
+        inside = read(get, f"/exchanges/{number}")["inside"]
+        record = inside["request"]["topic_data[0].partition_data[0].records"][0]
+        assert record.keys() == {"offset", "timestamp", "key", "value", "base64", "headers"}
+        assert record["value"]
+        assert inside["response"] == {}
+
+    asked("faults.pcapng", ask)

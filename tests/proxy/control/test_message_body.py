@@ -19,7 +19,9 @@ def of(records: bytes) -> dict[str, Any]:
 
 
 def test_fields_have_their_types_and_records_their_texts() -> None:
-    found = of(build([Record(0, 5, None, "ä".encode()), Record(1, 5, b"k", b"\xff")]))
+    headers = (("trace", b"1\xff"), ("none", None))
+    records = [Record(0, 5, None, "ä".encode()), Record(1, 5, b"k", b"\xff", headers)]
+    found = of(build(records))
     assert found["types"] == {
         "transactional_id": "string",
         "acks": "int16",
@@ -30,8 +32,22 @@ def test_fields_have_their_types_and_records_their_texts() -> None:
     }
     assert found["records"] == {
         PATH: [
-            {"offset": 0, "key": None, "value": "ä", "base64": False},
-            {"offset": 1, "key": "aw==", "value": "/w==", "base64": True},
+            {
+                "offset": 0,
+                "timestamp": 5,
+                "key": None,
+                "value": "ä",
+                "base64": False,
+                "headers": [],
+            },
+            {
+                "offset": 1,
+                "timestamp": 5,
+                "key": "aw==",
+                "value": "/w==",
+                "base64": True,
+                "headers": [["trace", "1\\xff"], ["none", None]],
+            },
         ]
     }
 
