@@ -6,7 +6,6 @@ import http.client
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -31,10 +30,10 @@ CALL = re.compile(
 Call = Callable[..., tuple[str, Any]]
 
 
-@contextmanager
-def served(tmp_path: Path) -> Iterator[Call]:
-    """A proxy that a client went through, and whose second client waits at a breakpoint."""
-    rules = tmp_path / "rules.yaml"
+@pytest.fixture(scope="module")
+def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
+    """Asks a proxy that a client went through, and whose second client waits at a breakpoint."""
+    rules = tmp_path_factory.mktemp("openapi") / "rules.yaml"
     rules.write_text(SCENARIO)
     with (
         EmbeddedCluster(1, topics={"orders": 1}) as cluster,
@@ -47,7 +46,7 @@ def served(tmp_path: Path) -> Iterator[Call]:
         address = urlsplit(ready["page"])
         assert address.hostname
 
-        def call(method: str, path: str, body: str | None = None) -> tuple[str, Any]:
+        def asked(method: str, path: str, body: str | None = None) -> tuple[str, Any]:
             connection = http.client.HTTPConnection(str(address.hostname), address.port or 0)
             headers = {"Authorization": f"Bearer {ready['token']}"}
             connection.request(method, path, body, headers)
@@ -65,9 +64,9 @@ def served(tmp_path: Path) -> Iterator[Call]:
         held = Producer({**where, "client.id": "held"})
         held.produce("orders", b"2")
         held.poll(0)
-        while not call("GET", "/breakpoints")[1]:
+        while not asked("GET", "/breakpoints")[1]:
             held.poll(0.05)
-        yield call
+        yield asked
         held.purge(in_queue=True, in_flight=True)
         held.flush(5)
 
@@ -83,54 +82,53 @@ def closed(schema: Any) -> Any:
 
 
 @pytest.mark.timeout(60)
-def test_real_answers_are_what_the_document_says(tmp_path: Path) -> None:
-    with served(tmp_path) as call:
-        _, said = call("GET", "/openapi.json")
-        waiting = call("GET", "/breakpoints")[1][0]["id"]
-        only = quote("api == 'Produce'")
-        number = call("GET", f"/exchanges/follow?filter={only}")[1]["runs"][0][0]
-        paths = {
-            "/exchanges/rows": f"/exchanges/rows?numbers={number}",
-            "/exchanges/{number}": f"/exchanges/{number}",
-            "/scenario/rules/{name}": "/scenario/rules/stop%20here",
-            "/scenario/rules/{name}/fire": "/scenario/rules/stop%20here/fire",
-            "/scenario/rules/{name}/release": "/scenario/rules/stop%20here/release",
-            "/breakpoints/{id}": f"/breakpoints/{waiting}",
-        }
-        bodies = {
-            "POST /scenario/rules": "{name: cut, match: {api: Vote}, do: close}",
-            "POST /scenario/draft": json.dumps({"exchange": number, "do": "delay"}),
-            "POST /take": '{"form": "jsonl"}',
-            "POST /breakpoints/{id}": "{edit: {set: {timeout_ms: 5}}}",
-        }
-        last = (
-            "POST /breakpoints/{id}",  # what comes behind it would let the message go
-            "POST /scenario/rules/{name}/release",
-            "PUT /scenario",
-            "DELETE /scenario/rules/{name}",
-        )
-        names = [
-            f"{method.upper()} {path}"
-            for path, methods in said["paths"].items()
-            for method in methods
-            if not path.startswith("/connections/") and path not in ("/drain", "/exchanges/stream")
-        ]
-        assert {*ANSWERS} <= {*names}
-        for name in sorted(names, key=lambda name: last.index(name) if name in last else -1):
-            method, path = name.split()
-            body = bodies.get(name, SCENARIO if name in BODIES else None)
-            kind, answer = call(method, paths.get(path, path), body)
-            declared = said["paths"][path][method.lower()]["responses"]["2XX"]["content"]
-            if name == "POST /take":
-                continue  # each form has a type of its own
-            assert list(declared) == [kind], name
-            if name in ANSWERS:
-                schema = {**declared[kind]["schema"], "components": said["components"]}
-                faults = list(Draft202012Validator(closed(schema)).iter_errors(answer))
-                assert faults == [], name
-        every = {f"{m.upper()} {path}" for path, methods in said["paths"].items() for m in methods}
-        for table in ANSWERS, ASKED, BODIES, OTHERS:
-            assert {*table} <= every
+def test_real_answers_are_what_the_document_says(call: Call) -> None:
+    _, said = call("GET", "/openapi.json")
+    waiting = call("GET", "/breakpoints")[1][0]["id"]
+    only = quote("api == 'Produce'")
+    number = call("GET", f"/exchanges/follow?filter={only}")[1]["runs"][0][0]
+    paths = {
+        "/exchanges/rows": f"/exchanges/rows?numbers={number}",
+        "/exchanges/{number}": f"/exchanges/{number}",
+        "/scenario/rules/{name}": "/scenario/rules/stop%20here",
+        "/scenario/rules/{name}/fire": "/scenario/rules/stop%20here/fire",
+        "/scenario/rules/{name}/release": "/scenario/rules/stop%20here/release",
+        "/breakpoints/{id}": f"/breakpoints/{waiting}",
+    }
+    bodies = {
+        "POST /scenario/rules": "{name: cut, match: {api: Vote}, do: close}",
+        "POST /scenario/draft": json.dumps({"exchange": number, "do": "delay"}),
+        "POST /take": '{"form": "jsonl"}',
+        "POST /breakpoints/{id}": "{edit: {set: {timeout_ms: 5}}}",
+    }
+    last = (
+        "POST /breakpoints/{id}",  # what comes behind it would let the message go
+        "POST /scenario/rules/{name}/release",
+        "PUT /scenario",
+        "DELETE /scenario/rules/{name}",
+    )
+    names = [
+        f"{method.upper()} {path}"
+        for path, methods in said["paths"].items()
+        for method in methods
+        if not path.startswith("/connections/") and path not in ("/drain", "/exchanges/stream")
+    ]
+    assert {*ANSWERS} <= {*names}
+    for name in sorted(names, key=lambda name: last.index(name) if name in last else -1):
+        method, path = name.split()
+        body = bodies.get(name, SCENARIO if name in BODIES else None)
+        kind, answer = call(method, paths.get(path, path), body)
+        declared = said["paths"][path][method.lower()]["responses"]["2XX"]["content"]
+        if name == "POST /take":
+            continue  # each form has a type of its own
+        assert list(declared) == [kind], name
+        if name in ANSWERS:
+            schema = {**declared[kind]["schema"], "components": said["components"]}
+            faults = list(Draft202012Validator(closed(schema)).iter_errors(answer))
+            assert faults == [], name
+    every = {f"{m.upper()} {path}" for path, methods in said["paths"].items() for m in methods}
+    for table in ANSWERS, ASKED, BODIES, OTHERS:
+        assert {*table} <= every
 
 
 def calls() -> Iterator[tuple[str, str, set[str]]]:
@@ -147,9 +145,8 @@ def calls() -> Iterator[tuple[str, str, set[str]]]:
             yield method, re.sub(r"\$\{.*", "", where), names
 
 
-def test_the_page_asks_for_what_is_in_the_document(tmp_path: Path) -> None:
-    with served(tmp_path) as call:
-        paths = call("GET", "/openapi.json")[1]["paths"]
+def test_the_page_asks_for_what_is_in_the_document(call: Call) -> None:
+    paths = call("GET", "/openapi.json")[1]["paths"]
     found = list(calls())
     assert len(found) > 20
     for method, path, names in found:
