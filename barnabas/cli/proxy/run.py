@@ -9,7 +9,6 @@ import resource
 import secrets
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,8 +32,6 @@ from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
-
-    from barnabas.page.forms import Origin
 
 ENOUGH: Final = 1 << 20
 """Descriptors of a process at most: what Linux allows unless told otherwise (fs.nr_open)."""
@@ -172,54 +169,35 @@ async def control_port(
     live: LogProcess,
 ) -> AsyncIterator[dict[str, str]]:
     """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
-    from barnabas.page import api as page
     from barnabas.proxy.control import api
     from barnabas.proxy.control.guard import new_token
     from barnabas.proxy.control.serving import serve
 
-    token, web = new_token(), control.page is not None
+    token, page = new_token(), control.page is not None
+    free: Callable[[str], bool] | None = None
     if control.token_file is not None:
         _write_token(control.token_file, token)
     try:
         steering = (target, history, topics, drain, live.lost)
         app: ASGIApp = api.application(*steering)
-        if web:
-            servers = ", ".join(map(endpoint_text, job.options.bootstrap))
-            source = {"kind": "live", "name": servers, "keeps": control.page}
-            origin = _origin(servers, job, target, topics)
-            app = page.application(history, topics, source, api.routes(*steering), origin=origin)
-        serving = await serve(app, control.address, token, page.is_file if web else None)
+        if control.page is not None:
+            from barnabas.cli.proxy.web import paged
+            from barnabas.page.api import is_file
+
+            free = is_file
+            app = paged(job, control.page, target, history, topics, api.routes(*steering))
+        serving = await serve(app, control.address, token, free)
     except OSError as problem:
         raise Trouble(
             f"can't listen on {endpoint_text(control.address)}: "
-            f"{os.strerror(problem.errno or 0)}; choose another --{'web' if web else 'control'}"
+            f"{os.strerror(problem.errno or 0)}; choose another --{'web' if page else 'control'}"
         ) from None
     try:
         where = endpoint_text(serving.address)
         found = {"control": where, "token": token}
-        yield {**found, "page": f"http://{where}/#token={token}"} if web else found
+        yield {**found, "page": f"http://{where}/#token={token}"} if page else found
     finally:
         await serving.stop()
-
-
-def _origin(name: str, job: Job, target: Target, topics: Mapping[uuid.UUID, str]) -> Origin:
-    """Where the page's exchanges are from. Of scenarios that were replaced nothing is known."""
-    from barnabas.captures.capture import open_capture as opened
-    from barnabas.captures.kafka.context import Context
-    from barnabas.page.forms import Origin
-
-    def context() -> Context:
-        found = Context()
-        found.topics.update(topics)
-        return found
-
-    def scenarios() -> list[tuple[int, str]]:
-        scenario = target.scenario
-        return [] if scenario is None else [(0, scenario.meta()["scenario"])]
-
-    capture, faults = job.capture, job.options.faults
-    packets = None if capture is None else partial(opened, capture)
-    return Origin(name, packets, scenarios, faults, context)
 
 
 def _write_token(path: Path, token: str) -> None:

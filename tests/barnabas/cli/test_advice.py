@@ -21,7 +21,16 @@ from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.scenario.json_schema import scenario_schema
 from tests.places import ROOT
 
-PLACES: Final = ("barnabas", "captures", "experiments", "fuzz", "peers", "pipeline", "proxy")
+PLACES: Final = (
+    "barnabas",
+    "captures",
+    "experiments",
+    "fuzz",
+    "page",
+    "peers",
+    "pipeline",
+    "proxy",
+)
 
 KAFKA: Final = frozenset(
     line

@@ -1,0 +1,50 @@
+"""The page over a running proxy."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from functools import partial
+
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.host_port import endpoint_text
+from barnabas.captures.kafka.context import Context
+from barnabas.cli.proxy.job import Job
+from barnabas.page.api import application
+from barnabas.page.forms import Origin
+from barnabas.proxy.control.history import History
+from barnabas.proxy.control.target import Target
+
+
+def paged(
+    job: Job,
+    keeps: int,
+    target: Target,
+    history: History,
+    topics: Mapping[uuid.UUID, str],
+    steering: list[Route],
+) -> ASGIApp:
+    """The page, and what steers the proxy; without its guard."""
+    name = ", ".join(map(endpoint_text, job.options.bootstrap))
+    source = {"kind": "live", "name": name, "keeps": keeps}
+    return application(history, topics, source, steering, origin=_origin(name, job, target, topics))
+
+
+def _origin(name: str, job: Job, target: Target, topics: Mapping[uuid.UUID, str]) -> Origin:
+    """Where the page's exchanges are from. Of scenarios that were replaced nothing is known."""
+
+    def context() -> Context:
+        found = Context()
+        found.topics.update(topics)
+        return found
+
+    def scenarios() -> list[tuple[int, str]]:
+        scenario = target.scenario
+        return [] if scenario is None else [(0, scenario.meta()["scenario"])]
+
+    capture, faults = job.capture, job.options.faults
+    packets = None if capture is None else partial(open_capture, capture)
+    return Origin(name, packets, scenarios, faults, context)
