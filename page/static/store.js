@@ -4,7 +4,7 @@ const address = new URLSearchParams(location.hash.slice(1));
 export const state = {
   view: address.get("view") ?? "exchanges",
   filter: address.get("filter") ?? "",
-  chosen: address.has("at") ? Number(address.get("at")) : null,
+  chosen: /^\d{1,15}$/.test(address.get("at")) ? Number(address.get("at")) : null,
   source: {kind: "", name: "", first: 0, end: 0, over: false, trouble: ""},
   problem: "",
   help: false,

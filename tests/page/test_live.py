@@ -134,3 +134,12 @@ def test_a_page_that_nobody_sees_asks_for_nothing() -> None:
         page.evaluate(HIDE, False)
         page.wait_for_timeout(1500)
         assert {url.rpartition("/")[2].partition("?")[0] for url in asked} >= {"follow", "status"}
+
+
+def test_an_address_that_means_nothing_is_an_exchange_less() -> None:
+    with (
+        barnabas("open", "captures/samples/faults.pcapng") as ready,
+        page_at(ready["page"] + "&at=abc&view=nope") as page,
+    ):
+        page.wait_for_selector("main.exchanges .rows .api")
+        assert page.locator("aside").count() == 0
