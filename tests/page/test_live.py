@@ -80,6 +80,25 @@ def test_a_connection_is_paused_and_goes_on_as_a_client_sees_it() -> None:
         assert writer.flush(20) == 0
 
 
+def test_a_client_receives_what_somebody_made_of_a_message_that_waited() -> None:
+    """Another offset in the answer to a Produce request, as librdkafka reports it."""
+    offsets: list[int] = []
+    with proxied() as ready, page_at(ready["page"]) as page:
+        page.get_by_role("button", name="Breakpoints").click()
+        page.get_by_label("API").fill("Produce")
+        page.get_by_label("direction").select_option("response")
+        page.get_by_role("button", name="Stop at these").click()
+        page.get_by_role("region", name="Breakpoints").wait_for()
+        writer = producer(ready)
+        writer.produce("orders", b"1", on_delivery=lambda _, sent: offsets.append(sent.offset()))
+        assert writer.flush(1) == 1
+        page.get_by_role("button", name=re.compile(r"^\d+\.\d+$")).click()
+        page.get_by_label("responses[0].partition_responses[0].base_offset").fill("4242")
+        page.get_by_role("button", name="Let go changed").click()
+        assert writer.flush(20) == 0
+    assert offsets == [4242]
+
+
 def test_what_comes_from_the_wire_is_text() -> None:
     """Markup as a client id, control characters as a topic, a header of 1 MiB."""
     with proxied() as ready, page_at(ready["page"]) as page:
