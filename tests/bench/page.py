@@ -57,7 +57,7 @@ class Looked:
     heap_mib: float = 0.0
     """Of the page's JavaScript."""
     proxy_mib: float = 0.0
-    """Of the process that has the API."""
+    """Of all processes of the proxy, with a pretty log: what they share counts once."""
 
 
 def paced(pipe: Connection) -> None:
@@ -185,7 +185,7 @@ def table(found: list[Looked]) -> Table:
     """Medians over the rounds."""
     made = Table(title=f"the page, in a browser on the same cores ({machine.describe()})")
     for name in ("a second", "p50 ms", "page open", "ratio", "p99 ms", "page open", "longest task ms",
-                 "known of sent", "page MiB", "API MiB"):  # fmt: skip
+                 "known of sent", "page MiB", "proxy MiB"):  # fmt: skip
         made.add_column(name, justify="right")
     for one in found:
         alone, watched = median(one.alone), median(one.open)

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.live.capture_ring import CapturePump, CaptureRingSink
 from barnabas.captures.live.lock import RecordLock
-from barnabas.captures.live.ring import Ring
+from barnabas.captures.live.ring import SIZE, Ring
 from barnabas.captures.live.sink import RingSink
 from barnabas.captures.live.writer import RingWriter
 from barnabas.captures.writing.writer import CaptureWriter, head
@@ -23,6 +23,9 @@ from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.workers.supervisor import Supervisor
 from barnabas.proxy.workers.worker import Told
+
+SHOWN: Final = 16 << 20
+"""Bytes that may wait for control port and page: of more, some is lost to them, and counted."""
 
 PAGE: Final = 32 << 20
 """Bytes of bodies that the page holds at most."""
@@ -48,7 +51,8 @@ class Streams:
         self._job = job
         self._meta = meta
         self._locks = [RecordLock() for _ in range(3)] if job.supervised else [None, None, None]
-        logs, controls, captures = (Ring(lock=lock) for lock in self._locks)
+        sizes = (SIZE, SHOWN, SIZE)
+        logs, controls, captures = map(Ring, sizes, self._locks)
         self.log = LogStream(logs, meta, job.log_waits)
         self.controls, self.captures = controls, captures
 
