@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import re
+import socket
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from confluent_kafka import Producer
 
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.page.browser import LOOKS, axe, barnabas, page_at
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 HIDE = """hidden => {
   Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
@@ -61,23 +65,51 @@ def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyon
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_connection_is_paused_and_goes_on_as_a_client_sees_it() -> None:
+def pressed(page: Page, name: str) -> None:
+    """The button of this name, in each row of the writer that has one."""
+    buttons = page.locator("tr", has_text="writer").get_by_role("button", name=name)
+    for one in reversed(buttons.all()):
+        one.click()
+
+
+def listens(address: str) -> bool:
+    """Whether anybody does."""
+    host, port = address.split(":")
+    try:
+        socket.create_connection((host, port)).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def test_the_hand_on_connections_and_on_the_proxy_is_what_a_client_feels() -> None:
+    """Paused, one frame of each direction let through, resumed, closed; and drained."""
     with proxied() as ready, page_at(ready["page"]) as page:
         writer = producer(ready, **{"client.id": "writer"})
         writer.produce("orders", b"1")
         assert writer.flush(20) == 0
-        page.wait_for_selector("nav button")
         page.get_by_role("button", name="Network").click()
-        page.locator("tr:has-text('writer') button:has-text('Pause')").first.wait_for()
-        while (pauses := page.locator("tr:has-text('writer') button:has-text('Pause')")).count():
-            pauses.first.click()
-            page.wait_for_timeout(100)
+        page.wait_for_timeout(1500)  # by then all connections are listed
+        pressed(page, "Pause")
         writer.produce("orders", b"2")
         assert writer.flush(1.5) == 1
-        while (resumes := page.get_by_role("button", name="Resume")).count():
-            resumes.first.click()
-            page.wait_for_timeout(100)
+        pressed(page, "Step request")
+        pressed(page, "Step response")
         assert writer.flush(20) == 0
+        writer.produce("orders", b"3")
+        assert writer.flush(1.5) == 1
+        pressed(page, "Resume")
+        assert writer.flush(20) == 0
+        with page.expect_response(re.compile("/close$")):
+            pressed(page, "Close")
+        writer.produce("orders", b"4")
+        assert writer.flush(20) == 0
+        page.evaluate("window.confirm = () => true")
+        with page.expect_response(re.compile("/drain$")):
+            page.get_by_role("button", name="Drain and stop").click()
+        page.goto("about:blank")  # what it asks now nobody answers
+        while listens(ready["listen"]):
+            page.wait_for_timeout(100)
 
 
 def test_a_client_receives_what_somebody_made_of_a_message_that_waited() -> None:
