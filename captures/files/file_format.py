@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from barnabas.captures.files import pcap, pcapng_file
-from barnabas.captures.files.growth import GrowingFile, Growth
+from barnabas.captures.files.growth import GrowingFile, Growth, Prompt
 from barnabas.captures.files.pcapng import MAGIC, Block, CaptureError, Run, Section, each
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ class CaptureFile:
     def __init__(self, path: Path, growth: Growth | None = None) -> None:
         self._file: io.FileIO = path.open("rb", buffering=0)
         self._raw: io.RawIOBase = self._file
+        self._reader: type[io.BufferedReader] = io.BufferedReader
         if growth is not None:
+            self._reader = Prompt
             self._raw = GrowingFile(self._file, lambda: growth.more(path))
         self._unpacked: io.BufferedReader | None = None
         """Kept: when it goes, the file is closed."""
@@ -57,7 +59,7 @@ class CaptureFile:
 
     def runs(self) -> Iterator[Block | Run]:
         """The same, with packets that have no options in runs."""
-        file = self._unpacked = unpacked(self._raw)
+        file = self._unpacked = unpacked(self._raw, self._reader)
         magic = file.peek(16)[:16]
         if magic[:4] in pcap.MAGICS:
             return chain([Section((), "", 0)], pcap.read_runs(file))
@@ -79,9 +81,11 @@ class CaptureFile:
         self.close()
 
 
-def unpacked(file: io.RawIOBase) -> io.BufferedReader:
+def unpacked(
+    file: io.RawIOBase, reader: type[io.BufferedReader] = io.BufferedReader
+) -> io.BufferedReader:
     """A file as it is, or what a packed one holds; reading raises CaptureError where that is broken."""
-    plain = _buffered(file)
+    plain = _buffered(file, reader)
     magic = plain.peek(4)[:4]
     if magic.startswith(_GZIP):
         return _buffered(_Stream(gzip.GzipFile(fileobj=plain).read1))
@@ -90,9 +94,9 @@ def unpacked(file: io.RawIOBase) -> io.BufferedReader:
     return plain
 
 
-def _buffered(raw: Any) -> io.BufferedReader:
+def _buffered(raw: Any, reader: type[io.BufferedReader] = io.BufferedReader) -> io.BufferedReader:
     # small, for a look at how it begins: who reads more at once reads past it
-    return io.BufferedReader(raw)
+    return reader(raw)
 
 
 def _zstd(file: io.BufferedReader) -> Callable[[int], bytes]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 QUIET: Final = 60.0
 """Seconds without a write after which a capture is over."""
 
+MOST: Final = 1 << 18
+"""Bytes that are read at once."""
+
 PAUSE: Final = 0.2
 """Seconds between two looks."""
 
@@ -70,3 +73,14 @@ class GrowingFile(io.RawIOBase):
             if not self._more():
                 return self._file.readinto(buffer) or 0
         return read
+
+
+class Prompt(io.BufferedReader):
+    """Gives what there is at once: `io.BufferedReader` waits until what it is to fill is full."""
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read what is there, at least a byte; 0: the file is over."""
+        with memoryview(buffer).cast("B") as view:
+            read = self.read1(min(len(view), MOST))
+            view[: len(read)] = read
+        return len(read)

@@ -67,3 +67,18 @@ def test_one_that_asks_to_stop_ends_it(tmp_path: Path) -> None:
     path.write_bytes(DATA[:9_000])
     growth = Growth(lambda _: True)
     assert list(open_capture(path, growth=growth).exchanges())
+
+
+@pytest.mark.parametrize("size", [5_000, 20_000])
+def test_what_is_there_is_given_before_more_comes(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "run.pcapng"
+    path.write_bytes(DATA[:size])
+    found, paused_at = 0, []
+
+    def pause(_: float) -> bool:
+        paused_at.append(found)
+        return True
+
+    for _ in open_capture(path, growth=Growth(pause)).exchanges():
+        found += 1
+    assert paused_at[0] > 0
