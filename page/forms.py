@@ -45,11 +45,18 @@ class Origin:
 
 def of_capture(capture: Capture, again: Callable[[], Capture]) -> Origin:
     """Those of a capture that is read; `again` opens it anew."""
+
+    def context() -> Context:
+        try:
+            return again().context
+        except Unreadable:  # it is gone, or another file has its place
+            return Context()
+
     return Origin(
         capture.name,
         packets=again,
         scenarios=lambda: capture.reader.scenarios,
-        context=lambda: again().context,
+        context=context,
     )
 
 

@@ -221,3 +221,20 @@ def test_every_form_can_be_asked_for() -> None:
             assert found.body
 
     asked(sample("faults.pcapng"), ask)
+
+
+@pytest.mark.parametrize("form", [form.name for form in FORMS])
+def test_what_is_held_is_given_also_when_the_capture_is_gone(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "run.pcapng"
+    path.write_bytes((SAMPLES / "faults.pcapng").read_bytes())
+
+    def made() -> Any:
+        found = shown(path)
+        path.unlink()
+        return found
+
+    def ask(take: Take) -> None:
+        found = take(form=form)
+        assert found.status == 200, found.body
+
+    asked(made, ask)
