@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -45,6 +46,23 @@ STREAMS: Final = 8
 """Streams at a time."""
 
 
+class _Digits(Convertor[int]):
+    """A number in a path: any other, also one that is too long for Python, is not there."""
+
+    regex = f"[0-9]{{1,{DIGITS}}}"
+
+    def convert(self, value: str) -> int:
+        """The number."""
+        return int(value)
+
+    def to_string(self, value: int) -> str:
+        """Its digits."""
+        return str(value)
+
+
+register_url_convertor("digits", _Digits())
+
+
 @dataclass(slots=True)
 class Exchanges:
     """The endpoints. source: what the page is to know of where the exchanges are from. trouble: why no more
@@ -64,7 +82,7 @@ class Exchanges:
             Route("/columns", self.columns),
             Route("/exchanges/follow", self.follow),
             Route("/exchanges/rows", self.rows),
-            Route("/exchanges/{number:int}", self.exchange),
+            Route("/exchanges/{number:digits}", self.exchange),
         ]
 
     async def about(self, _: Request) -> Response:

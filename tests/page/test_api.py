@@ -176,3 +176,11 @@ def test_records_are_inside_with_their_keys_values_and_headers() -> None:
         assert inside["response"] == {}
 
     asked("faults.pcapng", ask)
+
+
+@pytest.mark.parametrize("digits", [18, 19, 5_000])
+def test_an_exchange_of_any_number_is_there_or_not(digits: int) -> None:
+    def ask(get: Get, _: str) -> None:
+        assert get(f"/exchanges/{'9' * digits}", Authorization="Bearer secret")[0] == 404
+
+    asked("faults.pcapng", ask)
