@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -136,7 +137,13 @@ class Exchanges:
 
     async def _passing(self, after: int, passes: Filter) -> tuple[list[tuple[int, int]], int]:
         some = self.history.behind(after, LOOKS)
-        numbers = await asyncio.to_thread(lambda: [n for n, each in some if passes(each)])
+        gone = threading.Event()  # the reader: the thread would go on, and a stop wait for it
+        try:
+            numbers = await asyncio.to_thread(
+                lambda: [n for n, each in some if not gone.is_set() and passes(each)]
+            )
+        finally:
+            gone.set()
         return runs_of(numbers), some[-1][0] if some else self.history.count - 1
 
     async def _more(self, after: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -101,3 +102,24 @@ def test_a_stream_says_now_and_then_that_it_is_alive(monkeypatch: pytest.MonkeyP
         assert (await asyncio.wait_for(anext(lines), 5))["runs"] == []
 
     run(main())
+
+
+def test_a_filter_is_asked_no_more_when_its_reader_has_gone() -> None:
+    asked: list[int] = []
+
+    def slow(one: Exchange) -> bool:
+        asked.append(one.correlation_id)
+        time.sleep(0.01)
+        return True
+
+    async def main() -> None:
+        history = History(most=LOOKS)
+        added(history, LOOKS)
+        reader = asyncio.ensure_future(anext(follow(history, -1, slow)))
+        while not asked:
+            await asyncio.sleep(0.001)
+        reader.cancel()
+        await asyncio.wait({reader})
+
+    run(main())  # waits for threads
+    assert len(asked) < LOOKS // 2
