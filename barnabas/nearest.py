@@ -9,6 +9,10 @@ NEAR = 0.6
 """Of what may be a known name, or another thing: below that nothing is suggested."""
 
 
+LONGEST = 200
+"""Characters of what may be a name: seconds go by until it is told that a text of 64 KiB is none."""
+
+
 def nearest(name: str, known: Iterable[str], cutoff: float = 0) -> str | None:
     """The known name most like this one, in any case; None: none is, or none by the cutoff (0 to 1).
 
@@ -19,6 +23,8 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0) -> str | None:
     >>> nearest("embeded", ["apache", "embedded"], cutoff=0.6)
     'embedded'
     """
+    if len(name) > LONGEST:
+        return None
     matcher: SequenceMatcher[str] = SequenceMatcher(autojunk=False)
     matcher.set_seq2(name.lower())
 

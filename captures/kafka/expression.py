@@ -18,6 +18,11 @@ MAX_DEPTH: Final = 250
 """Parts of a condition within each other: JMESPath takes two of the 1,000 calls that Python has for each."""
 
 
+MAX_LENGTH: Final = 10_000
+"""Characters of a condition: a longer one takes a second or more to compile, and much memory, which JMESPath
+keeps."""
+
+
 class Unclear(ValueError):
     """A condition can't be decided on this body, and why."""
 
@@ -99,6 +104,8 @@ def expression(text: str) -> Expression:
     >>> expression("latency_ms > 100 && api == 'Produce'").holds({"latency_ms": 101, "api": "Fetch"})
     False
     """
+    if len(text) > MAX_LENGTH:
+        raise ValueError(f"is longer than {MAX_LENGTH:,} characters")
     written = quote(text)
     try:
         with warnings.catch_warnings():  # text in backticks is old-fashioned, and understood

@@ -39,3 +39,7 @@ def test_nothing_is_near() -> None:
     assert did_you_mean("mine", ("lossy-network",), NEAR) == ""
     assert choices("mine", ("embedded", "apache")) == "; choose one of: embedded, apache"
     assert choices("apachy", ("embedded", "apache")) == "; did you mean 'apache'?"
+
+
+def test_a_long_text_is_no_name() -> None:
+    assert did_you_mean("delay" * 100, ("drop", "delay")) == ""

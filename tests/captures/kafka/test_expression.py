@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.captures.kafka.expression import MAX_DEPTH, expression, quote
+from barnabas.captures.kafka.expression import MAX_DEPTH, MAX_LENGTH, expression, quote
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,9 @@ def test_a_chain_is_decided_or_refused(sign: str) -> None:
     assert expression(longest).holds(row) == (sign == " && ")
     with pytest.raises(ValueError, match="is nested too deeply"):
         expression(f"{longest}{sign}a == 'x'")
+
+
+def test_a_condition_that_would_take_long_to_compile_is_refused() -> None:
+    assert expression("api" + " " * (MAX_LENGTH - 3)).roots == ("api",)
+    with pytest.raises(ValueError, match="longer than 10,000 characters"):
+        expression(f"[{','.join(['api'] * MAX_LENGTH)}]")
