@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -47,23 +46,6 @@ STREAMS: Final = 8
 """Streams at a time."""
 
 
-class _Digits(Convertor[int]):
-    """A number in a path: any other, also one that is too long for Python, is not there."""
-
-    regex = f"[0-9]{{1,{DIGITS}}}"
-
-    def convert(self, value: str) -> int:
-        """The number."""
-        return int(value)
-
-    def to_string(self, value: int) -> str:
-        """Its digits."""
-        return str(value)
-
-
-register_url_convertor("digits", _Digits())
-
-
 @dataclass(slots=True)
 class Exchanges:
     """The endpoints. source: what the page is to know of where the exchanges are from. trouble: why no more
@@ -83,7 +65,7 @@ class Exchanges:
             Route("/columns", self.columns),
             Route("/exchanges/follow", self.follow),
             Route("/exchanges/rows", self.rows),
-            Route("/exchanges/{number:digits}", self.exchange),
+            Route("/exchanges/{number}", self.exchange),
         ]
 
     async def about(self, _: Request) -> Response:
@@ -168,7 +150,7 @@ class Exchanges:
 
     async def exchange(self, request: Request) -> Response:
         """One with all there is to it."""
-        number = request.path_params["number"]
+        number = _number(request.path_params["number"], "exchange")
         found = self.history.get(number)
         if found is None:
             raise HTTPException(404, f"exchange {number} is not held (any longer)")

@@ -178,9 +178,11 @@ def test_records_are_inside_with_their_keys_values_and_headers() -> None:
     asked("faults.pcapng", ask)
 
 
-@pytest.mark.parametrize("digits", [18, 19, 5_000])
-def test_an_exchange_of_any_number_is_there_or_not(digits: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "status"), [("9" * 18, 404), ("9" * 5_000, 400), ("-1", 400), ("no", 400)]
+)
+def test_an_exchange_that_is_not_there_is_no_error_of_the_server(number: str, status: int) -> None:
     def ask(get: Get, _: str) -> None:
-        assert get(f"/exchanges/{'9' * digits}", Authorization="Bearer secret")[0] == 404
+        assert get(f"/exchanges/{number}", Authorization="Bearer secret")[0] == status
 
     asked("faults.pcapng", ask)
