@@ -435,7 +435,7 @@ class Waiting(TypedDict):
 
 
 class Record(TypedDict):
-    """A record; base64: key and value are. timestamp: ms since the epoch, or -1."""
+    """A record; base64: key, value and the values of headers are. timestamp: ms since the epoch, or -1."""
 
     offset: int
     timestamp: int

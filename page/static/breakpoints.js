@@ -76,26 +76,30 @@ function Stops() {
       ["left by itself", rule => rule.timed_out, "number"], ["to stop next", rule => rule.to_fire || "", "number"], ["", hand]]}/>`}`;
 }
 
-// one message; `edits` has the JSON of new values by path, `removed` the elements that are taken out, `rewritten` by
-// path and place what is put into records
+// one message. All that is changed is held as the JSON of what is put there, "" while it is none: `edits` by path, `added`
+// by a number of its own, `rewritten` by path and place of a record and what of it. `removed`: elements that are taken out
 function Message({id, now, listed, decided}) {
   const [found, put] = useState(null), [problem, say] = useState("");
-  const [edits, edit] = useState({}), [removed, remove] = useState([]), [rewritten, rewrite] = useState({}), [hex, setHex] = useState(null), [error, setError] = useState("");
+  const [edits, edit] = useState({}), [added, add] = useState({}), [removed, remove] = useState([]), [rewritten, rewrite] = useState({});
+  const [hex, setHex] = useState(null), [error, setError] = useState("");
   useEffect(() => {
     let over = false;
     get("/breakpoints/" + id).then(value => over || put(value), problem => over || say(problem.message));
     return () => { over = true; };
   }, []);
   const send = body => call("POST", "/breakpoints/" + id, body).then(decided, problem => say(problem.message));
-  const set = Object.entries(edits).map(([path, text]) => `${JSON.stringify(path)}: ${text}`).join(", ");
+  const texts = ({where, ...parts}) => Object.values(parts);
+  const wrong = [...Object.values(edits), ...Object.values(added).map(each => each.text), ...Object.values(rewritten).flatMap(texts)].includes("");
+  const pairs = parts => Object.entries(parts).map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(", ");
   // from the last on, so that the places of the others hold
   const out = [...removed].sort((a, b) => b.localeCompare(a, "en", {numeric: true}));
-  const wrong = Object.values(edits).includes(""), changes = [set && `"set": {${set}}`, out.length && `"remove": ${JSON.stringify(out)}`].filter(Boolean);
-  // records first, while the paths to them hold
-  const does = [...Object.values(rewritten).map(each => JSON.stringify({rewrite: each})), ...changes.length ? [`{"edit": {${changes.join(", ")}}}`] : []];
+  const changes = [pairs(edits) && `"set": {${pairs(edits)}}`, out.length && `"remove": ${JSON.stringify(out)}`].filter(Boolean);
+  // records first, while the paths to them hold; what is added comes behind what is there
+  const does = [...Object.values(rewritten).map(({where, ...parts}) => `{"rewrite": {${pairs(where)}, ${pairs(parts)}}}`),
+    ...Object.values(added).map(({path, text}) => `{"edit": {"append": {${JSON.stringify(path)}: ${text}}}}`), ...changes.length ? [`{"edit": {${changes.join(", ")}}}`] : []];
   const change = () => send(hex !== null ? JSON.stringify({replace: {hex}}) : does.length ? `[${does.join(", ")}]` : "");
   const changed = hex !== null || does.length > 0;
-  const tree = {found, edits, edit, removed, remove, rewritten, rewrite};
+  const tree = {found, edits, edit, added, add, removed, remove, rewritten, rewrite};
   if (!found) return html`<p class=${problem ? "problem" : "none"} role="status">${plain(problem || "…")}</p>`;
   return html`<article class="waiting" aria-label=${`Message ${id}`}>
     <h2>${found.id} ${plain(found.api)} v${found.version} ${found.direction}</h2>
@@ -107,7 +111,7 @@ function Message({id, now, listed, decided}) {
     ${found.masked && html`<p class="none">Some of it is hidden here; what you do not change leaves as it came.</p>`}
     <div class="bar">
       <button class="main" disabled=${wrong} onClick=${change}>${changed ? "Let go changed" : "Let go"}</button>
-      ${changed && html`<button onClick=${() => { edit({}); remove([]); rewrite({}); setHex(null); }}>Undo changes</button>`}
+      ${changed && html`<button onClick=${() => { edit({}); add({}); remove([]); rewrite({}); setHex(null); }}>Undo changes</button>`}
       ${found.direction === "request" && html`<form class="bar" onSubmit=${event => { event.preventDefault(); send(JSON.stringify({respond: {error}})); }}>
         <input aria-label="error" list="errors" placeholder="error" value=${error} onInput=${event => setError(event.target.value)} spellcheck=${false}/>
         <datalist id="errors">${ERRORS.map(name => html`<option value=${name}/>`)}</datalist><button disabled=${!error}>Answer with it</button></form>`}
@@ -126,7 +130,7 @@ const spaced = hex => hex.replace(/(.{8})(?=.)/g, "$1 ");
 // a tree whose leaves are fields of a form; the server looks at types
 function Fields({value, path, tree}) {
   const [shown, more] = useState(ITEMS);
-  const {found, edits, edit, removed, remove} = tree;
+  const {found, edits, edit, added, add, removed, remove} = tree;
   const all = Object.entries(value), list = Array.isArray(value);
   const change = (at, text, before) => edit(({[at]: _, ...rest}) => text === before ? rest : {...rest, [at]: text});
   return html`<ul>${all.slice(0, shown).map(([key, each]) => {
@@ -141,28 +145,39 @@ function Fields({value, path, tree}) {
     if (found.records[at]?.length) return html`<li key=${key}><${Records} path=${at} name=${key} tree=${tree}/></li>`;
     const type = found.types[at.replace(/\[\d+\]/g, "[]")];
     return html`<li key=${key}><label><span class="key">${plain(key)}</span> <${Field} path=${at} value=${each} text=${edits[at]} change=${change}/></label>${type && html` <small>${type}</small>`}${cut}</li>`;
-  })}${all.length > shown && html`<li><button onClick=${() => more(shown + 10 * ITEMS)}>${all.length - shown} more</button></li>`}</ul>`;
+  })}${all.length > shown && html`<li><button onClick=${() => more(shown + 10 * ITEMS)}>${all.length - shown} more</button></li>`}
+    ${list && Object.entries(added).filter(([_, one]) => one.path === path).map(([number, one]) => html`<li key=${"+" + number}><span class="key">+</span>
+      <button aria-label=${`Remove what is added to ${path}`} onClick=${() => add(({[number]: _, ...rest}) => rest)}>×</button> <${Added} path=${path} like=${one.like} put=${text => add(all => ({...all, [number]: {...one, text}}))}/></li>`)}
+    ${list && html`<li><button aria-label=${`Add to ${path}`} title="one more, like the last" onClick=${() => add(found => ({...found, [1 + Math.max(0, ...Object.keys(found))]:
+      {path, like: all.at(-1)[1], text: JSON.stringify(all.at(-1)[1])}}))}>+</button></li>`}</ul>`;
+}
+
+// one more element of an array, as JSON
+function Added({path, like, put}) {
+  const [typed, type] = useState(JSON.stringify(like, null, 1)), fits = valid(typed);
+  const here = useRef();
+  useEffect(() => here.current.focus(), []);
+  return html`<textarea ref=${here} aria-label=${`added to ${path}`} class=${fits ? "edited" : "wrong"} aria-invalid=${fits ? undefined : "true"} spellcheck=${false}
+    rows=${Math.min(12, typed.split("\n").length)} value=${typed} onInput=${event => { type(event.target.value); put(valid(event.target.value) ? event.target.value : ""); }}></textarea>`;
 }
 
 // the records of a set: what is put into one makes its batch anew
 function Records({path, name, tree: {found, rewritten, rewrite}}) {
   const all = found.records[path];
-  const put = (record, side, before, text) => rewrite(({[`${path}#${record}`]: old, ...rest}) => {
-    const {[side]: _, ...kept} = old ?? {path, record, base64: all[record].base64};
-    const now = text === before ? kept : {...kept, [side]: text};
-    return "key" in now || "value" in now ? {...rest, [`${path}#${record}`]: now} : rest;
+  const put = (record, part, text, before) => rewrite(({[`${path}#${record}`]: old, ...rest}) => {
+    const where = {path: JSON.stringify(path), record, base64: all[record].base64}, {[part]: _, ...kept} = old ?? {where};
+    const now = text === before ? kept : {...kept, [part]: text};
+    return Object.keys(now).length > 1 ? {...rest, [`${path}#${record}`]: now} : rest;
   });
-  const part = (each, record, side) => {
-    const now = rewritten[`${path}#${record}`] ?? {}, text = side in now ? now[side] : each[side], at = `${path} record ${record} ${side}`;
-    return html`<label><span class="key">${side}</span> <input aria-label=${at} class=${side in now ? "edited" : ""} placeholder=${text === null ? "null" : ""} spellcheck=${false}
-      value=${text ?? ""} size=${Math.min(LONG, Math.max(6, (text ?? "").length + 1))} onInput=${event => put(record, side, each[side], event.target.value)}/></label> `;
-  };
+  const part = (each, record, name, text = each[name]) => html`<label><span class="key">${name}</span> <${Field} path=${`${path} record ${record} ${name}`}
+    value=${text ?? ""} none=${text === null} text=${rewritten[`${path}#${record}`]?.[name]} change=${(_, now, before) => put(record, name, now, before)}/></label> `;
   return html`<details open><summary><span class="key">${plain(name)}</span> ${all.length} records</summary>
-    <ul>${all.map((each, record) => html`<li key=${record}><span class="key">${each.offset}</span> ${part(each, record, "key")}${part(each, record, "value")}${each.base64 && html`<small>base64</small>`}</li>`)}</ul></details>`;
+    <ul>${all.map((each, record) => html`<li key=${record}><span class="key">${each.offset}</span> ${
+      ["key", "value", "timestamp", "headers"].map(name => part(each, record, name))}${each.base64 && html`<small>base64</small>`}</li>`)}</ul></details>`;
 }
 
-// a text is typed as it is; all else is JSON. text: the JSON of another value, "" if it is none
-function Field({path, value, text, change}) {
+// a text is typed as it is; all else is JSON. text: the JSON of another value, "" if it is none; none: it is a text, and null now
+function Field({path, value, none, text, change}) {
   const [typed, type] = useState(null);
   const kind = typeof value, before = JSON.stringify(value);
   useEffect(() => { if (text === undefined) type(null); }, [text]);
@@ -175,7 +190,7 @@ function Field({path, value, text, change}) {
     return html`<select ...${look} value=${text ?? before} onChange=${event => input(event.target.value)}>${["true", "false"].map(each => html`<option value=${each}>${each}</option>`)}</select>`;
   }
   const shown = typed ?? (kind === "string" ? value : before);
-  return html`<input ...${look} value=${shown} size=${Math.min(LONG, Math.max(6, shown.length + 1))} spellcheck=${false} onInput=${event => input(event.target.value)}/>`;
+  return html`<input ...${look} value=${shown} placeholder=${none ? "null" : undefined} size=${Math.min(LONG, Math.max(6, shown.length + 1))} spellcheck=${false} onInput=${event => input(event.target.value)}/>`;
 }
 
 function valid(text) {

@@ -109,21 +109,18 @@ def _records(data: bytes) -> Iterator[records.Record]:
 
 
 def _record(record: records.Record) -> dict[str, Any]:
+    parts = [record.key, record.value, *(value for _, value in record.headers)]
+    coded = False
     try:
-        texts = [None if part is None else part.decode() for part in (record.key, record.value)]
-        coded = False
+        key, value, *values = [None if part is None else part.decode() for part in parts]
     except UnicodeDecodeError:
-        parts = (record.key, record.value)
-        texts = [None if part is None else base64_text(part) for part in parts]
+        key, value, *values = [None if part is None else base64_text(part) for part in parts]
         coded = True
     return {
         "offset": record.offset,
         "timestamp": record.timestamp,
-        "key": texts[0],
-        "value": texts[1],
+        "key": key,
+        "value": value,
         "base64": coded,
-        "headers": [
-            [name, None if value is None else value.decode("utf-8", "backslashreplace")]
-            for name, value in record.headers
-        ],
+        "headers": [[name, text] for (name, _), text in zip(record.headers, values, strict=True)],
     }

@@ -1,5 +1,5 @@
-"""`rewrite`: the receiver gets records with another key or value; sizes, counts and checksums of their
-batches fit again.
+"""`rewrite`: the receiver gets records with another key, value, timestamp or other headers; sizes, counts and
+checksums of their batches fit again.
 
 acks=0: as any request.
 Order: kept.
@@ -11,6 +11,8 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
@@ -34,8 +36,14 @@ _CRC: Final = (12, 12, 17)
 """Where the checksum stands, by magic."""
 
 
-class Rewrite(Settings, json_schema_extra=some_of("key", "value")):
-    """The receiver gets records with another key or value; their batches are made anew around them."""
+_CHANGES: Final = ("key", "value", "timestamp", "headers")
+
+Header = Annotated[tuple[str, str | None], Field(strict=False)]
+
+
+class Rewrite(Settings, json_schema_extra=some_of(*_CHANGES)):
+    """The receiver gets records with another key, value, timestamp or other headers; their batches are made
+    anew around them."""
 
     path: Path | None = None
     """A record set, or several (`topic_data[*].partition_data[*].records`); all of the message if absent."""
@@ -45,8 +53,12 @@ class Rewrite(Settings, json_schema_extra=some_of("key", "value")):
     """Another key, in UTF-8; null: none."""
     value: str | None = None
     """Another value, in UTF-8; null: none, as a tombstone has it."""
+    timestamp: Annotated[int, Field(ge=-(1 << 63), lt=1 << 63)] = -1
+    """Another time, in ms since 1970; -1: none."""
+    headers: tuple[Header, ...] = Field(default=(), strict=False, examples=[[["trace", "1f"]]])
+    """All of its headers: name and value in UTF-8, or null."""
     base64: bool = False
-    """Key and value stand here in base64."""
+    """Key, value and the values of headers stand here in base64."""
     crc: Literal["right", "wrong"] = "right"
     """Whether the checksums of these batches fit."""
 
@@ -54,14 +66,12 @@ class Rewrite(Settings, json_schema_extra=some_of("key", "value")):
 
     @model_validator(mode="after")
     def _some(self) -> Self:
-        if not {"key", "value"} & self.model_fields_set:
-            raise ValueError("give key or value")
-        if self.base64:
-            try:
-                for name in ("key", "value"):
-                    base64.b64decode(getattr(self, name) or "", validate=True)
-            except (binascii.Error, ValueError):
-                raise ValueError("key and value: not in base64") from None
+        if not self.model_fields_set.intersection(_CHANGES):
+            raise ValueError(f"give {', '.join(_CHANGES[:-1])} or {_CHANGES[-1]}")
+        try:
+            self.changes  # noqa: B018 - whether they can be read
+        except (binascii.Error, ValueError):
+            raise ValueError("key, value and headers: not in base64") from None
         return self
 
     @property
@@ -74,13 +84,20 @@ class Rewrite(Settings, json_schema_extra=some_of("key", "value")):
         return bool(record_sets(key, direction, version))
 
     @property
-    def changes(self) -> dict[str, bytes | None]:
-        """What is put in the place of a record's own."""
+    def changes(self) -> dict[str, Any]:
+        """What is put in the place of a record's own, as a Record has it."""
+        read = partial(base64.b64decode, validate=True) if self.base64 else str.encode
+
+        def held(text: str | None) -> bytes | None:
+            return None if text is None else read(text)
+
         found = {
-            name: getattr(self, name) for name in ("key", "value") if name in self.model_fields_set
+            "key": held(self.key),
+            "value": held(self.value),
+            "timestamp": self.timestamp,
+            "headers": tuple((name, held(value)) for name, value in self.headers),
         }
-        decode = base64.b64decode if self.base64 else str.encode
-        return {name: None if text is None else decode(text) for name, text in found.items()}
+        return {name: found[name] for name in _CHANGES if name in self.model_fields_set}
 
 
 def rewrite(config: Rewrite, message: Message, roll: Roll) -> Effects:
@@ -147,9 +164,13 @@ def _batch(config: Rewrite, batch: Batch, found: list[Record], before: int) -> t
         wanted = range(place, place + 1) if place in wanted else range(0)
     if batch.is_control or not wanted:
         return bytes(batch.data), 0
-    changes: Any = config.changes
+    changes = config.changes
     for place in wanted:
         found[place] = found[place]._replace(**changes)
+    if "timestamp" in changes:
+        if batch.timestamp_type != "CreateTime":
+            raise Unable(f"the time of these records is of {batch.timestamp_type}")
+        batch = replace(batch, max_timestamp=max(record.timestamp for record in found))
     raw = bytearray(records.rebuild(batch, found))
     if config.crc == "wrong":
         raw[_CRC[batch.magic]] ^= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -119,6 +120,14 @@ def test_a_client_gets_what_was_edited_and_the_next_message_is_left_alone(
             await field.fill("-7")
             await page.get_by_label("brokers[1].host").fill("näxt\x1b")
             await page.get_by_label("Remove brokers[2]").click()
+            for _ in range(2):
+                await page.get_by_label("Add to brokers").click()
+            await page.get_by_label("Remove what is added to brokers").first.click()
+            added = page.get_by_label("added to brokers", exact=True)
+            like = json.loads(await added.input_value())
+            await added.fill("{")
+            assert await page.get_by_role("button", name="Let go").is_disabled()
+            await added.fill(json.dumps({**like, "port": 4242}))
             assert await axe(page) == []
             for _ in range(2):  # the queue is asked for meanwhile
                 async with page.expect_response("**/breakpoints"):
@@ -127,7 +136,9 @@ def test_a_client_gets_what_was_edited_and_the_next_message_is_left_alone(
             await page.get_by_role("button", name="Let go changed").click()
             found = await body(reader)
             assert found["controller_id"] == -7
-            assert [broker["host"] for broker in found["brokers"]] == ["127.0.0.1", "näxt\x1b"]
+            assert found["brokers"][1]["host"] == "näxt\x1b"
+            assert found["brokers"][2] == {**like, "port": 4242}
+            assert len(found["brokers"]) == 3
             scenario = await page.get_by_label("Scenario").inner_text()
             assert "controller_id: -7" in scenario
             assert await page.locator("article.waiting").count() == 0
@@ -187,6 +198,12 @@ def test_records_are_edited_one_by_one_and_the_batch_fits_again() -> None:
             record = page.get_by_label("records record 1 value")
             assert await record.input_value() == "value 1"
             await record.fill("changed")
+            await page.get_by_label("records record 0 timestamp").fill("2000")
+            headers = page.get_by_label("records record 0 headers")
+            assert await headers.input_value() == "[]"
+            await headers.fill('[["h"')
+            assert await page.get_by_role("button", name="Let go").is_disabled()
+            await headers.fill('[["h", "x"], ["h", null]]')
             await page.get_by_label("topic_data[0].name").fill("u")
             await page.get_by_role("button", name="Let go changed").click()
             await it.until(lambda: seen)
@@ -194,7 +211,11 @@ def test_records_are_edited_one_by_one_and_the_batch_fits_again() -> None:
             (topic,) = api("Produce").request.codec(7).decode(body)["topic_data"]
             (batch,) = read(topic["partition_data"][0]["records"])
             assert (topic["name"], batch.crc_ok) == ("u", True)
-            assert [found.value for found in batch] == [b"value 0", b"changed", b"value 2"]
+            assert list(batch) == [
+                Record(0, 2000, None, b"value 0", (("h", b"x"), ("h", None))),
+                Record(1, 1000, None, b"changed"),
+                Record(2, 1000, None, b"value 2"),
+            ]
             writer.close()
 
     run(main())

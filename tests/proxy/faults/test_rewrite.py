@@ -87,6 +87,47 @@ def test_markers_stay() -> None:
     assert found.startswith(marker)
 
 
+@pytest.mark.parametrize("compression", ["none", "zstd"])
+def test_a_record_gets_another_time_and_other_headers(compression: Any) -> None:
+    batch = build([Record(0, 5, b"a", b"b"), Record(1, 6, b"c", b"d")], compression=compression)
+    headers = [["h", "x"], ["h", None], ["ü", ""]]
+    subject = produced(batch)
+    (found,) = done({"path": FIRST, "record": 0, "timestamp": 3, "headers": headers}, subject)
+    (one,) = read(found)
+    first, second = one
+    assert (one.crc_ok, one.base_timestamp, one.max_timestamp) == (True, 5, 6)
+    assert (first.timestamp, first.headers) == (3, (("h", b"x"), ("h", None), ("ü", b"")))
+    assert (first.key, first.value, second) == (b"a", b"b", Record(1, 6, b"c", b"d"))
+    (found,) = done({"path": FIRST, "record": 0, "timestamp": 9}, subject)
+    assert next(iter(read(found))).max_timestamp == 9
+
+
+def test_headers_can_stand_in_base64_and_be_taken_away() -> None:
+    (found,) = done({"path": FIRST, "headers": [["h", "/w=="]], "base64": True}, produced(TWO))
+    assert [record.headers for record in next(iter(read(found)))] == [(("h", b"\xff"),)] * 2
+    (found,) = done({"path": FIRST, "headers": []}, produced(TWO))
+    assert [record.headers for record in next(iter(read(found)))] == [()] * 2
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+def test_old_messages_have_no_headers(magic: int) -> None:
+    old = build([Record(0, 5 if magic else -1, b"a", b"b")], magic=magic)
+    with pytest.raises(Unable):
+        done({"path": FIRST, "headers": [["h", "x"]]}, produced(old))
+
+
+@pytest.mark.parametrize(
+    ("batch", "said"),
+    [
+        (build([Record(0, -1, b"a", b"b")], magic=0), "NoTimestampType"),
+        (build([Record(0, 7, b"a", b"b")], timestamp_type="LogAppendTime"), "LogAppendTime"),
+    ],
+)
+def test_a_time_that_is_not_the_producers_can_not_be_another(batch: bytes, said: str) -> None:
+    with pytest.raises(Unable, match=said):
+        done({"path": FIRST, "timestamp": 3}, produced(batch))
+
+
 @pytest.mark.parametrize(
     ("settings", "subject"),
     [
@@ -109,7 +150,13 @@ def test_where_there_is_no_such_record_it_can_not_be_done(
 
 @pytest.mark.parametrize(
     ("settings", "problem"),
-    [({}, "give key or value"), ({"key": "é", "base64": True}, "not in base64")],
+    [
+        ({}, "give key, value, timestamp or headers"),
+        ({"key": "é", "base64": True}, "not in base64"),
+        ({"headers": [["h", "é"]], "base64": True}, "not in base64"),
+        ({"headers": [["h"]]}, "headers"),
+        ({"timestamp": 1 << 63}, "timestamp"),
+    ],
 )
 def test_what_it_needs(settings: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValidationError, match=problem):
