@@ -312,6 +312,7 @@ class Message(TypedDict):
     began: str
     ended: str
     lost: bool
+    waits: bool
     reason: str
     size: int
     error: str | None

@@ -53,6 +53,10 @@ class Conversations:
         """The connections that are."""
         return list(self._open)
 
+    def under_way(self) -> list[Exchange]:
+        """The exchanges that are not over, as they stand. Any thread may ask."""
+        return [each for one in list(self._open.values()) for each in one.under_way()]
+
     def end_of(self, connection: int) -> Iterator[Exchange]:
         """The capture is over: the exchanges of a connection that are not."""
         yield from self._close(self._open[connection], "the capture ends")

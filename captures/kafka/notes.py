@@ -25,6 +25,9 @@ INFERRED: Final = "request not captured: API and version inferred from the respo
 ANSWERED_BY_PROXY: Final = "answered by the proxy"
 """Of a request that never left."""
 
+WAITS: Final = "waits in the proxy"
+"""Of a message that has not left yet."""
+
 REPEATED: Final = "the answer to a message that the client did not send"
 """Of the response to a repeated or injected request: it never leaves. Readers go by these words."""
 

@@ -88,6 +88,8 @@ class LiveReader:
 
     def __init__(self, file: io.BufferedIOBase, note: Callable[[Note], None]) -> None:
         self.restarts = -1
+        self.under_way: Callable[[], list[Exchange]] = list
+        """The exchanges that are not over, as they stand; none of a draft. Any thread may ask."""
         self._note = note
         self._blocks = read_runs(file)
         self._meta: dict[str, Any] | None = None
@@ -99,6 +101,7 @@ class LiveReader:
             self.restarts += 1
             draft = spoken_in(meta)
             source = Conversations() if draft is None else DraftConversations(draft)
+            self.under_way = source.under_way if isinstance(source, Conversations) else list
             for exchange in source.exchanges(self._events()):
                 if self._meta is not None:  # it was under way when something was lost
                     break

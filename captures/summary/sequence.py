@@ -1,8 +1,9 @@
 """Messages over a window of time: when each arrived at the proxy, and when it left.
 
 The same two times whatever a rule did: a delayed one leaves later, a dropped one never, and of two that were
-reordered the one that arrived first leaves last. Frames that the proxy repeats or injects are no messages
-of a client or broker, and are not here.
+reordered the one that arrived first leaves last. Of an exchange that is not over there is what has come so
+far, and its number is negative. Frames that the proxy repeats or injects are no messages of a client or
+broker, and are not here.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from heapq import nsmallest
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import STRAY, Exchange
+from barnabas.captures.kafka.notes import WAITS
 from barnabas.captures.kafka.wording import shorten
 from barnabas.specs.frames import Direction
 
@@ -24,6 +26,9 @@ RECENT: Final = 100
 NAME: Final = 256
 """Characters of a client id that a lane is named by."""
 
+PLACES: Final = 20
+"""Bits of a request's place on its connection that tell it from others."""
+
 ONE_SIDE: Final = "captured on one side only: when it left is not known"
 MADE: Final = "made by the proxy"
 
@@ -34,7 +39,7 @@ class Message(NamedTuple):
     at: int
     """When it was first seen, at the proxy."""
     number: int
-    """Of its exchange."""
+    """Of its exchange; negative: that is not over."""
     direction: Direction
     arrived: int | None
     """None: the proxy made it."""
@@ -45,10 +50,11 @@ class Message(NamedTuple):
     exchange: Exchange
 
     def row(self) -> dict[str, Any]:
-        """In JSON form, times as text. `lost`: it is known that it never left. `error` is a response's
-        (`Exchange.error`); when it began and ended, its rules and its note are the exchange's."""
+        """In JSON form, times as text. `lost`: it is known that it never left. `waits`: it is still in the
+        proxy. `error` is a response's (`Exchange.error`); when it began and ended, its rules and its note are
+        the exchange's."""
         exchange, asks = self.exchange, self.direction == "request"
-        broker = exchange.broker
+        broker, waits = exchange.broker, self.reason == WAITS
         return {
             "number": self.number,
             "direction": self.direction,
@@ -62,7 +68,8 @@ class Message(NamedTuple):
             "left": None if self.left is None else str(self.left),
             "began": str(exchange.ts),
             "ended": str(exchange.end),
-            "lost": self.left is None and exchange.sent is not None and not exchange.inferred,
+            "lost": not (self.left or waits or exchange.sent is None or exchange.inferred),
+            "waits": waits,
             "reason": self.reason,
             "size": exchange.request_size if asks else exchange.response_size,
             "error": None if asks else exchange.error,
@@ -89,25 +96,33 @@ def messages(number: int, exchange: Exchange) -> Iterator[Message]:
     yield Message(came or left or ts, number, "response", came, left, reason, exchange)
 
 
+def numbered(under_way: Iterable[Exchange], now: int) -> Iterator[tuple[int, Exchange]]:
+    """Exchanges that are not over, as they stand now, with numbers that stay theirs until they are."""
+    for exchange in under_way:
+        exchange.ended = now
+        yield -1 - (exchange.connection << PLACES | exchange.ordinal % (1 << PLACES)), exchange
+
+
 def sequence(
-    numbered: Iterable[tuple[int, Exchange]],
+    several: Iterable[tuple[int, Exchange]],
     begin: int | None = None,
     end: int | None = None,
     connection: int | None = None,
     most: int = MOST,
 ) -> dict[str, Any]:
     """The messages that were at the proxy at some time from `begin` to before `end`, in the order in which
-    they arrived: the first `most`, and how many were left out. Without `begin` or `end`: as far as the last
-    exchanges go.
+    they arrived: the first `most`, and how many were left out. Without `begin` or `end`: from the last
+    exchanges that are over on, and to the end of all.
 
     >>> sequence([])["messages"]
     []
     """
-    wanted = [one for one in numbered if connection in (None, one[1].connection)]
+    wanted = [one for one in several if connection in (None, one[1].connection)]
     first = min((exchange.ts for _, exchange in wanted), default=0)
     last = max((exchange.end for _, exchange in wanted), default=0)
     if begin is None:
-        begin = min((exchange.ts for _, exchange in wanted[-RECENT:]), default=0)
+        over = [exchange.ts for number, exchange in wanted if number >= 0]
+        begin = min(over[-RECENT:], default=first)
     if end is None:
         end = last + 1
     shown = [
@@ -115,7 +130,7 @@ def sequence(
         for number, exchange in wanted
         if exchange.ts < end and (not exchange.ended or exchange.ended >= begin)
         for message in messages(number, exchange)
-        if message.at < end and (message.left or message.at) >= begin
+        if message.at < end and ((message.left or message.at) >= begin or message.reason == WAITS)
     ]
     return {
         "from": str(begin),

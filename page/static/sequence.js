@@ -9,7 +9,7 @@ import {clock, count, ms, plain} from "./text.js";
 import {html, useEffect, useMemo, useRef, useState} from "./vendor/preact.js";
 
 const LEAST = 1e3, MOST = 1e15, AWAIT = 120, OVER = 3600e3, EVERY = 1000;
-const LEGEND = [["request", "request"], ["response", "response"], ["error", "response with an error"], ["late", "slope: it waited in the proxy"],
+const LEGEND = [["request", "request"], ["response", "response"], ["error", "response with an error"], ["late", "slope: it waited in the proxy; to the middle: it waits still"],
   ["lost", "×: it never left"], ["made", "○: the proxy made it"], ["unknown", "dashes: nobody knows when it left"], ["flight", "bars at a client's lane: requests in flight"]];
 
 const key = one => one.number + one.direction;
@@ -32,7 +32,7 @@ function zoomed([from, to], times, part = .5) {
 const moved = ([from, to], part) => [from + scale(part, to - from), to + scale(part, to - from)];
 
 const columns = [
-  ["#", row => row.number, "number"], ["message", row => `${row.api} v${row.version} ${row.direction}`], ["correlation id", row => row.correlation_id, "number"],
+  ["#", row => row.number < 0 ? "" : row.number, "number"], ["message", row => `${row.api} v${row.version} ${row.direction}`], ["correlation id", row => row.correlation_id, "number"],
   ["connection", row => row.connection, "number"], ["client", row => row.client], ["broker", row => row.broker || "unknown"],
   ["arrived", row => row.arrived ? clock(row.arrived) : "–"], ["left", row => row.left ? clock(row.left) : "–"], ["in the proxy ms", row => ms(waited(row)), "number"],
   ["outcome", row => [row.reason, row.error, row.note !== row.reason && row.note, ...row.rules.map(rule => "⟵ " + rule)].filter(Boolean).join(" ")],
@@ -46,6 +46,7 @@ export function Sequence() {
   const [connection, only] = useState("");
   const [side, turn] = useState("request");
   const [table, tabled] = useState(false);
+  const [open, look] = useState(null), chosen = open ?? state.chosen;  // open: one that is not over, which has no detail yet
   useEffect(() => {
     const timer = setTimeout(() => ask(frame), AWAIT);
     return () => clearTimeout(timer);
@@ -55,12 +56,13 @@ export function Sequence() {
   const shown = frame ?? (found ? around(BigInt(found.from), BigInt(found.to), 40n) : [0n, 1n]);
   const origin = found ? BigInt(found.from) : 0n;
   const messages = useMemo(() => (found?.messages ?? []).map(row => timed(row, origin)), [found]);
-  const place = messages.findIndex(one => one.number === state.chosen && one.direction === side);
-  const picked = messages[place] ?? messages.find(one => one.number === state.chosen);
+  const place = messages.findIndex(one => one.number === chosen && one.direction === side);
+  const picked = messages[place] ?? messages.find(one => one.number === chosen);
 
   const pick = one => {
     turn(one.direction);
-    go({chosen: one.number});
+    look(one.number < 0 ? one.number : null);
+    go({chosen: one.number < 0 ? null : one.number});
     if (!frame) move(shown);  // what is looked at stays
   };
   const all = () => found && move(around(BigInt(found.first), BigInt(found.last), 40n));
@@ -122,8 +124,8 @@ export function Sequence() {
     };
   }, []);
 
-  const chart = useMemo(() => html`<${Chart} messages=${messages} origin=${origin} frame=${shown} picked=${[state.chosen, picked?.direction]} pick=${one => { pick(one); set({opened: true}); }} width=${size[0]} height=${size[1]}/>`,
-    [found, frame, state.chosen, side, ...size]);
+  const chart = useMemo(() => html`<${Chart} messages=${messages} origin=${origin} frame=${shown} picked=${[chosen, picked?.direction]} pick=${one => { pick(one); set({opened: true}); }} width=${size[0]} height=${size[1]}/>`,
+    [found, frame, chosen, side, ...size]);
   const connections = [...new Set([...messages.map(one => one.connection), ...(connection ? [Number(connection)] : [])])].sort((a, b) => a - b);
   const button = (label, title, what, pressed) => html`<button title=${title} aria-pressed=${pressed === undefined ? undefined : String(pressed)} onClick=${what}>${label}</button>`;
   return html`<div class="bar tools">

@@ -11,7 +11,7 @@ export function timed(row, origin) {
   const at = time => time === null ? null : Number(BigInt(time) - origin);
   return {...row, came: at(row.arrived), gone: at(row.left), start: at(row.began), end: at(row.ended)};
 }
-export const waited = one => one.came === null || one.gone === null ? null : (one.gone - one.came) / 1e6;
+export const waited = one => one.came === null || one.gone === null && !one.waits ? null : ((one.gone ?? one.end) - one.came) / 1e6;
 
 const fitting = (name, room) => {
   const most = Math.max(2, Math.floor(room / 7)), short = name.replace(/^broker /, "b");
@@ -49,15 +49,16 @@ function path(one, at, y) {
   const [outside, inside] = came === left ? [`M${from} ${came}H${to}${head}`]
     : came === null ? [behind, `M${exit} ${left}H${exit + (enter - exit) / 4}m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0`]
     : left !== null ? [before + behind, `M${enter} ${came}L${exit} ${left}`]
+    : one.waits ? [before, `M${enter} ${came}L${middle} ${y(one.end)}`]
     : [before, one.lost ? `M${enter} ${came}H${middle}m-5 -5l10 10m0 -10l-10 10` : `M${enter} ${came}H${to}`];
-  return {one, outside, inside, came: came ?? left, left: left ?? came, middle, beside: asks || !one.lost, label: asks ? came : left ?? came};
+  return {one, outside, inside, came: came ?? left, left: left ?? (one.waits ? y(one.end) : came), middle, beside: asks || !(one.lost || one.waits), label: asks ? came : left ?? came};
 }
 
 export function saying(one) {
   const late = waited(one), ends = one.direction === "request" ? [one.client, one.broker] : [one.broker, one.client];
-  const times = [one.arrived && `arrived ${clock(one.arrived)}`, late === null ? one.left && `left ${clock(one.left)}` : late ? `left ${ms(late)} ms later` : "left at once", one.reason];
+  const times = [one.arrived && `arrived ${clock(one.arrived)}`, late === null ? one.left && `left ${clock(one.left)}` : one.waits ? `${ms(late)} ms so far` : late ? `left ${ms(late)} ms later` : "left at once", one.reason];
   const rest = [one.error, one.note !== one.reason && one.note, one.rules.length && `rules: ${one.rules.join(", ")}`];
-  return plain(`#${one.number} ${one.api} v${one.version} ${one.direction}, correlation id ${one.correlation_id}, ${ends.join(" → ")}: ${[...times, ...rest].filter(Boolean).join(", ")}`);
+  return plain(`${one.number < 0 ? "" : `#${one.number} `}${one.api} v${one.version} ${one.direction}, correlation id ${one.correlation_id}, ${ends.join(" → ")}: ${[...times, ...rest].filter(Boolean).join(", ")}`);
 }
 
 function Axis({frame, height, width}) {
@@ -113,14 +114,14 @@ export function Chart({messages, origin, frame, picked, pick, width, height: who
       ].filter(Boolean).join("")}/>`}
       ${drawn.map(({one, outside, inside, came, left, middle, beside, label, named, told}) => {
         const late = waited(one) ?? 0, chosen = one.number === picked[0];
-        const kinds = ["message", one.direction, one.error && "error", one.rules.length && "by-rule", late >= LATE_MS && "late", one.lost && "lost", !one.left && !one.lost && "unknown",
+        const kinds = ["message", one.direction, one.error && "error", one.rules.length && "by-rule", late >= LATE_MS && "late", one.lost && "lost", !one.left && !one.lost && !one.waits && "unknown",
           chosen && (one.direction === picked[1] ? "picked" : "mate")];
         const text = `${one.api} ${one.correlation_id}`;
         return html`<g key=${one.number + one.direction} class=${kinds.filter(Boolean).join(" ")} onClick=${() => pick(one)}
             onMouseEnter=${event => { event.currentTarget.firstChild.textContent = saying(one); }}><title/>
           <path class="hit" d=${outside + (inside ?? "")}/><path d=${outside}/>${inside && html`<path class="inside" d=${inside}/>`}
           ${named && html`<text x=${beside ? at.left - 4 : at.right + 4} y=${label - 2} text-anchor=${beside ? "end" : "start"}>${text}</text>`}
-          ${told && html`<text x=${middle} y=${(came + left) / 2} text-anchor="middle">${`+${ms(late)} ms`}</text>`}</g>`;
+          ${told && html`<text x=${middle} y=${(came + left) / 2} text-anchor="middle">${`+${ms(late)} ms${one.waits ? "…" : ""}`}</text>`}</g>`;
       })}
     </svg></svg>`;
 }

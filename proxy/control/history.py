@@ -128,6 +128,8 @@ class History:
         self._followers: list[Follower] = []
         self.fresh: Callable[[], Awaitable[None]] = _now
         """Comes back when what has passed so far is here."""
+        self.under_way: Callable[[], list[Exchange]] = list
+        """The exchanges that are not over, as they stand, as far as somebody knows them."""
 
     def add(self, exchange: Exchange) -> None:
         """An exchange is over."""

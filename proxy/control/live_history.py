@@ -44,6 +44,8 @@ class LiveHistory:
         self._added = 0
         """The position in the ring up to which the history has all."""
         history.fresh = self._fresh
+        self._reader = LiveReader(RingFile(ring, self._all_read), self._note)
+        history.under_way = lambda: self._reader.under_way()
         self._thread = threading.Thread(target=self._run, name="control stream", daemon=True)
         self._thread.start()
 
@@ -55,7 +57,7 @@ class LiveHistory:
         self._add(self._read, self._ring.read)
 
     def _run(self) -> None:
-        for exchange in LiveReader(RingFile(self._ring, self._all_read), self._note):
+        for exchange in self._reader:
             self._read.append(replace(exchange))  # with bodies of its own
             if len(self._read) >= BATCH:
                 self._hand(self._added)

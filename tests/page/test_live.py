@@ -124,6 +124,12 @@ def test_a_client_receives_what_somebody_made_of_a_message_that_waited() -> None
         writer = producer(ready)
         writer.produce("orders", b"1", on_delivery=lambda _, sent: offsets.append(sent.offset()))
         assert writer.flush(1) == 1
+        page.get_by_role("button", name="Sequence").click()
+        waits = page.locator(".message.response.late:has-text('…')")  # it is in the proxy as yet
+        waits.get_by_text("ms…").wait_for()
+        waits.locator("text").first.click()
+        page.locator(".said:has-text('waits in the proxy')").wait_for()
+        page.get_by_role("button", name="Breakpoints").click()
         page.get_by_role("button", name=re.compile(r"^\d+\.\d+$")).click()
         page.get_by_label("responses[0].partition_responses[0].base_offset").fill("4242")
         page.get_by_role("button", name="Let go changed").click()

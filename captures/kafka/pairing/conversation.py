@@ -161,6 +161,15 @@ class Conversation:
                 inferred=True,
             )
 
+    def under_way(self) -> Iterator[Exchange]:
+        """Those that are not over, as they stand. Any thread may ask."""
+        for pending, _ in list(self._requests.values()):
+            yield self._without_response(pending, note=notes.WAITS)
+        for pending in [*list(self.pairing.waiting), *list(self._own.values())]:
+            yield self._without_response(pending, note="")
+        for pending, frame in list(self._responses.values()):
+            yield self._with_response(pending, frame, received=frame.ts, note=notes.WAITS)
+
     def close(self, how: str) -> Iterator[Exchange]:
         """Those that were not over when the connection ended, with a note on how it did."""
         waiting = [pending for pending, _ in self._requests.values()]

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.captures.kafka.notes import INFERRED
-from barnabas.captures.summary.sequence import MADE, ONE_SIDE, messages, sequence
+from barnabas.captures.kafka.notes import INFERRED, WAITS
+from barnabas.captures.summary.sequence import MADE, ONE_SIDE, messages, numbered, sequence
 from barnabas.captures.writing.masking import Masking
 from barnabas.proxy.edits.version_ranges import Offer
 from tests.captures.summary.views import sample
@@ -226,6 +226,38 @@ def test_a_real_capture_shows_its_delays_its_hold_and_its_cut() -> None:
         ("Produce", ASKED, "answered by the proxy"),
         ("Fetch", TOLD, "response not sent on: a rule closed the connection"),
     }
+
+
+def test_what_is_not_over_is_there_as_it_stands() -> None:
+    def exchange(number: int, ts: int, sent: int, note: str = "", **came: Any) -> Exchange:
+        return Exchange(
+            ts, 3, "a:1", None, 1, 0, 9, number, 20, note=note, sent=sent, ordinal=number, **came
+        )
+
+    held = exchange(1, 5, 0, WAITS)
+    working = exchange(2, 6, 7)
+    told = exchange(3, 8, 8, WAITS, response_size=30, broker_ms=1e-6)
+    over = [(4, exchange(0, 60, 60, latency_ms=1e-5, broker_ms=1e-5, response_size=9))]
+    several = [*over, *numbered([held, working, told], now=99)]
+    found = sequence(several)
+    assert (found["from"], found["to"], found["first"]) == ("60", "100", "5")
+    rows = [(one["correlation_id"], one["direction"]) for one in found["messages"]]
+    assert rows == [(1, ASKED), (3, TOLD), (0, ASKED), (0, TOLD)]  # what waits, and what came
+    found = sequence(several, begin=0)
+    assert [
+        (one["correlation_id"], one["arrived"], one["left"], one["waits"], one["lost"])
+        for one in found["messages"]
+    ] == [
+        (1, "5", None, True, False),
+        (2, "6", "7", False, False),
+        (3, "8", "8", False, False),
+        (3, "9", None, True, False),
+        (0, "60", "60", False, False),
+        (0, "70", "70", False, False),
+    ]
+    assert {one["ended"] for one in found["messages"]} == {"99", "70"}
+    assert len({one["number"] for one in found["messages"]}) == 4
+    assert sequence(several, begin=50, end=55)["messages"][0]["waits"]
 
 
 @pytest.mark.parametrize("name", ["wrong.pcap", "midway.pcap"])

@@ -12,7 +12,7 @@ import pytest
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.frames import frames
-from barnabas.captures.kafka.notes import NOT_CAPTURED, TOO_MANY
+from barnabas.captures.kafka.notes import NOT_CAPTURED, TOO_MANY, WAITS
 from barnabas.captures.kafka.pairing import conversation
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import Direction, Frame, encode_frame
@@ -53,6 +53,34 @@ def closed() -> Event:
 
 def exchanges(*events: Event) -> list[Exchange]:
     return list(Conversations().exchanges(iter((opened(), *events, closed()))))
+
+
+def test_what_is_under_way_is_told_as_it_stands() -> None:
+    conversations = Conversations()
+    known: list[list[tuple[Any, ...]]] = []
+    for event in (
+        opened(),
+        arrived("request", 1, request(7), {"offset": 0, "frame": 0, "left": "later"}),
+        arrived("request", 2, request(8)),
+        left("request", 3, request(7), offset=0, frame=0),
+        arrived("response", 4, response(8), {"offset": 0, "frame": 0, "left": "later"}),
+        left("response", 6, response(8), offset=0, frame=0),
+        arrived("response", 7, response(7)),
+    ):
+        list(conversations.event(event))
+        known.append(
+            [(x.correlation_id, x.sent, x.received, x.note) for x in conversations.under_way()]
+        )
+    second, held = (8, 2 * MS, None, ""), (8, 2 * MS, 4 * MS, WAITS)
+    assert known == [
+        [],
+        [(7, 0, None, WAITS)],
+        [(7, 0, None, WAITS), second],
+        [second, (7, 3 * MS, None, "")],
+        [(7, 3 * MS, None, ""), held],
+        [(7, 3 * MS, None, "")],
+        [],
+    ]
 
 
 def facts(found: Iterable[Exchange]) -> list[tuple[Any, ...]]:
