@@ -1,4 +1,4 @@
-"""A rebalance of three members, one of them late, on the page: real Kafka, real clients, a real browser."""
+"""The page over traffic of real Kafka and real clients, in a real browser."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from barnabas.peers.apache import ApacheCluster
 from tests.page.browser import barnabas, page_at
+
+pytestmark = [
+    pytest.mark.needs_apache("4.3.1"),
+    pytest.mark.needs_chromium,
+    pytest.mark.timeout(240),
+]
 
 
 def member(
@@ -38,9 +44,52 @@ def member(
     return work, assigned
 
 
-@pytest.mark.needs_apache("4.3.1")
-@pytest.mark.needs_chromium
-@pytest.mark.timeout(240)
+def copy_exactly_once(bootstrap: str, records: int) -> None:
+    """From `orders` to `copies`, a record a transaction."""
+    about = {"bootstrap.servers": bootstrap, "client.id": "copier"}
+    reader = Consumer({**about, "group.id": "copiers", "auto.offset.reset": "earliest"})
+    reader.subscribe(["orders"])
+    writer = Producer({**about, "transactional.id": "copying"})
+    writer.init_transactions(20)
+    try:
+        for _ in range(records):
+            record = reader.poll(20)
+            assert record is not None
+            writer.begin_transaction()
+            writer.produce("copies", record.value())
+            behind = [TopicPartition("orders", 0, record.offset() + 1)]
+            writer.send_offsets_to_transaction(behind, reader.consumer_group_metadata(), 20)
+            writer.commit_transaction(20)
+    finally:
+        reader.close()
+
+
+def test_each_view_has_what_real_kafka_and_its_clients_said() -> None:
+    promised = {
+        "exchanges": ".row:has-text('copier') .api:has-text('EndTxn')",
+        "sequence": ".lane.clients text:has-text('copier')",
+        "groups": ".names div:has-text('copier')",
+        "transactions": "tr:has-text('copying') td:has-text('commit')",
+        "topics": "tr:has-text('copies') td:has-text('written by')",
+        "latency": "tr:has-text('TxnOffsetCommit')",
+        "network": "tr:has-text('writer')",
+    }
+    with (
+        ApacheCluster("4.3.1") as cluster,
+        barnabas("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0", "--web") as ready,
+        page_at(ready["page"]) as page,
+    ):
+        writer = Producer({"bootstrap.servers": ready["listen"], "client.id": "writer"})
+        for number in range(3):
+            writer.produce("orders", b"%d" % number)
+        assert writer.flush(20) == 0
+        copy_exactly_once(ready["listen"], 3)
+        for name, selector in promised.items():
+            page.get_by_role("button", name=name.title(), exact=True).click()
+            page.wait_for_selector(f"main.{name}")
+            page.locator(selector).first.wait_for()
+
+
 def test_a_rebalance_of_three_members_shows_who_was_late() -> None:
     over = threading.Event()
     with (

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from confluent_kafka import Producer
 
+from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.page.browser import LOOKS, axe, barnabas, page_at
 
@@ -25,10 +26,25 @@ HIDE = """hidden => {
 pytestmark = [pytest.mark.needs_chromium, pytest.mark.timeout(180)]
 
 
+def embedded() -> Any:
+    return EmbeddedCluster(1, topics={"orders": 1})
+
+
+CLUSTERS = pytest.mark.parametrize(
+    "brokers",
+    [
+        pytest.param(embedded, id="embedded"),
+        pytest.param(
+            lambda: ApacheCluster("4.3.1"), id="4.3.1", marks=pytest.mark.needs_apache("4.3.1")
+        ),
+    ],
+)
+
+
 @contextlib.contextmanager
-def proxied(*options: str) -> Iterator[dict[str, Any]]:
+def proxied(*options: str, brokers: Callable[[], Any] = embedded) -> Iterator[dict[str, Any]]:
     with (
-        EmbeddedCluster(1, topics={"orders": 1}) as cluster,
+        brokers() as cluster,
         barnabas(
             *("proxy", "-b", cluster.bootstrap, "--listen", "127.0.0.1:0", "--web", *options)
         ) as ready,
@@ -82,9 +98,10 @@ def listens(address: str) -> bool:
     return True
 
 
-def test_the_hand_on_connections_and_on_the_proxy_is_what_a_client_feels() -> None:
+@CLUSTERS
+def test_the_hand_on_connections_and_on_the_proxy_is_what_a_client_feels(brokers: Any) -> None:
     """Paused, one frame of each direction let through, resumed, closed; and drained."""
-    with proxied() as ready, page_at(ready["page"]) as page:
+    with proxied(brokers=brokers) as ready, page_at(ready["page"]) as page:
         writer = producer(ready, **{"client.id": "writer"})
         writer.produce("orders", b"1")
         assert writer.flush(20) == 0
@@ -112,10 +129,11 @@ def test_the_hand_on_connections_and_on_the_proxy_is_what_a_client_feels() -> No
             page.wait_for_timeout(100)
 
 
-def test_a_client_receives_what_somebody_made_of_a_message_that_waited() -> None:
+@CLUSTERS
+def test_a_client_receives_what_somebody_made_of_a_message_that_waited(brokers: Any) -> None:
     """Another offset in the answer to a Produce request, as librdkafka reports it."""
     offsets: list[int] = []
-    with proxied() as ready, page_at(ready["page"]) as page:
+    with proxied(brokers=brokers) as ready, page_at(ready["page"]) as page:
         page.get_by_role("button", name="Breakpoints").click()
         page.get_by_label("API").fill("Produce")
         page.get_by_label("direction").select_option("response")
