@@ -28,6 +28,9 @@ MOST: Final = 4096
 """Bytes that are written whole where large ones are elided. What a group's members say of themselves and
 small batches of records are shorter; of what is longer, the text would cost more than all else in a row."""
 
+_ALIKE: Final = frozenset((str, int, bool, type(None)))
+"""Most values: JSON has them as they are."""
+
 
 @lru_cache(4096)
 def uuid_text(value: uuid.UUID) -> str:
@@ -76,20 +79,18 @@ def to_json(value: Any, blob: Blob = base64_text) -> Any:
     >>> to_json({"records": b"abc", "_tags": {7: b""}})
     {'records': 'YWJj', '_tags': {'7': ''}}
     """
-    match value:
-        case str() | int() | None:
-            return value
-        case dict():
-            return {str(name): to_json(inner, blob) for name, inner in value.items()}
-        case list():
-            return [to_json(item, blob) for item in value]
-        case bytes():
-            return blob(value)
-        case uuid.UUID():
-            return uuid_text(value)
-        case float():
-            return number(value)
-    return value
+    if isinstance(value, dict):
+        return {
+            str(name): inner if inner.__class__ in _ALIKE else to_json(inner, blob)
+            for name, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [item if item.__class__ in _ALIKE else to_json(item, blob) for item in value]
+    if isinstance(value, bytes):
+        return blob(value)
+    if isinstance(value, uuid.UUID):
+        return uuid_text(value)
+    return number(value) if isinstance(value, float) else value
 
 
 def from_json(value: Any, node: Node) -> Any:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from barnabas.specs.embedded.members import Part, read_member, read_user_data
-from barnabas.specs.embedded.places import PLACES, Place
+from barnabas.specs.embedded.places import PLACES, Kind, Place
 from barnabas.specs.embedded.read import EmbeddedMessage, read_forward, read_versioned
 from barnabas.specs.embedded.record_sets import Looked, look
 from barnabas.specs.embedded.topics import CLUSTER_METADATA
@@ -35,6 +35,9 @@ Scope = tuple[Mapping[str, Any], ...]
 
 Trail = tuple[str | int, ...]
 """The way to some bytes: names of fields, and places in arrays."""
+
+Spot = tuple[Trail, bytes, Scope]
+"""Bytes that may hide something, the way to them, and what is around them."""
 
 MAX_DEPTH: Final = 8
 """Messages inside messages; only Envelopes can go further, and Kafka refuses those."""
@@ -58,6 +61,9 @@ _PLACES: Final = {
 
 MAX_BYTES: Final = 1 << 20
 """Bytes of one body that are looked into: members and records of internal topics have far less."""
+
+SHORT: Final = 1024
+"""Bytes that are remembered with what was made of them, which is a hundred times as much at worst."""
 
 
 @dataclass
@@ -131,7 +137,7 @@ def _message(key: int, direction: Direction) -> str:
 def _embedded(message: str, values: Mapping[str, Any], around: Around) -> dict[str, Found]:
     found = {}
     for place, names in _PLACES.get(message, ()):
-        for trail, data, scope in _spots(values, names):
+        for trail, data, scope in _spots(names, values, (), (), []):
             try:
                 shown = _look(place, data, scope, around)
             except Malformed as e:
@@ -143,22 +149,23 @@ def _embedded(message: str, values: Mapping[str, Any], around: Around) -> dict[s
     return found
 
 
-def _spots(values: Mapping[str, Any], names: Trail) -> list[tuple[Trail, bytes, Scope]]:
-    """Trail, bytes and surrounding structures, innermost first, wherever bytes stand at these names."""
-    spots: list[tuple[Trail, Any, Scope]] = [((), values, ())]
-    for name in names:
-        found: list[tuple[Trail, Any, Scope]] = []
-        for before, struct, around in spots:
-            value = struct.get(name)
-            if not value:  # null or empty: nothing hides there
-                continue
-            scope = (struct, *around)
-            if isinstance(value, list):
-                found += [((*before, name, i), item, scope) for i, item in enumerate(value) if item]
-            else:
-                found.append(((*before, name), value, scope))
-        spots = found
-    return [spot for spot in spots if isinstance(spot[1], bytes)]  # else it is withheld
+def _spots(
+    names: tuple[str, ...], struct: Mapping[str, Any], trail: Trail, scope: Scope, spots: list[Spot]
+) -> list[Spot]:
+    """Adds whatever bytes stand at these names, of which the scope has come some way already."""
+    name = names[len(scope)]
+    value, trail, scope = struct.get(name), (*trail, name), (struct, *scope)
+    if not value:  # null or empty: nothing hides there
+        return spots
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            if item:
+                _spots(names, item, (*trail, i), scope, spots)
+    elif isinstance(value, dict):
+        _spots(names, value, trail, scope, spots)
+    elif isinstance(value, bytes):  # else it is withheld
+        spots.append((trail, value, scope))
+    return spots
 
 
 def _path(trail: Trail) -> str:
@@ -185,17 +192,33 @@ def _look(place: Place, data: bytes, scope: Scope, around: Around) -> Found:
         return _records(place, data, scope, around)
     around.budget.spend(data)
     around = _within(place, scope, around)
-    match place.kind:
+    if len(data) > SHORT or place.kind in ("request", "response"):
+        return _read(place.kind, data, around)
+    known = around.protocol_type, around.protocol_name, around.release, around.depth
+    return _remembered(place.kind, data, *known)
+
+
+@functools.lru_cache(128)
+def _remembered(
+    kind: Kind, data: bytes, of_type: str | None, name: str | None, release: str | None, depth: int
+) -> Found:
+    """The same of what members say: it comes again with each request and each rebalance, and takes no more
+    than these to read. What hides in it is of the bytes that were paid for."""
+    return _read(kind, data, Around(Budget(0), of_type, name, {}, {}, release, depth))
+
+
+def _read(kind: Kind, data: bytes, around: Around) -> Found:
+    match kind:
         case "subscription" | "assignment":
             if not around.protocol_type:
                 return _unread("nothing says the protocol type of the group", data)
-            return _shown(read_member(around.protocol_type, place.kind, data), around)
+            return _shown(read_member(around.protocol_type, kind, data), around)
         case "consumer subscription":
             return _shown(read_member("consumer", "subscription", data), around)
         case "subscription's user data" | "assignment's user data":
             if not around.protocol_name:
                 return _unread("nothing says which assignor wrote it", data)
-            part: Part = "subscription" if place.kind.startswith("subscription") else "assignment"
+            part: Part = "subscription" if kind.startswith("subscription") else "assignment"
             return _shown(read_user_data(around.protocol_name, part, data), around)
         case "connect assignment":
             return _shown(read_forward("ConnectProtocolAssignment", data), around)
@@ -207,8 +230,7 @@ def _look(place: Place, data: bytes, scope: Scope, around: Around) -> Found:
             return _shown(read_versioned("DefaultPrincipalData", data), around)
         case "address":
             return {"text": str(ipaddress.ip_address(data))}
-        case "text":
-            return {"text": data.decode("utf-8", "replace")}
+    return {"text": data.decode("utf-8", "replace")}
 
 
 def _within(place: Place, scope: Scope, around: Around) -> Around:

@@ -196,3 +196,22 @@ def test_no_more_of_a_body_is_looked_into_than_the_limit() -> None:
     )
     assert [path for path, one in found.items() if "unread" in one] == [f"members[{fit}].metadata"]
     assert found[f"members[{fit}].metadata"]["unread"].startswith("too large to decode")
+
+
+def test_what_is_remembered_of_a_member_goes_by_all_that_decides_what_it_says() -> None:
+    data = bytes.fromhex("0000 00000001 000174 00000004 00000002")
+    answers = {"protocol_type": "consumer", "members": [{"member_id": "m", "metadata": data}]}
+    for _ in range(2):
+        for assignor, said in (("cooperative-sticky", "values"), ("range", "unread")):
+            found = embedded.reveal(11, "response", answers, protocol_name=assignor)
+            assert said in found["members[0].metadata"]["inside"]["user_data"]
+        connect = embedded.reveal(11, "response", answers | {"protocol_type": "other"})
+        assert "unread" in connect["members[0].metadata"]
+
+
+def test_what_hides_in_remembered_bytes_costs_nothing_more_of_the_limit() -> None:
+    data = bytes.fromhex("0000 00000001 000174 00000004 00000002")
+    members = [{"member_id": "m", "metadata": data}] * (MAX_BYTES // len(data))
+    answers = {"protocol_type": "consumer", "members": members}
+    found = embedded.reveal(11, "response", answers, protocol_name="cooperative-sticky")
+    assert "unread" not in json.dumps(to_json(found))
