@@ -24,21 +24,28 @@ Form = Callable[[dict[str, Any], Blob], dict[str, Any]]
 
 
 @lru_cache(4096)
-def json_form(key: int, version: int, direction: Direction) -> Form:
+def json_form(key: int, version: int, direction: Direction, tags: bool = True) -> Form:
     """What makes the JSON form of the bodies of a message, secrets redacted. Raises LookupError.
+
+    tags: see `form_of`.
 
     >>> from barnabas.specs.jsonform import base64_text
     >>> json_form(36, 0, "request")({"auth_bytes": b"hunter2"}, base64_text)
     {'auth_bytes': '<redacted 7 bytes>'}
     """
     layout = api(key).message(direction).layout(version)
-    origin = f"JSON form of {NAMES.get(key, key)} {direction} v{version}"
-    return form_of(layout, origin, secret_paths(key, direction))
+    how = "" if tags else " without tags"
+    origin = f"JSON form of {NAMES.get(key, key)} {direction} v{version}{how}"
+    return form_of(layout, origin, secret_paths(key, direction), tags)
 
 
-def form_of(layout: Layout, origin: str, secrets: Collection[str] = ()) -> Form:
-    """What makes the JSON form of a layout's values. secrets: the dotted paths of those that are withheld."""
-    emitter = _FormEmitter(secrets)
+def form_of(layout: Layout, origin: str, secrets: Collection[str] = (), tags: bool = True) -> Form:
+    """What makes the JSON form of a layout's values. secrets: the dotted paths of those that are withheld.
+
+    tags: whether to look for tagged fields that nobody knows, of which there may be some in each structure.
+    If not, those that are there stay as they are, and `barnabas.specs.json_text.compact` raises TypeError.
+    """
+    emitter = _FormEmitter(secrets, tags)
     emitter.source.emit(f"return {emitter.struct(layout, 'v', '')}")
     return emitter.source.compile("form(v, blob):", origin)
 
@@ -46,8 +53,9 @@ def form_of(layout: Layout, origin: str, secrets: Collection[str] = ()) -> Form:
 class _FormEmitter:
     """Makes expressions of expressions; one that stays as it is says that JSON has the value so."""
 
-    def __init__(self, secrets: Collection[str]) -> None:
+    def __init__(self, secrets: Collection[str], tags: bool) -> None:
         self._secrets = secrets
+        self._tags = tags
         self.source = Source(
             "v", "blob", uuid=uuid_text, number=number, withheld=withheld, tags=_tags, none={}
         )
@@ -60,9 +68,10 @@ class _FormEmitter:
             made = self._value(slot.node, field, f"{path}.{slot.name}".lstrip("."))
             if made != field:
                 parts.append(f"{slot.name!r}: {made}")
-        if layout.flexible and not parts:
+        tagged = layout.flexible and self._tags
+        if tagged and not parts:
             return f"({value} if '_tags' not in {value} else {value} | tags({value}, blob))"
-        if layout.flexible:
+        if tagged:
             parts.append(f"**(none if '_tags' not in {value} else tags({value}, blob))")
         return f"({value} | {{{', '.join(parts)}}})" if parts else value
 

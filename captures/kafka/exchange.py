@@ -255,16 +255,18 @@ class Exchange:
                     pass
         return self._error  # type: ignore[no-any-return]
 
-    def row(self, columns: Iterable[str] | None = None, blob: Blob = base64_text) -> dict[str, Any]:
+    def row(
+        self, columns: Iterable[str] | None = None, blob: Blob = base64_text, *, tags: bool = True
+    ) -> dict[str, Any]:
         """The exchange in JSON form, in the order of COLUMNS, secrets redacted, bytes as `blob` has them.
 
         Only the columns that are named, if any are: bodies are decoded only if they are among them.
         Without names, `sasl`, `payload` and `too_large` stand beside them if there is anything to say. It
-        shares with the decoded bodies what JSON has as they do.
+        shares with the decoded bodies what JSON has as they do. tags: as `barnabas.specs.json_forms` has it.
         """
         if columns is not None:
-            return _maker(tuple(columns))(self, blob)
-        found = _maker(_COLUMN_NAMES)(self, blob)
+            return _maker(tuple(columns))(self, blob, tags)
+        found = _maker(_COLUMN_NAMES)(self, blob, tags)
         if self.sasl:
             found["sasl"] = self.sasl
         if self.payload:
@@ -306,23 +308,24 @@ def with_bodies(exchange: Exchange) -> Exchange:
 
 
 @lru_cache(256)
-def _maker(columns: tuple[str, ...]) -> Callable[[Exchange, Blob], dict[str, Any]]:
+def _maker(columns: tuple[str, ...]) -> Callable[[Exchange, Blob, bool], dict[str, Any]]:
     """What makes rows of these columns, as Python source: a loop over them takes twice as long."""
-    source = Source("e", "blob", body=_body_form, **FORMS)
+    source = Source("e", "blob", "tags", body=_body_form, **FORMS)
     values = {name: f"{name}(e.{name})" if name in FORMS else f"e.{name}" for name in columns}
-    bodies = {name: f"body(e, {name!r}, e.{name}, blob)" for name in columns if name in DIRECTIONS}
+    bodies = {n: f"body(e, {n!r}, e.{n}, blob, tags)" for n in columns if n in DIRECTIONS}
     source.emit(f"return {dict_of(values | bodies)}")
-    return source.compile("row(e, blob):", f"row of {', '.join(columns)}")
+    return source.compile("row(e, blob, tags):", f"row of {', '.join(columns)}")
 
 
 def _body_form(
-    exchange: Exchange, direction: Direction, value: dict[str, Any] | None, blob: Blob
+    exchange: Exchange, direction: Direction, value: dict[str, Any] | None, blob: Blob, tags: bool
 ) -> dict[str, Any] | None:
     if value is None:
         return None
-    body = exchange.body(direction) or b""
-    version = body_version(exchange.key, exchange.version, direction, body)
-    return json_form(exchange.key, version, direction)(value, blob)
+    version = exchange.version
+    if exchange.key == API_VERSIONS:
+        version = body_version(API_VERSIONS, version, direction, exchange.body(direction) or b"")
+    return json_form(exchange.key, version, direction, tags)(value, blob)
 
 
 def body_version(key: int, version: int, direction: Direction, body: bytes) -> int:

@@ -12,7 +12,16 @@ from barnabas.specs.jsonform import Blob, base64_text
 
 def json_line(exchange: Exchange, context: Context, blob: Blob = base64_text) -> str:
     """Its columns, what hides inside its bytes, and what it does not say itself. `context` has learnt it."""
-    row = exchange.row(blob=blob)
+    try:
+        return _line(exchange, context, blob, tags=False)
+    except (
+        TypeError
+    ):  # tagged fields that nobody knows: rare, and to look for them in each structure costs
+        return _line(exchange, context, blob, tags=True)
+
+
+def _line(exchange: Exchange, context: Context, blob: Blob, *, tags: bool) -> str:
+    row = exchange.row(blob=blob, tags=tags)
     if found := inside(exchange, context, blob):
         row["inside"] = found
     if found := facts(exchange, context):

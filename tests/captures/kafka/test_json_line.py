@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from pathlib import Path
+
+import pytest
 from typer.testing import CliRunner
 
 from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka import json_line as module
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context.facts import facts
+from barnabas.captures.kafka.embedded import inside
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.json_line import json_line
 from barnabas.cli.app import app
+from barnabas.specs.frames import DIRECTIONS
+from barnabas.specs.jsonform import to_json
+from barnabas.specs.registry import api
+from barnabas.specs.secrets import redact
 from tests.captures.test_samples import FOLDER
+from tests.places import GOLDEN
+
+
+def slowly(exchange: Exchange, context: Context) -> str:
+    """The line, made of bodies by `to_json` and the module json."""
+    row = exchange.row()
+    for direction in DIRECTIONS:
+        values = exchange.known(direction)
+        row[direction] = values and to_json(redact(exchange.key, direction, values))
+    found = {"inside": inside(exchange, context), "context": facts(exchange, context)}
+    row |= {name: value for name, value in found.items() if value}
+    return json.dumps(row, separators=(",", ":")).replace("\x7f", "\\u007f")
 
 
 def test_it_is_the_line_of_decode() -> None:
@@ -18,3 +44,42 @@ def test_it_is_the_line_of_decode() -> None:
     assert result.stdout.splitlines() == lines
     assert any('"context":' in line for line in lines)
     assert any('"inside":' in line for line in lines)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.pcap*")), ids=lambda path: path.name)
+def test_lines_of_samples_are_those_that_to_json_and_json_make(path: Path) -> None:
+    capture = open_capture(path)
+    for exchange in capture.learn(capture.exchanges(inferred=True)):
+        assert json_line(exchange, capture.context) == slowly(exchange, capture.context)
+
+
+def test_lines_of_golden_frames_are_those_that_to_json_and_json_make() -> None:
+    with gzip.open(GOLDEN / "golden-a.jsonl.gz", "rt") as file:
+        frames = [frame for frame in map(json.loads, file) if frame["key"] >= 0]
+    context, tagged = Context(), 0
+    for frame in frames:
+        exchange = Exchange(0, 1, "a:1", None, 1, frame["key"], frame["version"], 1, 10)
+        setattr(exchange, f"{frame['direction']}_body", bytes.fromhex(frame["hex"]))
+        line = json_line(exchange, context)
+        assert line == slowly(exchange, context)
+        tagged += '"_tags":' in line
+    assert len(frames) > 7000
+    assert tagged > 1000
+
+
+def test_tags_are_looked_for_only_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[bool] = []
+    once = module._line
+
+    def line(*of: object, tags: bool) -> str:
+        looked.append(tags)
+        return once(*of, tags=tags)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, "_line", line)
+    codec = api("Heartbeat").request.codec(4)
+    for more, wanted in (({}, [False]), ({"_tags": {7: b""}}, [False, True])):
+        looked.clear()
+        body = codec.encode({"group_id": "g", "member_id": "m", "generation_id": 1} | more)
+        exchange = Exchange(0, 1, "a:1", None, 1, 12, 4, 1, 10, request_body=body)
+        assert ('"_tags":{"7":""}' in json_line(exchange, Context())) is bool(more)
+        assert looked == wanted
