@@ -2,6 +2,7 @@
 
 - `embedded.py` is librdkafka's mock cluster, called by ctypes: its configuration property gives no say over
   partitions and the delay of joins. `apache/` has Kafka of exact versions, and its Java clients.
+- `clients/` are the client libraries in use, each in any release, in a program of its own.
 - `recorded/` answers as the brokers of a capture did; `replay/` plays the clients of a capture.
 - `client_0_8/` and `pipelined_producer/` are clients that documents describe, over `dialogue.py` (a
   client's side of one connection, without a socket) and `leaders.py`.

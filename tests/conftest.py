@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, Phase, is_hypothesis_test, settings
 
-from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.targets.clients.registry import find
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.errors import UnavailableError
 from barnabas.peers.apache.java import java
 from barnabas.peers.apache.versions import release
+from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.clients.registry import find
 from tests.interrupts import children_hear_interrupts
 
 if TYPE_CHECKING:
@@ -123,5 +123,5 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if go := item.get_closest_marker("needs_go"):
             for name in go.args:
                 find(name).prepare()
-    except (UnavailableError, CannotRun) as problem:
+    except (UnavailableError, UnavailableClientError) as problem:
         pytest.skip(str(problem))

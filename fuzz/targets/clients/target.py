@@ -23,10 +23,12 @@ from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.clients.alarms import alarm
 from barnabas.fuzz.targets.clients.blame import to_blame
 from barnabas.fuzz.targets.clients.child import Child
-from barnabas.fuzz.targets.clients.client import Client, Limits, Program
+from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Limits
 from barnabas.fuzz.targets.clients.worker import Worker
 from barnabas.fuzz.targets.clients.workloads import WORKLOADS, candidates
 from barnabas.peers.apache.guard import Guard
+from barnabas.peers.clients.client import Client, Program
+from barnabas.peers.clients.errors import UnavailableClientError
 
 CONFIRMING: Final = 4
 """Threads that run cases again, alone, while the other sessions go on."""
@@ -53,12 +55,20 @@ class ClientTarget:
     """Cases that it is best given at once: behind the last of them those that hang are waited for."""
 
     def __init__(
-        self, client: Client, *, limits: Limits | None = None, side_by_side: int | None = None
+        self,
+        client: Client,
+        *,
+        limits: Limits | None = None,
+        side_by_side: int | None = None,
+        each: bool = False,
     ) -> None:
+        """each: its program is started for every case, with {bootstrap} and {topic} put in, and ends by
+        itself; else it runs one session after the other."""
         self.name = client.name
         self._client = client
-        self._limits = limits or client.limits
-        self._count = side_by_side or client.side_by_side
+        self._limits = limits or OF_LIBRARY.get(client.library, Limits())
+        self._count = side_by_side or self._limits.side_by_side
+        self._each = each
         self._running = contextlib.ExitStack()
         self._confirmed: set[tuple[str, ...]] = set()
         self._kinds: dict[tuple[str, ...], threading.Lock] = {}
@@ -69,7 +79,10 @@ class ClientTarget:
         """Workload -> the APIs that are asked for in it."""
 
     def __enter__(self) -> Self:
-        self._ready: Program = self._client.prepare()
+        try:
+            self._ready: Program = self._client.prepare()
+        except UnavailableClientError as problem:
+            raise CannotRun(str(problem)) from None
         with contextlib.ExitStack() as stack:
             self._folder = Path(tempfile.mkdtemp(prefix="barnabas-client-"))
             self._guard = Guard(self._folder)
@@ -104,9 +117,9 @@ class ClientTarget:
         """API key -> the newest version that it asks for. Raises CannotRun if it asks nothing."""
         newest: dict[int, int] = {}
         in_vain = 0
-        while in_vain < (1 if self._ready.each else SURVEYS):
+        while in_vain < (1 if self._each else SURVEYS):
             before = len(newest)
-            for workload in ("any",) if self._ready.each else WORKLOADS:
+            for workload in ("any",) if self._each else WORKLOADS:
                 for key, version in sorted(self._session(workload, EVERYTHING)):
                     newest[key] = max(version, newest.get(key, 0))
                     self._asks.setdefault(workload, set()).add(key)
@@ -249,7 +262,7 @@ class ClientTarget:
     def _worker(self, selector: selectors.BaseSelector) -> Worker:
         def start(selector: selectors.BaseSelector, bootstrap: str) -> Child:
             line = self._ready.line
-            if self._ready.each:
+            if self._each:
                 line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in line]
             return Child(
                 line, self._folder, selector, self._guard, environment=self._ready.environment
@@ -259,8 +272,8 @@ class ClientTarget:
             start,
             selector,
             self._limits,
-            each=self._ready.each,
-            dialect=self._client.dialect,
+            each=self._each,
+            dialect=self._client.library,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import selectors
 import time
 from collections import Counter, deque
@@ -17,7 +18,7 @@ from barnabas.fuzz.answering.session import Session
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.targets.clients.child import Child
-from barnabas.fuzz.targets.clients.client import Limits
+from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.specs.registry import NAMES
 
 REMEMBERED: Final = 16
@@ -97,7 +98,8 @@ class Worker:
         self._child.forget_memory()
         if not self._each:
             api = "-" if case is None else NAMES.get(case.recipe.seed.key, "-")
-            self._child.tell(f"{self._told} {workload} {session.bootstrap} {TOPIC} {api}")
+            asked = {"number": self._told, "run": workload, "bootstrap": session.bootstrap}
+            self._child.tell(json.dumps({**asked, "topic": TOPIC, "api": api}))
 
     def tick(self) -> float | None:
         """Say what is due in its session; when to be called again."""
@@ -108,7 +110,7 @@ class Worker:
             self._under.dismissed = True
             self._under.deadline = time.monotonic() + self._limits.hung_s
             if self._child is not None and not self._each:
-                self._child.tell(f"{self._under.number} over")
+                self._child.tell(json.dumps({"number": self._under.number, "over": True}))
         return self._under.deadline if due is None else min(due, self._under.deadline)
 
     def finished(self) -> Observation | None:

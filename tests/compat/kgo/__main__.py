@@ -12,8 +12,8 @@ from typing import Final
 
 from rich.console import Console
 
-from barnabas.fuzz.errors import CannotRun
 from barnabas.peers.apache import ApacheCluster, BootError, UnavailableError, versions
+from barnabas.peers.clients.errors import UnavailableClientError
 from tests.compat.kgo import suite
 from tests.compat.kgo.comparison import Through, compared, lines, table
 from tests.compat.kgo.suite import Ended
@@ -76,7 +76,7 @@ def main() -> int:
             with suite.module(asked.franz_go) as folder:
                 sides = Sides(folder, kept, asked.kafka, asked.records, asked.minutes)
                 found = compared(sides.direct, sides.through, asked.only, say)
-        except (CannotRun, BootError, UnavailableError) as problem:
+        except (UnavailableClientError, BootError, UnavailableError) as problem:
             say(str(problem))
             return CANNOT
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)

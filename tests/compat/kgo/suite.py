@@ -19,9 +19,9 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.targets.clients.cache import run
-from barnabas.fuzz.targets.clients.golang import go
+from barnabas.peers.clients.cache import run
+from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.clients.golang import go
 from tests.compat.clients.connections import connected, family
 from tests.compat.kgo.outcomes import Run, read
 
@@ -53,7 +53,7 @@ class Ended(NamedTuple):
 
 @contextlib.contextmanager
 def module(version: str = VERSION) -> Iterator[Path]:
-    """A copy of the module with its tests built, gone at the end. Raises CannotRun."""
+    """A copy of the module with its tests built, gone at the end. Raises UnavailableClientError."""
     name = f"{MODULE}@{version}"
     with tempfile.TemporaryDirectory(prefix="barnabas-kgo-") as temporary:
         source = _downloaded(name, Path(temporary))
@@ -79,7 +79,7 @@ def _downloaded(name: str, within: Path) -> Path:
     answer = json.loads(done.stdout or "{}")
     if "Dir" not in answer:
         said = " ".join((answer.get("Error") or done.stderr).split())
-        raise CannotRun(f"{name} can't be downloaded: {said}")
+        raise UnavailableClientError(f"{name} can't be downloaded: {said}")
     return Path(answer["Dir"])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.fuzz.errors import CannotRun
+from barnabas.peers.clients.errors import UnavailableClientError
 from tests.compat.kgo import suite
 from tests.compat.kgo.outcomes import GoTest, Outcome
 
@@ -76,7 +76,7 @@ def test_a_module_that_cannot_be_had_is_said_in_one_line(
 ) -> None:
     monkeypatch.setenv("MISSING", "1")
     with (
-        pytest.raises(CannotRun, match="can't be downloaded: no such module"),
+        pytest.raises(UnavailableClientError, match="can't be downloaded: no such module"),
         suite.module("v0.0.0"),
     ):
         pass

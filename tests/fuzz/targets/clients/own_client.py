@@ -50,9 +50,10 @@ def main() -> None:
     shy, once = sys.argv[1:] == ["shy"], sys.argv[1:] == ["once"]
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
-        if line.endswith(" over\n"):
+        session = json.loads(line)
+        if session.get("over"):
             continue  # it was, already
-        text, workload, bootstrap, _, _ = line.split()
+        number, workload, bootstrap = (session[name] for name in ("number", "run", "bootstrap"))
         if asleep:
             os._exit(7)
         where = ""
@@ -68,7 +69,7 @@ def main() -> None:
             while True:
                 time.sleep(1)
         elif word == b"patient":
-            while sys.stdin.readline() != f"{text} over\n":
+            while json.loads(sys.stdin.readline()) != {"number": number, "over": True}:
                 pass
         elif word == b"eat":
             bytearray(os.urandom(1 << 20)) * 96
@@ -77,7 +78,7 @@ def main() -> None:
             print("said in the log", file=sys.stderr, flush=True)
         asleep = word == b"sleeper"
         where = {b"raise": "call", b"thread": "thread"}.get(word, "")
-        said(int(text), where)
+        said(number, where)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,11 @@ import pytest
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.oracles.registry import ORACLES
-from barnabas.fuzz.targets.clients.client import Client, Limits
-from barnabas.fuzz.targets.clients.python import program
+from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.registry import client
 from barnabas.fuzz.targets.clients.target import ClientTarget
+from barnabas.peers.clients.client import Client
+from barnabas.peers.clients.python import program
 from barnabas.specs import keys
 from barnabas.specs.registry import NAMES
 
@@ -23,10 +24,10 @@ ALL_RECORDS = 14
 TRIES = 10
 
 
-def _installed(package: str, module: str) -> ClientTarget:
+def _installed(package: str, name: str) -> ClientTarget:
     """A client as it is installed beside the tests."""
-    found = Client(package, package, lambda: program(Path(sys.executable), module), PATIENT)
-    return ClientTarget(found, side_by_side=1)
+    found = Client(package, "as installed", lambda: program(Path(sys.executable), name))
+    return ClientTarget(found, limits=PATIENT, side_by_side=1)
 
 
 def _healthy(target: ClientTarget, asked: set[str]) -> None:
@@ -56,15 +57,15 @@ IN_TRANSACTIONS = {"InitProducerId", "AddPartitionsToTxn", "EndTxn"}
 
 
 def test_kafka_python() -> None:
-    _healthy(_installed("kafka-python", "with_kafka_python"), USUAL)
+    _healthy(_installed("kafka-python", "kafka_python"), USUAL)
 
 
 def test_librdkafka() -> None:
-    _healthy(_installed("confluent-kafka", "with_confluent"), USUAL | IN_TRANSACTIONS)
+    _healthy(_installed("confluent-kafka", "confluent"), USUAL | IN_TRANSACTIONS)
 
 
 def test_aiokafka() -> None:
-    _healthy(_installed("aiokafka", "with_aiokafka"), USUAL | IN_TRANSACTIONS)
+    _healthy(_installed("aiokafka", "aiokafka"), USUAL | IN_TRANSACTIONS)
 
 
 @pytest.mark.needs_apache("3.9.1")

@@ -23,15 +23,16 @@ from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
 from barnabas.fuzz.targets.clients import target as module
-from barnabas.fuzz.targets.clients.client import Client, Limits, Program
+from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
+from barnabas.peers.clients.client import Client, Program
 
 OWN = Path(__file__).with_name("own_client.py")
 (SEED,) = seeds([(3, 0)])
 
 
-def _client(line: Sequence[str] = (sys.executable, str(OWN)), *, each: bool = False) -> Client:
-    return Client("own", "own", lambda: Program(line, each=each))
+def _client(line: Sequence[str] = (sys.executable, str(OWN))) -> Client:
+    return Client("own", "1", lambda: Program(line))
 
 
 def _case(number: int, word: bytes) -> Case:
@@ -188,7 +189,7 @@ def test_a_command_is_run_for_each_case() -> None:
     )
     line = [sys.executable, "-c", code, "{bootstrap}"]
     cases = [_case(number, word) for number, word in enumerate((b"fine", b"abort", b"fail"))]
-    with ClientTarget(_client(line, each=True), side_by_side=2) as target:
+    with ClientTarget(_client(line), each=True, side_by_side=2) as target:
         found = list(target.run(cases))
     assert all(_facts(one)["served"] for one in found)
     assert [len(list(CLIENT_DIED.judge(one))) for one in found] == [0, 1, 0]
@@ -197,9 +198,9 @@ def test_a_command_is_run_for_each_case() -> None:
 KILLED = """
 import os, signal, sys
 from barnabas.fuzz.targets.clients import target as module
-from barnabas.fuzz.targets.clients.client import Client, Program
 from barnabas.fuzz.targets.clients.target import ClientTarget
-own = Client("own", "own", lambda: Program([sys.executable, sys.argv[1]]))
+from barnabas.peers.clients.client import Client, Program
+own = Client("own", "1", lambda: Program([sys.executable, sys.argv[1]]))
 with ClientTarget(own, side_by_side=1) as target:
     target.newest()
     print(target._workers[0]._child.pid, flush=True)

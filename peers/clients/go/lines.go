@@ -1,15 +1,14 @@
-// What every client program in Go does: it says {"ready": true}; a line in is a session, "NUMBER WORKLOAD BOOTSTRAP TOPIC API",
-// with the API of the case or -, or "NUMBER over": nothing more is wanted of it, and its context ends. A line out is JSON with its number and how many
-// records were consumed. Errors are values here, and a client may return any of them; a panic ends the process, and
-// says on stderr where it came from.
+// What every client program in Go does, as programs/lines.py says it: a line in is a session or a workload, or says that nothing more is
+// wanted of it, and its context ends. Errors are values here, and a client may return any of them; a panic ends the process, and says on
+// stderr where it came from.
 package main
 
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 )
 
@@ -27,8 +26,10 @@ const (
 )
 
 type session struct {
-	ctx                                 context.Context
-	number, name, bootstrap, topic, api string
+	ctx                        context.Context
+	Number                     int
+	Run, Bootstrap, Topic, API string
+	Over                       bool
 }
 
 // The API of the session's case: an administrator asks for it first, and then for all else.
@@ -42,35 +43,34 @@ func main() {
 	fmt.Fprintln(answers, `{"ready": true}`)
 	for one := range sessions {
 		records := 0
-		first = one.api
-		if run := workloads[one.name]; run != nil {
-			records = run(one.ctx, one.bootstrap, one.topic)
+		first = one.API
+		if run := workloads[one.Run]; run != nil {
+			records = run(one.ctx, one.Bootstrap, one.Topic)
 		}
-		fmt.Fprintf(answers, "{\"number\": %s, \"records\": %d, \"raised\": null}\n", one.number, records)
+		fmt.Fprintf(answers, "{\"number\": %d, \"records\": %d, \"raised\": null}\n", one.Number, records)
 	}
 }
 
 func listen(sessions chan<- session) {
 	defer close(sessions)
-	number, over := "", func() {}
+	number, over := -1, func() {}
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
-		words := strings.Fields(lines.Text())
-		switch {
-		case len(words) == 2 && words[1] == "over":
-			if words[0] == number {
-				over()
-			}
-		case len(words) == 5:
-			over()
-			var ctx context.Context
-			number = words[0]
-			ctx, over = context.WithCancel(context.Background())
-			sessions <- session{ctx, number, words[1], words[2], words[3], words[4]}
-		default:
+		var one session
+		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
 			fmt.Fprintln(os.Stderr, "no session:", lines.Text())
 			os.Exit(64)
 		}
+		if one.Over {
+			if one.Number == number {
+				over()
+			}
+			continue
+		}
+		over()
+		number = one.Number
+		one.ctx, over = context.WithCancel(context.Background())
+		sessions <- one
 	}
 	over()
 }

@@ -1,4 +1,4 @@
-"""Sessions of the Java client, through JPype: `python lines.py with_java`, with the environment's
+"""Sessions of the Java client, through JPype: `python lines.py java`, with the environment's
 BARNABAS_JVM (the JVM as a library) and CLASSPATH.
 """
 

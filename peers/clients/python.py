@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from barnabas.fuzz.targets.clients.cache import folder, run
-from barnabas.fuzz.targets.clients.client import Client, Program
+from barnabas.peers.clients.cache import folder, run
+from barnabas.peers.clients.client import Program
 
 _PROGRAMS: Final = Path(__file__).parent / "programs"
 
@@ -19,22 +19,19 @@ EXTRAS: Final = {
 """PyPI's name -> what it needs to read every compression, if that is not in it."""
 
 
-def python_client(package: str, module: str, version: str) -> Client:
-    """A release of a package on PyPI, used by a module of `programs/`."""
-
-    def prepare() -> Program:
-        return program(_venv(package, version), module)
-
-    return Client(f"{package} {version}", package, prepare)
+def python_program(package: str, name: str, version: str) -> Program:
+    """The program in `programs/` of that name, with a release of a package on PyPI. Raises
+    UnavailableClientError."""
+    return program(_venv(package, version), name)
 
 
-def program(python: Path, module: str) -> Program:
-    """A module of `programs/`, run by a Python that has the client."""
-    return Program([str(python), "-E", str(_PROGRAMS / "lines.py"), module])
+def program(python: Path, name: str) -> Program:
+    """The program in `programs/` of that name, run by a Python that has the client."""
+    return Program([str(python), "-E", str(_PROGRAMS / "lines.py"), name])
 
 
 def _venv(package: str, version: str) -> Path:
-    """The Python of a venv with that release; made where there is none yet. Raises CannotRun."""
+    """The Python of a venv with that release; made where there is none yet. Raises UnavailableClientError."""
     running = f"{sys.version_info[0]}.{sys.version_info[1]}"
     with folder(f"{package}-{version}-python{running}") as place:
         python, done = place / "bin" / "python", place / "done"

@@ -7,35 +7,31 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.targets.clients.cache import folder, run
-from barnabas.fuzz.targets.clients.client import Client, Program
+from barnabas.peers.clients.cache import folder, run
+from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.errors import UnavailableClientError
 
-_SOURCES: Final = Path(__file__).parent / "go"
-_SIDE_BY_SIDE: Final = 24
-"""Programs in Go take little of a core and less memory than others: more of them wait at once."""
+SOURCES: Final = Path(__file__).parent / "go"
+"""Where the programs are: `lines.go`, and a folder for each library."""
 
 
-def go_client(name: str, module: str, version: str) -> Client:
-    """A release of a Go module, used by the program in `go/` that has the client's name."""
-
-    def prepare() -> Program:
-        return Program([str(_built(name, module, version))])
-
-    return Client(f"{name} {version}", name, prepare, side_by_side=_SIDE_BY_SIDE)
+def go_program(name: str, module: str, version: str) -> Program:
+    """The program in `go/` of that name, with a release of a Go module. Raises UnavailableClientError."""
+    return Program([str(_built(name, module, version))])
 
 
 def go() -> str:
-    """The Go on the path, or where go.dev has people put it. Raises CannotRun, with what to do."""
+    """The Go on the path, or where go.dev has people put it. Raises UnavailableClientError, with what to
+    do."""
     found = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
     if found is None:
-        raise CannotRun("Go clients need the go command on the PATH: see go.dev/dl")
+        raise UnavailableClientError("Go clients need the go command on the PATH: see go.dev/dl")
     return found
 
 
 def _built(name: str, module: str, version: str) -> Path:
-    """The program; built where there is none yet, or of other sources. Raises CannotRun."""
-    sources = [_SOURCES / "lines.go", _SOURCES / name.replace("-", "_") / "sessions.go"]
+    """The program; built where there is none yet, or of other sources. Raises UnavailableClientError."""
+    sources = [SOURCES / "lines.go", SOURCES / name.replace("-", "_") / "sessions.go"]
     text = "".join(source.read_text() for source in sources)
     program = go()
     with folder(f"{name}-{version}-go") as place:

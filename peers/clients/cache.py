@@ -9,15 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from barnabas.fuzz.errors import CannotRun
 from barnabas.peers.apache.artifacts import cache
+from barnabas.peers.clients.errors import UnavailableClientError
 
 _LINES: Final = 3
 
 
 @contextlib.contextmanager
 def folder(name: str) -> Iterator[Path]:
-    """A folder of that name, with nobody else in it until the end of `with`. Raises CannotRun."""
+    """A folder of that name, with nobody else in it until the end of `with`. Raises
+    UnavailableClientError."""
     place = cache() / "clients" / name
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -25,7 +26,7 @@ def folder(name: str) -> Iterator[Path]:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield place
     except OSError as problem:
-        raise CannotRun(f"{place} can't be used: {problem}") from None
+        raise UnavailableClientError(f"{place} can't be used: {problem}") from None
 
 
 def run(
@@ -36,7 +37,7 @@ def run(
     environment: Mapping[str, str] | None = None,
     seconds: float = 600.0,
 ) -> None:
-    """Run a command to its end. Raises CannotRun, with what it said last, if it fails."""
+    """Run a command to its end. Raises UnavailableClientError, with what it said last, if it fails."""
     try:
         done = subprocess.run(  # noqa: S603 (pip, go)
             line,
@@ -48,7 +49,7 @@ def run(
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise CannotRun(f"{what}: {problem}") from None
+        raise UnavailableClientError(f"{what}: {problem}") from None
     if done.returncode:
         said = " | ".join((done.stderr or done.stdout).strip().splitlines()[-_LINES:])
-        raise CannotRun(f"{what}: {said}")
+        raise UnavailableClientError(f"{what}: {said}")

@@ -1,0 +1,37 @@
+"""How long a client may take for a session, and what it may cost."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from barnabas.fuzz.observations.client_memory import LIMIT
+
+
+class Limits(NamedTuple):
+    """Times in seconds, memory in bytes.
+
+    patience_s: how long a client may sit on an answer before its connection is closed; also what it has
+    left of a session when it is through with the case. hung_s: how long a session may take once it was said
+    to be over, and twice as long if it never is; a client's own timeouts are far below. starts_s: until its
+    process is ready. memory: resident memory that one case may cost. side_by_side: sessions at once, each
+    with a process of its own. Much of their time they wait, so there are more of them than cores.
+    """
+
+    patience_s: float = 0.05
+    hung_s: float = 4.0
+    starts_s: float = 30.0
+    memory: int = LIMIT
+    side_by_side: int = 16
+
+
+_GO: Final = Limits(side_by_side=24)
+"""They take little of a core and less memory than others: more of them wait at once."""
+
+OF_LIBRARY: Final = {
+    # its classes are loaded when they are first used: first sessions are slow
+    "java": Limits(hung_s=15.0, starts_s=60.0),
+    "franz-go": _GO,
+    "sarama": _GO,
+    "kafka-go": _GO,
+}
+"""Those that need others."""

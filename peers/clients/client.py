@@ -1,0 +1,33 @@
+"""What a client is: a library in a release, and how its program is got and started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+
+class Program(NamedTuple):
+    """A command that runs what it is told line by line (`programs/lines.py`), and its environment."""
+
+    line: Sequence[str]
+    environment: Mapping[str, str] = {}
+
+
+class Client(NamedTuple):
+    """A release of a library.
+
+    prepare: gets what is missing (a venv, a build) and says how it is started; raises UnavailableClientError.
+    """
+
+    library: str
+    version: str
+    prepare: Callable[[], Program]
+
+    @property
+    def name(self) -> str:
+        """What it is called.
+
+        >>> Client("sarama", "1.46.2", lambda: Program([])).name
+        'sarama 1.46.2'
+        """
+        return f"{self.library} {self.version}"

@@ -1,0 +1,35 @@
+"""The Java client of a release, through JPype in a process of this Python."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+from barnabas.peers.apache.artifacts import class_path
+from barnabas.peers.apache.errors import UnavailableError, UnknownVersionError
+from barnabas.peers.apache.java import java
+from barnabas.peers.apache.versions import LOGGER, release
+from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.clients.python import program
+
+
+def java_program(version: str) -> Program:
+    """kafka-clients of a version; it has what is used since 2.0. Raises UnavailableClientError."""
+    if importlib.util.find_spec("jpype") is None:
+        why = "Java clients are driven by JPype: pip install 'barnabas[apache]'"
+        raise UnavailableClientError(why)
+    try:
+        exact = release(version).version
+        jars = class_path((f"org.apache.kafka:kafka-clients:{exact}", LOGGER))
+        jvm = java()
+    except (UnavailableError, UnknownVersionError) as problem:
+        raise UnavailableClientError(str(problem)) from None
+    machine = next((jvm.resolve().parents[1] / "lib" / "server").glob("libjvm.*"))
+    environment = {
+        "BARNABAS_JVM": str(machine),
+        "CLASSPATH": os.pathsep.join(str(jar) for jar in jars),
+    }
+    return program(Path(sys.executable), "java")._replace(environment=environment)

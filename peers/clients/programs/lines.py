@@ -1,0 +1,256 @@
+"""What every client program in Python does: `python lines.py NAME`, beside which NAME_sessions.py and
+NAME_workloads.py stand.
+
+It runs in a venv of its own, which has the client and nothing of this project: nothing else is imported.
+Lines are JSON objects. It begins with {"ready": true}. A line in is something to run,
+
+    {"number": 1, "run": "consume", "bootstrap": "h:1", "topic": "t", "api": "Fetch"}
+    {"number": 2, "run": "produce", "bootstrap": "h:1", "topic": "t", "work": {"records": 30, ...}}
+
+or says that nothing more is wanted of it, {"number": 1, "over": true}. Without `work` it is a session of the
+fuzzer, whose case is of that API: NAME_sessions has a function for each of fuzz/targets/clients/workloads.py,
+of bootstrap and topic. With it, it is a workload: NAME_workloads has a function for each, of a `Work`, which
+tells events as they happen, a line each (experiments/explore/history.py). Either returns the number of
+records consumed and may be a coroutine, which has a loop of its own. At its end there is a line with the
+number, the records, and raised: what left the client, with the names of its class and its bases, the
+innermost frames of libraries (file:function), and whether it left a call or ended a thread in the background.
+A session in which nothing is wrong must raise nothing: tests/fuzz/targets/clients/test_healthy.py runs it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import importlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Coroutine
+from types import TracebackType
+from typing import Any
+
+FRAMES = 6
+"""Frames that are told, innermost first."""
+SECONDS = 1.0
+"""That a session reads for at most: the bench says earlier that it is over."""
+JOINING = 0.5
+"""And so much longer if it joins a group first."""
+RECORDS = 14
+"""What the bench's topic has: with these a session has seen all."""
+
+Teller = Callable[[BaseException], dict[str, Any] | None]
+
+_over = threading.Event()
+_background: list[dict[str, Any]] = []
+_tellers: list[Teller] = []
+
+
+def say_as(teller: Teller) -> None:
+    """Have exceptions of another language told by this, which returns None for all others."""
+    _tellers.append(teller)
+
+
+def wanted(until: float = float("inf")) -> bool:
+    """Whether a session is to go on: nobody said that it is over, and it is not so late (time.monotonic)."""
+    return not _over.is_set() and time.monotonic() < until
+
+
+def read(poll: Callable[[], int], more: float = 0.0) -> int:
+    """Poll until all records have come, or the session is over; more: seconds beyond SECONDS."""
+    records, until = 0, time.monotonic() + SECONDS + more
+    while records < RECORDS and wanted(until):
+        records += poll()
+    return records
+
+
+async def _watched(session: Coroutine[Any, Any, int]) -> int:
+    """Tells of tasks that end by themselves."""
+
+    def ended(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if problem := context.get("exception"):
+            in_background(problem, "task")
+
+    asyncio.get_running_loop().set_exception_handler(ended)
+    return await session
+
+
+def _listen(asked: queue.SimpleQueue[dict[str, Any]]) -> None:
+    """Lines in: what to run, nothing at the end, and what is over."""
+    number = 0
+    for line in sys.stdin:
+        found = json.loads(line)
+        if found.get("over"):
+            if found["number"] == number:
+                _over.set()
+        else:
+            number = found["number"]
+            _over.clear()
+            asked.put(found)
+    asked.put({})
+
+
+def told(problem: BaseException, where: str) -> dict[str, Any]:
+    """What is said of an exception."""
+    for teller in _tellers:
+        found = teller(problem)
+        if found is not None:
+            return {**found, "where": where}
+    return {
+        "class": _name(type(problem)),
+        "bases": [_name(base) for base in type(problem).__mro__],
+        "message": str(problem)[:500],
+        "frames": _frames(problem.__traceback__),
+        "where": where,
+    }
+
+
+def in_background(problem: BaseException, where: str) -> None:
+    """Something ended that nobody waits for: said with the session in which it is found."""
+    _background.append(told(problem, where))
+
+
+def _name(kind: type) -> str:
+    return (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
+
+
+def _frames(trace: TracebackType | None) -> list[str]:
+    """Those of libraries, as file:function; of what is ours if there are no others."""
+    found = [(frame.filename, frame.name) for frame in reversed(traceback.extract_tb(trace))]
+    own = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 (nothing is imported twice)
+    theirs = [(file, name) for file, name in found if not file.startswith(own)]
+    return [f"{_short(file)}:{name}" for file, name in theirs or found][:FRAMES]
+
+
+def _short(file: str) -> str:
+    """The path below site-packages or the standard library."""
+    for place in ("site-packages/", f"python{sys.version_info[0]}.{sys.version_info[1]}/"):
+        _, found, rest = file.rpartition(place)
+        if found:
+            return rest
+    return file.rpartition("/")[2]
+
+
+class Work:
+    """A workload: what is wanted, and who is told. `settings`: of the client, over its defaults."""
+
+    def __init__(self, asked: dict[str, Any], out: Callable[[dict[str, Any]], None]) -> None:
+        work = asked["work"]
+        self.bootstrap: str = asked["bootstrap"]
+        self.topic: str = asked["topic"]
+        self.records: int = work["records"]
+        self.patience: float = work["patience"]
+        """Seconds after which it gives up."""
+        self.settings: dict[str, Any] = work["settings"]
+        self.group = self.topic + "-group"
+        self._out = out
+
+    def tell(self, event: str, **facts: Any) -> None:
+        """Say what has happened."""
+        self._out(
+            {"event": event, **{name: each for name, each in facts.items() if each is not None}}
+        )
+
+    @property
+    def ids(self) -> list[str]:
+        """The values of the records."""
+        return [f"{self.topic}-{number}" for number in range(self.records)]
+
+    @property
+    def until(self) -> float:
+        """When it gives up (time.monotonic), counted from now."""
+        return time.monotonic() + self.patience
+
+    def sent(self, record: str, transaction: str | None = None) -> None:
+        """A record is handed to the client."""
+        self.tell("sent", id=record, topic=self.topic, transaction=transaction)
+
+    def acknowledged(self, record: str, partition: int, offset: int | None) -> None:
+        """The client says that it is written; a negative offset is none."""
+        at = None if offset is None or offset < 0 else offset
+        self.tell("acknowledged", id=record, topic=self.topic, partition=partition, offset=at)
+
+    def consumer(self, isolation: str = "read_uncommitted") -> None:
+        """What the consumer is."""
+        about = {"group": self.group, "isolation": isolation, "reset": "earliest"}
+        self.tell("consumer", consumer="reader", **about)
+
+    def assigned(self, places: Any) -> None:
+        """Partitions it got: with topic and partition."""
+        for place in places:
+            self.tell(
+                "assigned", consumer="reader", topic=place.topic, partition=int(place.partition)
+            )
+
+    def consumed(self, topic: str, partition: int, offset: int, value: bytes) -> None:
+        """A record it was given."""
+        self.tell(
+            "consumed",
+            consumer="reader",
+            id=value.decode(),
+            topic=topic,
+            partition=partition,
+            offset=offset,
+        )
+
+    def committed(self, topic: str, partition: int, offset: int) -> None:
+        """An offset of its group that it knows to be committed."""
+        at = {"topic": topic, "partition": partition, "offset": offset}
+        self.tell("offset_committed", group=self.group, **at)
+
+
+def main(name: str) -> None:
+    """Run what is asked for until there are no more lines."""
+    # what a library prints must not stand between the answers
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    faulthandler.enable()
+    faulthandler.register(signal.SIGQUIT, all_threads=True)
+    speaking = threading.Lock()
+
+    def out(line: dict[str, Any]) -> None:
+        with speaking:
+            answers.write(json.dumps(line) + "\n")
+            answers.flush()
+
+    def hook(args: Any) -> None:
+        if args.exc_value is not None:
+            in_background(args.exc_value, "thread")
+
+    threading.excepthook = hook
+    asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
+    out({"ready": True})
+    while one := asked.get():
+        records, raised = 0, None
+        try:
+            if "work" in one:
+                module = importlib.import_module(f"{name}_workloads")
+                found = getattr(module, one["run"])(Work(one, out))
+            else:
+                module = importlib.import_module(f"{name}_sessions")
+                found = getattr(module, one["run"])(one["bootstrap"], one["topic"])
+            records = asyncio.run(_watched(found)) if asyncio.iscoroutine(found) else found
+        except KeyboardInterrupt:
+            return
+        except BaseException as problem:  # noqa: BLE001 (whatever leaves the client is said)
+            raised = told(problem, "call")
+        others = [*_background]
+        _background.clear()
+        if raised is None and others:
+            raised = others.pop(0)
+        out({"number": one["number"], "records": records, "raised": raised, "others": others})
+
+
+if __name__ == "__main__":
+    # the modules import this one by its name: there must be one of it
+    sys.modules["lines"] = sys.modules["__main__"]
+    main(sys.argv[1])

@@ -1,0 +1,57 @@
+"""The registry: every client library, by the name that a user gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from barnabas.nearest import NEAR, did_you_mean
+from barnabas.peers.clients.client import Client, Program
+from barnabas.peers.clients.errors import UnknownClientError
+from barnabas.peers.clients.golang import go_program
+from barnabas.peers.clients.java import java_program
+from barnabas.peers.clients.python import python_program
+
+LIBRARIES: Final[tuple[tuple[str, str, Callable[[str], Program]], ...]] = (
+    ("kafka-python", "a release on PyPI", partial(python_program, "kafka-python", "kafka_python")),
+    (
+        "confluent-kafka",
+        "a release on PyPI, with its librdkafka",
+        partial(python_program, "confluent-kafka", "confluent"),
+    ),
+    ("aiokafka", "a release on PyPI", partial(python_program, "aiokafka", "aiokafka")),
+    ("java", "Apache Kafka's Java client of a release, from Maven Central", java_program),
+    (
+        "franz-go",
+        "a release of the Go module",
+        partial(go_program, "franz-go", "github.com/twmb/franz-go"),
+    ),
+    (
+        "sarama",
+        "a release of the Go module",
+        partial(go_program, "sarama", "github.com/IBM/sarama"),
+    ),
+    (
+        "kafka-go",
+        "a release of the Go module",
+        partial(go_program, "kafka-go", "github.com/segmentio/kafka-go"),
+    ),
+)
+"""(name, what it is, what gets the program of a version)."""
+
+
+def find(text: str) -> Client:
+    """The client that a user names: `NAME@VERSION`. Raises UnknownClientError.
+
+    >>> find("kafka-python@2.3.1").name
+    'kafka-python 2.3.1'
+    """
+    name, _, version = text.partition("@")
+    for known, _, get in LIBRARIES:
+        if known == name and version:
+            return Client(name, version, partial(get, version))
+    names = [known for known, _, _ in LIBRARIES]
+    hint = did_you_mean(name, names, NEAR) if name not in names else ""
+    listed = ", ".join(f"{known}@VERSION" for known in names)
+    raise UnknownClientError(f"unknown client {text!r}{hint}; choose from {listed}")
