@@ -15,6 +15,7 @@ from barnabas.captures.kafka.wording import printable
 from barnabas.cli.analyze.command import ANALYZE_EXAMPLES, analyze_command
 from barnabas.cli.captures.commands import capture_app
 from barnabas.cli.captures.convert_command import CONVERT_EXAMPLES, convert_command
+from barnabas.cli.clients.commands import clients_app
 from barnabas.cli.console.help import Group, arrange, examples
 from barnabas.cli.console.options import JsonLines
 from barnabas.cli.console.streams import make_usable, say
@@ -42,7 +43,7 @@ TOPICS: Final = {
         "analyze",
         "capture",
     ),
-    "Faults": ("scenario", "rehearse", "explore"),
+    "Faults": ("scenario", "rehearse", "explore", "clients"),
     "Fuzzing": ("fuzz",),
     "Protocol": ("spec",),
     "Brokers": ("peers", "serve", "replay", "experiment"),
@@ -90,6 +91,7 @@ app.add_typer(peers_app, name="peers")
 app.add_typer(ctl_app, name="ctl")
 app.add_typer(experiment_app, name="experiment")
 app.add_typer(fuzz_app, name="fuzz")
+app.add_typer(clients_app, name="clients")
 
 
 def _version(value: bool) -> None:

@@ -31,7 +31,7 @@ def go() -> str:
 
 def _built(name: str, module: str, version: str) -> Path:
     """The program; built where there is none yet, or of other sources. Raises UnavailableClientError."""
-    sources = [SOURCES / "lines.go", SOURCES / name.replace("-", "_") / "sessions.go"]
+    sources = [SOURCES / "lines.go", *sorted((SOURCES / name.replace("-", "_")).glob("*.go"))]
     text = "".join(source.read_text() for source in sources)
     program = go()
     with folder(f"{name}-{version}-go") as place:

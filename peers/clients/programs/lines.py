@@ -139,8 +139,22 @@ def _short(file: str) -> str:
     return file.rpartition("/")[2]
 
 
+class GaveUpError(Exception):
+    """A workload waited longer than it is told to: the client said neither that it is done nor that it
+    failed."""
+
+
+class NotOfferedError(Exception):
+    """The library can't do what is asked for."""
+
+
 class Work:
     """A workload: what is wanted, and who is told. `settings`: of the client, over its defaults."""
+
+    at_once = 5
+    """Records of a transaction, and that are read before their offsets are committed."""
+    attempts = 5
+    """At a transaction."""
 
     def __init__(self, asked: dict[str, Any], out: Callable[[dict[str, Any]], None]) -> None:
         work = asked["work"]
@@ -149,6 +163,9 @@ class Work:
         self.records: int = work["records"]
         self.patience: float = work["patience"]
         """Seconds after which it gives up."""
+        self.pause: float = work["pause"]
+        """Seconds between two records that are sent."""
+        self._leaves = time.monotonic() + work["stay"]
         self.settings: dict[str, Any] = work["settings"]
         self.group = self.topic + "-group"
         self._out = out
@@ -165,6 +182,23 @@ class Work:
         return [f"{self.topic}-{number}" for number in range(self.records)]
 
     @property
+    def batches(self) -> list[list[str]]:
+        """The same, for a transaction each."""
+        ids = self.ids
+        return [ids[at : at + self.at_once] for at in range(0, len(ids), self.at_once)]
+
+    @staticmethod
+    def aborts(number: int) -> bool:
+        """Whether a transaction is aborted on purpose: each third one."""
+        return number % 3 == 2
+
+    @property
+    def stays(self) -> bool:
+        """Whether a consumer stays in its group although it has read all."""
+        left: bool = time.monotonic() < self._leaves
+        return left
+
+    @property
     def until(self) -> float:
         """When it gives up (time.monotonic), counted from now."""
         return time.monotonic() + self.patience
@@ -178,6 +212,10 @@ class Work:
         at = None if offset is None or offset < 0 else offset
         self.tell("acknowledged", id=record, topic=self.topic, partition=partition, offset=at)
 
+    def ended(self, transaction: str, outcome: str) -> None:
+        """The client says what became of a transaction."""
+        self.tell("transaction", transaction=transaction, outcome=outcome)
+
     def consumer(self, isolation: str = "read_uncommitted") -> None:
         """What the consumer is."""
         about = {"group": self.group, "isolation": isolation, "reset": "earliest"}
@@ -186,9 +224,11 @@ class Work:
     def assigned(self, places: Any) -> None:
         """Partitions it got: with topic and partition."""
         for place in places:
-            self.tell(
-                "assigned", consumer="reader", topic=place.topic, partition=int(place.partition)
-            )
+            self.got(place.topic, place.partition)
+
+    def got(self, topic: str, partition: int) -> None:
+        """A partition it got."""
+        self.tell("assigned", consumer="reader", topic=topic, partition=partition)
 
     def consumed(self, topic: str, partition: int, offset: int, value: bytes) -> None:
         """A record it was given."""
@@ -234,7 +274,10 @@ def main(name: str) -> None:
         try:
             if "work" in one:
                 module = importlib.import_module(f"{name}_workloads")
-                found = getattr(module, one["run"])(Work(one, out))
+                run = getattr(module, one["run"], None)
+                if run is None:
+                    raise NotOfferedError("this library does not offer it")
+                found = run(Work(one, out))
             else:
                 module = importlib.import_module(f"{name}_sessions")
                 found = getattr(module, one["run"])(one["bootstrap"], one["topic"])

@@ -11,7 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 )
 
-var workloads = map[string]workload{
+var sessions = map[string]session{
 	"consume":     consume,
 	"group":       group,
 	"produce":     produce,

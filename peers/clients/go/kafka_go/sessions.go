@@ -10,7 +10,7 @@ import (
 	"github.com/segmentio/kafka-go/sasl/plain"
 )
 
-var workloads = map[string]workload{
+var sessions = map[string]session{
 	"consume":     consume,
 	"group":       group,
 	"produce":     produce,

@@ -9,7 +9,7 @@ import (
 	"github.com/IBM/sarama"
 )
 
-var workloads = map[string]workload{
+var sessions = map[string]session{
 	"consume":     consume,
 	"group":       group,
 	"produce":     produce,

@@ -1,0 +1,1 @@
+"""`barnabas clients`: which client does what under which fault."""

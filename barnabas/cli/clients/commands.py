@@ -1,0 +1,159 @@
+"""`barnabas clients`: its commands and their options."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from barnabas.cli.console.help import examples
+from barnabas.cli.console.options import JsonLines
+from barnabas.trouble import Trouble
+
+clients_app = typer.Typer(
+    no_args_is_help=True,
+    help="Run client libraries under faults, and compare what each does.",
+    epilog=examples(
+        "barnabas clients run --client aiokafka@0.12.0 --client aiokafka@0.14.0 --out table",
+        "barnabas clients show aiokafka@0.14.0/produce/lossy-network --out table",
+        "barnabas clients report --out table",
+    ),
+)
+
+Out = Annotated[
+    Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the table and its evidence.")
+]
+Commands = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--command", metavar="NAME=LINE", help="A program of yours as a client; repeatable."
+    ),
+]
+Name = Annotated[
+    str, typer.Argument(metavar="CELL", help="CLIENT/WORKLOAD/SCENARIO, as `report` has them.")
+]
+Side = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Cells at once.")]
+
+
+class Format(StrEnum):
+    """What a report is written in."""
+
+    markdown = "markdown"
+    json = "json"
+
+
+@clients_app.command(
+    "run",
+    epilog=examples(
+        "barnabas clients run --out table",
+        "barnabas clients run --client java@3.9.1 --client java@4.3.1 --scenario lossy-network",
+        "barnabas clients run --client confluent-kafka@2.3.0 --workload produce --broker embedded",
+        note="Exit code 1: a client did something else than it promises. An interrupted run goes on with the "
+        "same --out.",
+    ),
+)
+def clients_run(
+    clients: Annotated[
+        list[str] | None,
+        typer.Option("--client", metavar="NAME@VERSION", help="A client; repeatable."),
+    ] = None,
+    commands: Commands = None,
+    workloads: Annotated[
+        list[str] | None,
+        typer.Option("--workload", metavar="NAME", help="What it does; repeatable."),
+    ] = None,
+    scenarios: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--scenario", "-s", metavar="NAME", help="A fault, by name or file; repeatable."
+        ),
+    ] = None,
+    broker: Annotated[
+        str,
+        typer.Option(
+            metavar="BROKER", help="embedded, apache:VERSION, or HOST:PORT of a cluster of yours."
+        ),
+    ] = "apache:4.3.1",
+    trials: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Runs of each cell, with other seeds.")
+    ] = 3,
+    jobs: Side = 6,
+    out: Out = Path("clients"),
+    as_json: JsonLines = False,
+) -> None:
+    """Run workloads of clients under scenarios, and judge each. Without options: all of them."""
+    from barnabas.cli.clients.running import Wanted, run
+
+    wanted = Wanted(
+        clients=tuple(clients or ()),
+        commands=tuple(commands or ()),
+        workloads=tuple(workloads or ()),
+        scenarios=tuple((path.stem, path) for path in scenarios or ()),
+        broker=broker,
+        trials=trials,
+    )
+    raise typer.Exit(run(wanted, out, jobs, as_json))
+
+
+@clients_app.command(
+    "show", epilog=examples("barnabas clients show java@4.3.1/produce/lossy-network --out table")
+)
+def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = False) -> None:
+    """Show what is known of a cell, and where its evidence is."""
+    from barnabas.cli.clients.showing import show
+
+    show(cell, out, as_json)
+
+
+@clients_app.command(
+    "rerun", epilog=examples("barnabas clients rerun java@4.3.1/produce/lossy-network --out table")
+)
+def clients_rerun(
+    cell: Name,
+    commands: Commands = None,
+    jobs: Side = 6,
+    out: Out = Path("clients"),
+    as_json: JsonLines = False,
+) -> None:
+    """Run a cell again, and what it is compared with; its earlier evidence is replaced."""
+    from barnabas.cli.clients.running import Wanted, forget, run
+    from barnabas.cli.clients.showing import find
+
+    known = find(cell, out)
+    mine = [one for one in commands or () if one.partition("=")[0] == known.client]
+    wanted = Wanted(
+        clients=() if mine else (known.client,),
+        commands=tuple(mine),
+        workloads=(known.workload,),
+        scenarios=((known.scenario, out / "cells" / known.name / "scenario.yaml"),),
+        broker=known.broker,
+        trials=max(len(known.trials), 1),
+    )
+    forget(known, out)
+    raise typer.Exit(run(wanted, out, jobs, as_json))
+
+
+@clients_app.command("report", epilog=examples("barnabas clients report --out table > clients.md"))
+def clients_report(
+    form: Annotated[
+        Format, typer.Option("--format", help="What it is written in.")
+    ] = Format.markdown,
+    out: Out = Path("clients"),
+) -> None:
+    """Write the table: a row a scenario, a column a client, and why a cell is not fine."""
+    from barnabas.cli.clients.showing import cells
+    from barnabas.cli.console.output import Output
+    from barnabas.experiments.clients.table import markdown, rows
+    from barnabas.specs.json_text import compact
+
+    found = cells(out)
+    if not found:
+        raise Trouble(f"{out} has no cell yet: `barnabas clients run --out {out}`")
+    output = Output()
+    if form is Format.markdown:
+        output.line(markdown(found).rstrip())
+        return
+    for row in rows(found):
+        output.raw(compact(row))

@@ -1,0 +1,169 @@
+"""Runs the cells that a command line asks for, and says what came of them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from barnabas.cli.clients.showing import print_table
+from barnabas.cli.console.output import Output
+from barnabas.cli.scenarios.reading import read_scenario
+from barnabas.experiments.clients.brokers import APACHE, EMBEDDED, Brokers
+from barnabas.experiments.clients.cell import CONTROL, Cell
+from barnabas.experiments.clients.folder import Folder, FolderError
+from barnabas.experiments.clients.matrix import Asked, Matrix
+from barnabas.experiments.clients.table import counts, findings, said
+from barnabas.experiments.clients.workloads import WORKLOADS
+from barnabas.experiments.clients.workloads import find as find_workload
+from barnabas.experiments.explore.read_log import LogError, ends
+from barnabas.experiments.library import names
+from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.errors import UnknownClientError
+from barnabas.peers.clients.registry import find as find_client
+from barnabas.proxy.faults import FAULTS
+from barnabas.specs.json_text import compact
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+
+DEFAULT: Final = (
+    "confluent-kafka@2.16.1",
+    "kafka-python@3.0.12",
+    "aiokafka@0.14.0",
+    "java@4.3.1",
+    "franz-go@1.21.4",
+    "sarama@1.46.2",
+    "kafka-go@0.4.51",
+)
+"""The clients that are run if nobody names any."""
+
+
+class Wanted(NamedTuple):
+    """What the command line asked for; nothing of a kind: all."""
+
+    clients: tuple[str, ...]
+    commands: tuple[str, ...]
+    workloads: tuple[str, ...]
+    scenarios: tuple[tuple[str, Path], ...]
+    broker: str
+    trials: int
+
+
+def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
+    """Run what is not there yet; returns the exit code. Raises Trouble."""
+    asked = _asked(wanted)
+    _check_broker(wanted.broker)
+    output = Output()
+    try:
+        folder = Folder(out)
+    except FolderError as problem:
+        raise Trouble(str(problem)) from None
+    except OSError as problem:
+        raise Trouble(f"can't write to {out}: {problem.strerror}; choose another --out") from None
+    found: list[Cell] = []
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with Brokers(wanted.broker) as brokers, _progress(output) as progress:
+            matrix = Matrix(asked, brokers, folder, jobs)
+            task = progress.add_task("", total=matrix.size)
+            try:
+                for cell in matrix.run():
+                    found.append(cell)
+                    progress.update(task, advance=1, description=f"{cell.name}: {said(cell)}")
+                    if as_json:
+                        output.raw(compact(cell.model_dump(mode="json")))
+            except KeyboardInterrupt:
+                progress.stop()
+                output.note(f"interrupted: the same command goes on; what is over is in {out}")
+                return COULD_NOT_RUN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        folder.close()
+    if not as_json:
+        print_table(found, output)
+    _sum_up(found, out, output)
+    if all(cell.verdict.word == "not run" for cell in found if cell.scenario != CONTROL):
+        return COULD_NOT_RUN
+    return FINDINGS if findings(found) else FINE
+
+
+def forget(cell: Cell, out: Path) -> None:
+    """Take a cell out, and the one without faults that it is compared with. Raises Trouble."""
+    folder = Folder(out)
+    try:
+        folder.forget((cell.name, cell.model_copy(update={"scenario": CONTROL}).name))
+    finally:
+        folder.close()
+
+
+def _asked(wanted: Wanted) -> Asked:
+    texts = wanted.clients or (() if wanted.commands else DEFAULT)
+    try:
+        clients = [(text, find_client(text).prepare) for text in texts]
+        chosen = [find_workload(name) for name in wanted.workloads] or list(WORKLOADS)
+    except UnknownClientError as problem:
+        raise Trouble(f"--client: {problem}") from None
+    except LookupError as problem:
+        raise Trouble(f"--workload: {problem.args[0]}") from None
+    named = wanted.scenarios or tuple((name, Path(name)) for name in names())
+    scenarios = [(name, read_scenario(file, FAULTS)) for name, file in named]
+    return Asked(
+        [*clients, *map(_command, wanted.commands)],
+        chosen,
+        scenarios,
+        wanted.trials,
+    )
+
+
+def _command(text: str) -> tuple[str, Callable[[], Program]]:
+    name, _, line = text.partition("=")
+    words = shlex.split(line)
+    if not words or not re.fullmatch(r"[\w.@-]+", name):
+        raise Trouble(f"--command: expected NAME=LINE, unlike {text!r}")
+    return name, lambda: Program(words)
+
+
+def _check_broker(text: str) -> None:
+    from barnabas.addresses import parse_servers
+    from barnabas.peers.apache.errors import UnknownVersionError
+    from barnabas.peers.apache.versions import release
+
+    if text == EMBEDDED:
+        return
+    if not text.startswith(APACHE):
+        parse_servers(text)
+        try:
+            ends(text)
+        except LogError as problem:
+            raise Trouble(f"--broker: {problem}", COULD_NOT_RUN) from None
+        return
+    try:
+        release(text.removeprefix(APACHE))
+    except UnknownVersionError as problem:
+        raise Trouble(f"--broker: {problem}") from None
+
+
+def _sum_up(found: list[Cell], out: Path, output: Output) -> None:
+    said = ", ".join(f"{count} {word}" for word, count in counts(found).most_common())
+    output.note(f"{said}; `barnabas clients show CELL --out {out}` says more of one")
+    for why in dict.fromkeys(cell.verdict.why for cell in found if cell.verdict.word == "not run"):
+        output.note(f"not run: {why}")
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _progress(output: Output) -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=output.err,
+        transient=True,
+        disable=not output.err.is_terminal,
+    )

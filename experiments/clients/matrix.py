@@ -1,0 +1,159 @@
+"""Cells side by side: first those without faults, then those of the rows in which all was well."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, NamedTuple
+
+from barnabas.experiments.clients.brokers import Brokers
+from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell, cell_name
+from barnabas.experiments.clients.folder import Folder
+from barnabas.experiments.clients.running import Stopped
+from barnabas.experiments.clients.trial import Place, Trial, trial
+from barnabas.experiments.clients.verdict import Verdict, healthy, verdict
+from barnabas.experiments.clients.workloads import Workload
+from barnabas.experiments.explore.history import HistoryError
+from barnabas.experiments.explore.read_log import LogError
+from barnabas.peers.apache.errors import BootError, UnavailableError
+from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.proxy.scenario.file import Scenario
+
+SIDE_BY_SIDE: Final = 6
+"""Cells at once: most of their time clients wait."""
+
+ENOUGH: Final = 2
+"""Trials that did not meet the scenario after which no other is made."""
+
+
+Named = tuple[str, Scenario]
+
+
+class Asked(NamedTuple):
+    """What is to be in the table. clients: what a user named, and what gets its program."""
+
+    clients: Sequence[tuple[str, Callable[[], Program]]]
+    workloads: Sequence[Workload]
+    scenarios: Sequence[Named]
+    trials: int = TRIALS
+
+
+class Row(NamedTuple):
+    """A client's workload."""
+
+    client: str
+    program: Program
+    workload: Workload
+
+
+Done = tuple[list[Cell], list[Callable[[], "Done"]]]
+"""What a step came to, and the steps behind it."""
+
+
+@dataclass
+class Matrix:
+    """Runs what is asked for, but for what the folder has. stop: set by whoever wants it to end."""
+
+    asked: Asked
+    brokers: Brokers
+    folder: Folder
+    side_by_side: int = SIDE_BY_SIDE
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def size(self) -> int:
+        """Cells that there are, with those without faults."""
+        asked = self.asked
+        return len(asked.clients) * len(asked.workloads) * (1 + len(asked.scenarios))
+
+    def run(self) -> Iterator[Cell]:
+        """The cells as they are over; those that the folder has at once."""
+        with ThreadPoolExecutor(self.side_by_side) as pool:
+            try:
+                waiting = {
+                    pool.submit(self._client, *client, each)
+                    for client in self.asked.clients
+                    for each in self.asked.workloads
+                }
+                while waiting:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    for cells, tasks in (future.result() for future in done):
+                        yield from cells
+                        waiting |= {pool.submit(task) for task in tasks}
+            finally:
+                self.stop.set()
+                pool.shutdown(cancel_futures=True)
+
+    def _client(self, client: str, get: Callable[[], Program], workload: Workload) -> Done:
+        """Without faults, and what is to be done next."""
+        if self.stop.is_set():
+            return [], []
+        if why := self.brokers.unable(workload):
+            return self._not_run(client, workload, why), []
+        try:
+            row = Row(client, get(), workload)
+        except UnavailableClientError as problem:
+            return self._not_run(client, workload, str(problem)), []
+        control = self._cell(row, None, ())
+        if control is None:
+            return [], []
+        if control.verdict.word != "fine":
+            return [control, *self._not_run(client, workload, control.verdict.why)], []
+        tasks: list[Callable[[], Done]] = [
+            partial(self._faulty, row, each, control.trials) for each in self.asked.scenarios
+        ]
+        return [control], tasks
+
+    def _faulty(self, row: Row, named: Named, control: tuple[Trial, ...]) -> Done:
+        if self.stop.is_set():
+            return [], []
+        cell = self._cell(row, named, control)
+        return [] if cell is None else [cell], []
+
+    def _cell(self, row: Row, named: Named | None, control: tuple[Trial, ...]) -> Cell | None:
+        """A cell that is over; None: it was to end before."""
+        client, program, workload = row
+        name, scenario = named or (CONTROL, None)
+        about = {"client": client, "workload": workload.name, "scenario": name}
+        known = self.folder.cells.get(cell_name(**about))
+        if known is not None and known.verdict.word != "not run":
+            return known
+        trials: list[Trial] = []
+        try:
+            if scenario:
+                self.folder.keep(cell_name(**about), scenario.meta()["scenario"])
+            for number in range(self.asked.trials):
+                seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
+                kept = self.folder.trial(cell_name(**about), number)
+                place = Place(self.brokers.bootstrap(), kept, self.brokers.makes)
+                trials.append(trial(program, workload, {}, seeded, place, self.stop))
+                if len(trials) >= ENOUGH and not any(one.fired for one in trials) and scenario:
+                    break
+        except Stopped:
+            return None
+        except (OSError, LogError, HistoryError, BootError, UnavailableError) as problem:
+            found = Verdict(word="not run", why=" ".join(str(problem).split()))
+        else:
+            found = verdict(workload, control, trials) if scenario else _control(workload, trials)
+        cell = Cell(**about, broker=self.brokers.wanted, verdict=found, trials=tuple(trials))
+        self.folder.add(cell)
+        return cell
+
+    def _not_run(self, client: str, workload: Workload, why: str) -> list[Cell]:
+        broker, word = self.brokers.wanted, Verdict(word="not run", why=why)
+        cells = [
+            Cell(client=client, workload=workload.name, scenario=name, broker=broker, verdict=word)
+            for name, _ in self.asked.scenarios
+        ]
+        for cell in cells:
+            self.folder.add(cell)
+        return cells
+
+
+def _control(workload: Workload, trials: Sequence[Trial]) -> Verdict:
+    why = healthy(workload, trials)
+    return Verdict(word="not run" if why else "fine", times=len(trials), of=len(trials), why=why)

@@ -1,0 +1,127 @@
+"""A client's program, run once for one workload: what it said, and how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from barnabas.peers.clients.client import Program
+
+LOOK: Final = 0.2
+"""Seconds between two looks whether it is to end."""
+
+DUMP: Final = 1.0
+"""Seconds that a program which hangs has to say where."""
+
+SOON: Final = 5.0
+"""Seconds in which a process that was killed is gone."""
+
+WORDS: Final = 500
+"""Characters of an error that are kept."""
+
+
+class Ended(NamedTuple):
+    """How a run ended.
+
+    history: the events that it told, a line each. raised: the class and message of what left the client,
+    empty if nothing did. code: the exit code; None: its time was up. seconds: from when it was ready.
+    """
+
+    history: bytes
+    raised: str
+    code: int | None
+    seconds: float
+
+
+class Stopped(Exception):
+    """Somebody wants it all to end."""
+
+
+def run(
+    program: Program,
+    run: str,
+    asked: Mapping[str, Any],
+    limit: float,
+    output: Path,
+    stop: threading.Event,
+) -> Ended:
+    """Run a workload, at most so many seconds; what the program prints beside goes to a file.
+
+    asked: `bootstrap`, `topic` and `work`, as `programs/lines.py` has them. Raises OSError if it can't be
+    started, Stopped.
+    """
+    line = json.dumps({"number": 1, "run": run, **asked}) + "\n"
+    with output.open("wb") as printed:
+        process = subprocess.Popen(  # noqa: S603 - a program of ours, or the user's
+            program.line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=printed,
+            env={**os.environ, **program.environment},
+            start_new_session=True,
+        )
+        try:
+            began = time.monotonic()
+            out = _said(process, line.encode(), limit, stop)
+            code: int | None = process.returncode
+            if out is None:
+                out, code = _ended(process), None
+            seconds = time.monotonic() - began
+        finally:
+            _kill(process)
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+    events, raised = [], ""
+    for text in out.splitlines(keepends=True):
+        with contextlib.suppress(ValueError):  # it was ended within a line
+            said = json.loads(text)
+            if "event" in said:
+                events.append(text)
+            elif (problem := said.get("raised")) is not None:
+                raised = f"{problem['class']}: {problem['message']}"[:WORDS]
+    return Ended(b"".join(events), raised, code, seconds)
+
+
+def _said(
+    process: subprocess.Popen[bytes], line: bytes, limit: float, stop: threading.Event
+) -> bytes | None:
+    """What one says until its end; None: its time is up."""
+    until = time.monotonic() + limit
+    told: bytes | None = line
+    while time.monotonic() < until:
+        if stop.is_set():
+            raise Stopped
+        try:
+            return process.communicate(told, LOOK)[0]
+        except subprocess.TimeoutExpired:
+            told = None  # it has it
+    return None
+
+
+def _ended(process: subprocess.Popen[bytes]) -> bytes:
+    """What one said whose time is up, and that says first where it hangs."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGQUIT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.communicate(timeout=DUMP)[0]
+    _kill(process)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return process.communicate(timeout=SOON)[0]
+    return b""
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End it with all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(SOON)

@@ -1,0 +1,171 @@
+"""One run of a client's workload behind a proxy, under a scenario or none, and what is known of it then."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import threading
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.running import run as checked
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.experiments.clients.running import run
+from barnabas.experiments.clients.workloads import Workload
+from barnabas.experiments.explore import history
+from barnabas.experiments.explore.checks import check
+from barnabas.experiments.explore.finding import Finding
+from barnabas.experiments.explore.read_log import id_of, read_log
+from barnabas.harness import Harness
+from barnabas.peers.clients.client import Program
+from barnabas.proxy.matching.settings import Settings
+from barnabas.proxy.scenario.file import Scenario
+
+RECORDS: Final = 100
+"""That are sent, or read."""
+
+PARTITIONS: Final = 4
+
+PAUSE: Final = 0.02
+"""Seconds between two records that are sent: faults meet a client at work."""
+
+STAY: Final = 8.0
+"""Seconds that a consumer stays in its group at least: two heartbeats of most libraries."""
+
+PATIENCE: Final = 130.0
+"""Seconds after which a step of a workload gives up: most clients do so themselves after 120 at most."""
+
+LIMIT: Final = 200.0
+"""Seconds after which a run is ended."""
+
+SOON: Final = 20.0
+"""Seconds in which brokers do what no fault is in the way of."""
+
+BUSY: Final = 2.0
+"""Processes a core that want to run (load average of a minute), above which times say little."""
+
+
+class Trial(Settings):
+    """What is known of a run.
+
+    raised, code, seconds: as `running.Ended` has them. findings: of the history held against the log.
+    broken: what the client did on the wire, by the captures' checks, and by no rule. fired: how often rules
+    of the scenario did. fault_ms: from the first that fired to the last. idempotent: whether the producer
+    had a producer id. busy: whether the machine had more to do than it could.
+    """
+
+    seed: int
+    raised: str
+    code: int | None
+    seconds: float
+    findings: tuple[Finding, ...] = ()
+    broken: tuple[str, ...] = ()
+    fired: int = 0
+    fault_ms: float = 0
+    idempotent: bool = False
+    busy: bool = False
+
+
+class Place(NamedTuple):
+    """Where a trial happens: brokers, and the folder for what stays of it. makes: whether these brokers make
+    a topic when they are asked for it with CreateTopics, not only when it is first named."""
+
+    bootstrap: str
+    folder: Path
+    makes: bool = True
+
+
+def trial(
+    program: Program,
+    workload: Workload,
+    settings: dict[str, Any],
+    scenario: Scenario | None,
+    place: Place,
+    stop: threading.Event,
+) -> Trial:
+    """Run it. Its history, output and capture are in the place's folder. Raises OSError, LogError,
+    HistoryError, Stopped."""
+    folder = place.folder
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    topic = f"clients-{secrets.token_hex(5)}"
+    prepared = prepare(place, topic, workload)
+    work = {"records": RECORDS, "patience": PATIENCE, "pause": PAUSE, "stay": STAY}
+    with Harness(place.bootstrap, scenario=scenario, capture=folder / "run.pcapng") as proxy:
+        asked = {
+            "bootstrap": proxy.bootstrap,
+            "topic": topic,
+            "work": {**work, "settings": settings},
+        }
+        ended = run(program, workload.name, asked, LIMIT, folder / "output.txt", stop)
+    (folder / "history.jsonl").write_bytes(prepared + ended.history)
+    told = history.parse(prepared + ended.history)
+    log = read_log(place.bootstrap, {topic}, {}, id_of("value"))
+    hit = [exchange for exchange in proxy.exchanges if exchange.rules]
+    return Trial(
+        seed=0 if scenario is None else scenario.seed,
+        raised=ended.raised,
+        code=ended.code,
+        seconds=round(ended.seconds, 3),
+        findings=check(told, log),
+        broken=broken(folder / "run.pcapng"),
+        fired=sum(rule.fired for rule in proxy.rules.rules),
+        fault_ms=_span(hit),
+        idempotent=any(exchange.api == "InitProducerId" for exchange in proxy.exchanges),
+        busy=os.getloadavg()[0] > BUSY * (os.cpu_count() or 1),
+    )
+
+
+def prepare(place: Place, topic: str, workload: Workload) -> bytes:
+    """Make the topic and, for those that read, write it; the history of that. Raises OSError."""
+    from confluent_kafka import KafkaException, Producer
+    from confluent_kafka.admin import AdminClient, NewTopic
+
+    common = {
+        "bootstrap.servers": place.bootstrap,
+        "log_level": 0,
+        "client.id": "barnabas-prepares",
+    }
+    admin = AdminClient(common)
+    try:
+        if place.makes:
+            admin.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result(SOON)
+        else:
+            admin.list_topics(topic, timeout=SOON)
+    except KafkaException as problem:
+        raise OSError(f"{place.bootstrap} has not made {topic}: {problem}") from None
+    events: list[history.Event] = []
+    if workload.written:
+        producer = Producer({**common, "enable.idempotence": True})
+        for number in range(RECORDS):
+            name = f"{topic}-{number}"
+            events.append(history.Sent(id=name, topic=topic))
+            producer.produce(topic, name.encode(), key=name.encode())
+        if producer.flush(SOON):
+            raise OSError(f"{place.bootstrap} took no records for {topic}")
+        events += [history.Acknowledged(id=f"{topic}-{n}", topic=topic) for n in range(RECORDS)]
+    return b"".join(each.model_dump_json(exclude_none=True).encode() + b"\n" for each in events)
+
+
+def broken(capture: Path) -> tuple[str, ...]:
+    """What a client did that the protocol forbids; what rules of the scenario touched is theirs."""
+    exchanges = open_capture(capture).exchanges(strays=True)
+    return tuple(
+        dict.fromkeys(
+            f"{one.name}: {finding.what}"
+            for one, finding in checked(exchanges, CHECKS)
+            if finding.severity == "error" and not any(each.rules for each in finding.evidence)
+        )
+    )
+
+
+def _span(hit: Iterable[Exchange]) -> float:
+    """From the first of these to the end of the last, in ms."""
+    times = [(exchange.ts, exchange.end) for exchange in hit]
+    if not times:
+        return 0
+    return round((max(end for _, end in times) - min(ts for ts, _ in times)) / 1e6, 3)

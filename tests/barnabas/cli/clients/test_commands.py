@@ -1,0 +1,120 @@
+"""`barnabas clients` as a person uses it: the client of the documents, before the embedded cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.cli.app import app
+from barnabas.trouble import Trouble
+from tests.places import ROOT
+
+pytestmark = pytest.mark.timeout(120)
+
+REFUSED = """
+version: 1
+rules: [{name: refused, match: {api: Produce, direction: request}, do: {respond: {error: MESSAGE_TOO_LARGE}}}]
+"""
+SCENARIO = ("--scenario", "refused.yaml", "--broker", "embedded", "--trials", 1)
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program that docs/howto/clients.md shows, and a scenario."""
+    text = (ROOT / "docs" / "howto" / "clients.md").read_text()
+    (shown,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(shown.splitlines()) <= 60
+    (tmp_path / "mine.py").write_text(shown)
+    (tmp_path / "refused.yaml").write_text(REFUSED)
+    monkeypatch.chdir(tmp_path)
+
+
+MINE = f"mine={sys.executable} mine.py"
+
+
+def clients(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["clients", *map(str, arguments)])
+    if isinstance(result.exception, Trouble):
+        return result.exception.code, str(result.exception)
+    return result.exit_code, result.stdout
+
+
+def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path: Path) -> None:
+    code, said = clients("run", "--command", MINE, *SCENARIO)
+    assert code == 1
+    assert re.search(r"refused +│ fails", said)
+    assert re.search(r"none +│ fine", said)
+    code, said = clients("show", "mine/produce/refused")
+    assert code == 0
+    assert "KafkaError: KafkaError{code=MSG_SIZE_TOO_LARGE" in said
+    assert (tmp_path / "clients" / "cells" / "mine" / "produce" / "refused" / "0").is_dir()
+    code, said = clients("report")
+    assert (code, "| refused | fails |" in said) == (0, True)
+    _, said = clients("report", "--format", "json")
+    rows = list(map(json.loads, said.splitlines()))
+    words = {(row["workload"], row["scenario"]): row["verdict"]["word"] for row in rows}
+    assert words["produce", "refused"] == "fails"
+    assert words["transact", "refused"] == "not run"
+    before = tmp_path / "clients" / "cells" / "mine" / "produce" / "refused" / "0" / "run.pcapng"
+    first = before.read_bytes()
+    (tmp_path / "refused.yaml").unlink()  # the table has it
+    code, said = clients("rerun", "mine/produce/refused", "--command", MINE)
+    assert (code, before.read_bytes() != first) == (1, True)
+    assert "fails" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "--client", "sarema@1.46.2"), "did you mean 'sarama'"),
+        (("run", "--client", "sarama"), "unknown client 'sarama'"),
+        (("run", "--workload", "reading"), "choose from produce, transact, group"),
+        (("run", "--scenario", "lossy-netwrok"), "did you mean 'lossy-network'"),
+        (("run", "--command", "a/b=c"), "expected NAME=LINE"),
+        (("run", "--command", "mine="), "expected NAME=LINE"),
+        (("run", "--broker", "apache:9.9"), "9.9"),
+        (("run", "--broker", "no where:1"), "no where"),
+        (("show", "a/b/c"), "holds no table"),
+        (("rerun", "a/b/c"), "holds no table"),
+        (("report",), "holds no table"),
+    ],
+)
+def test_misuse_is_told_in_a_line(arguments: tuple[str, ...], said: str) -> None:
+    code, line = clients(*arguments)
+    assert code == 2
+    assert said in line
+    assert "\n" not in line
+
+
+def test_an_interrupted_run_leaves_no_process_and_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "sleeps.py").write_text(
+        "import sys, time\nprint('up', file=sys.stderr, flush=True)\ntime.sleep(600)\n"
+    )
+    line = f"sleeps={sys.executable} {tmp_path / 'sleeps.py'}"
+    command = [sys.executable, "-m", "barnabas", "clients", "run", "--command", line]
+    with subprocess.Popen(
+        [*command, "--workload", "produce", *map(str, SCENARIO)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:
+        output = tmp_path / "clients" / "cells" / "sleeps" / "produce" / "none" / "0" / "output.txt"
+        while not (output.exists() and output.read_text()):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        said = process.stderr.read()
+        assert process.wait(30) == 3
+    assert "interrupted: the same command goes on" in said
+    assert "Traceback" not in said
+    left = subprocess.run(["pgrep", "-f", str(tmp_path / "sleeps.py")], capture_output=True)
+    assert left.stdout == b""

@@ -1,0 +1,62 @@
+"""What a table's folder keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from barnabas.experiments.clients.folder import CELLS, Folder, FolderError, read
+from tests.experiments.clients.made import cell
+
+
+def test_what_is_over_is_there_again_and_the_later_counts(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / "table")
+    for one in (cell(), cell("two@2"), cell(word="lost")):
+        folder.add(one)
+    folder.close()
+    found = read(tmp_path / "table")
+    assert [one.verdict.word for one in found.values()] == ["lost", "fine"]
+    again = Folder(tmp_path / "table")
+    assert again.cells == found
+    again.close()
+
+
+def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.add(cell())
+    folder.add(cell("two@2"))
+    folder.forget([cell().name, "another"])
+    folder.close()
+    assert list(read(tmp_path)) == [cell("two@2").name]
+
+
+def test_a_line_whose_end_is_missing_is_not_counted(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.add(cell())
+    folder.close()
+    with (tmp_path / CELLS).open("a") as file:
+        file.write('{"client": "tw')
+    again = Folder(tmp_path)
+    assert list(again.cells) == [cell().name]
+    again.add(cell("two@2"))
+    again.close()
+    assert list(read(tmp_path)) == [cell().name, cell("two@2").name]
+
+
+def test_what_is_no_table_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FolderError, match="holds no table"):
+        read(tmp_path)
+    (tmp_path / "else").write_text("")
+    with pytest.raises(FolderError, match="is not empty"):
+        Folder(tmp_path)
+    (tmp_path / CELLS).write_text("{}\n")
+    with pytest.raises(FolderError, match=r"cells\.jsonl:1: not written by barnabas"):
+        read(tmp_path)
+
+
+def test_one_at_a_time(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    with pytest.raises(FolderError, match="in use"):
+        Folder(tmp_path)
+    folder.close()

@@ -1,0 +1,82 @@
+"""Cells of a real client before the embedded cluster."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from barnabas.experiments.clients.brokers import EMBEDDED, Brokers
+from barnabas.experiments.clients.cell import Cell
+from barnabas.experiments.clients.folder import Folder
+from barnabas.experiments.clients.matrix import Asked, Matrix
+from barnabas.experiments.clients.workloads import find
+from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.clients.python import program
+from barnabas.proxy.scenario.file import loads
+
+AGAIN = loads("""
+version: 1
+rules: [{name: not here, match: {api: Produce, direction: request}, when: {times: 1, scope: rule},
+  do: {respond: {error: NOT_LEADER_OR_FOLLOWER}}}]
+""")
+TOO_LARGE = loads("""
+version: 1
+rules: [{name: refused, match: {api: Produce, direction: request}, do: {respond: {error: MESSAGE_TOO_LARGE}}}]
+""")
+ELSEWHERE = loads("version: 1\nrules: [{name: refused, match: {api: JoinGroup}, do: drop}]")
+
+
+def absent() -> Program:
+    raise UnavailableClientError("absent 1 can't be installed: no such package")
+
+
+ASKED = Asked(
+    clients=[
+        ("librdkafka@here", lambda: program(Path(sys.executable), "confluent")),
+        ("absent@1", absent),
+    ],
+    workloads=[find("produce"), find("transact")],
+    scenarios=[("again", AGAIN), ("too-large", TOO_LARGE), ("elsewhere", ELSEWHERE)],
+    trials=2,
+)
+
+
+def cells(out: Path, asked: Asked = ASKED) -> dict[str, Cell]:
+    folder = Folder(out)
+    with Brokers(EMBEDDED) as brokers:
+        found = {cell.name: cell for cell in Matrix(asked, brokers, folder).run()}
+    folder.close()
+    return found
+
+
+@pytest.mark.timeout(120)
+def test_each_cell_is_judged_with_its_evidence_and_is_not_run_again(tmp_path: Path) -> None:
+    found = cells(tmp_path)
+    words = {name: cell.verdict.word for name, cell in found.items()}
+    assert words == {
+        "librdkafka@here/produce/none": "fine",
+        "librdkafka@here/produce/again": "fine",
+        "librdkafka@here/produce/too-large": "fails",
+        "librdkafka@here/produce/elsewhere": "not met",
+        **{f"librdkafka@here/transact/{name}": "not run" for name, _ in ASKED.scenarios},
+        **{
+            f"absent@1/{workload}/{name}": "not run"
+            for workload in ("produce", "transact")
+            for name, _ in ASKED.scenarios
+        },
+    }
+    failed = found["librdkafka@here/produce/too-large"]
+    assert (failed.verdict.times, failed.verdict.of) == (2, 2)
+    assert "MSG_SIZE_TOO_LARGE" in failed.verdict.why
+    assert {one.seed for one in failed.trials} == {0, 1}
+    for name in "history.jsonl", "output.txt", "run.pcapng":
+        assert (tmp_path / "cells" / failed.name / "1" / name).exists()
+    assert "no such package" in found["absent@1/produce/again"].verdict.why
+    assert "can't do transact" in found["librdkafka@here/transact/again"].verdict.why
+    before = (tmp_path / "cells" / failed.name / "1" / "run.pcapng").stat()
+    again = cells(tmp_path)
+    assert again == found
+    assert (tmp_path / "cells" / failed.name / "1" / "run.pcapng").stat() == before

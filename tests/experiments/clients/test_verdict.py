@@ -1,0 +1,87 @@
+"""What is said of a cell, of trials made up for it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.experiments.clients.trial import Trial
+from barnabas.experiments.clients.verdict import FINDINGS, WORDS, healthy, verdict
+from barnabas.experiments.clients.workloads import find
+from barnabas.experiments.explore import checks
+from barnabas.experiments.explore.finding import Finding
+
+PRODUCE, TRANSACT = find("produce"), find("transact")
+LOST = Finding(kind="lost", text="2 acknowledged, not in t: a, b")
+TWICE = Finding(kind="duplicated", text="1 more than once in t: a")
+
+
+def trial(**about: Any) -> Trial:
+    usual = {"seed": 7, "raised": "", "code": 0, "seconds": 2.0, "fired": 3, "fault_ms": 1000.0}
+    return Trial(**{**usual, **about})
+
+
+CONTROL = [trial(fired=0, fault_ms=0)]
+
+
+@pytest.mark.parametrize(
+    ("about", "word"),
+    [
+        ({}, "fine"),
+        ({"fired": 0}, "not met"),
+        ({"fired": 0, "code": None}, "not met"),
+        ({"code": None}, "stuck"),
+        ({"raised": "lines.GaveUpError: 3 records were not delivered"}, "stuck"),
+        ({"raised": "main.gaveUp: 3 records were not delivered"}, "stuck"),
+        ({"code": -11}, "died"),
+        ({"code": 2}, "died"),
+        ({"raised": "kafka.errors.X: no"}, "fails"),
+        ({"broken": ("sequence: goes back",)}, "breaks the protocol"),
+        ({"broken": ("sequence: goes back",), "raised": "X: no"}, "breaks the protocol"),
+        ({"findings": (LOST,), "raised": "X: no"}, "lost"),
+        ({"seconds": 7.9}, "fine"),
+        ({"seconds": 8.1}, "slow"),
+    ],
+)
+def test_the_word_is_of_the_worst_that_was_seen(about: dict[str, Any], word: str) -> None:
+    assert verdict(PRODUCE, CONTROL, [trial(**about)]).word == word
+
+
+def test_duplicates_are_no_fault_of_who_did_not_promise_otherwise() -> None:
+    plain = verdict(PRODUCE, CONTROL, [trial(findings=(TWICE,))])
+    assert (plain.word, plain.promised) == ("duplicates", False)
+    assert verdict(PRODUCE, CONTROL, [trial(findings=(TWICE,), idempotent=True)]).promised
+    assert verdict(TRANSACT, CONTROL, [trial(findings=(TWICE,))]).promised
+    both = verdict(PRODUCE, CONTROL, [trial(findings=(TWICE,), raised="X: no")])
+    assert (both.word, both.promised) == ("fails", True)
+
+
+def test_a_cell_that_is_not_the_same_each_time_says_how_often() -> None:
+    trials = [trial(), trial(findings=(LOST,)), trial(findings=(LOST,)), trial(fired=0)]
+    found = verdict(PRODUCE, CONTROL, trials)
+    assert (found.word, found.times, found.of, found.why) == ("lost", 2, 3, LOST.text)
+
+
+def test_times_of_a_busy_machine_are_said_to_be() -> None:
+    assert verdict(PRODUCE, CONTROL, [trial(seconds=20, busy=True)]).busy
+
+
+def test_who_fails_without_faults_is_not_judged() -> None:
+    assert healthy(PRODUCE, [trial(), trial()]) == ""
+    assert healthy(PRODUCE, [trial(), trial(raised="X: no")]) == "fails without any fault: X: no"
+    offered = trial(raised="main.notOffered: this library does not offer it")
+    assert healthy(PRODUCE, [offered]) == "this library does not offer it"
+
+
+def test_all_that_explore_finds_has_a_word() -> None:
+    kinds = set()
+    for file in Path(checks.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "finding":
+                assert isinstance(node.args[0], ast.Constant)
+                kinds.add(node.args[0].value)
+    assert kinds == set(FINDINGS)
+    assert set(FINDINGS.values()) < set(WORDS)
