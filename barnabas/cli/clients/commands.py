@@ -98,7 +98,11 @@ def clients_run(
 
 
 @clients_app.command(
-    "show", epilog=examples("barnabas clients show java@4.3.1/produce/lossy-network --out table")
+    "show",
+    epilog=examples(
+        "barnabas clients show java@4.3.1/produce/lossy-network --out table",
+        "barnabas clients show java@4.3.1/group/slow-broker --json | jq .trials[].findings",
+    ),
 )
 def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = False) -> None:
     """Show what is known of a cell, and where its evidence is."""
@@ -108,7 +112,11 @@ def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = Fa
 
 
 @clients_app.command(
-    "rerun", epilog=examples("barnabas clients rerun java@4.3.1/produce/lossy-network --out table")
+    "rerun",
+    epilog=examples(
+        "barnabas clients rerun java@4.3.1/produce/lossy-network --out table",
+        "barnabas clients rerun mine/produce/slow-broker --command mine='python mine.py'",
+    ),
 )
 def clients_rerun(
     cell: Name,
@@ -135,7 +143,13 @@ def clients_rerun(
     raise typer.Exit(run(wanted, out, jobs, as_json))
 
 
-@clients_app.command("report", epilog=examples("barnabas clients report --out table > clients.md"))
+@clients_app.command(
+    "report",
+    epilog=examples(
+        "barnabas clients report --out table > clients.md",
+        "barnabas clients report --out table --format json | jq .verdict.word",
+    ),
+)
 def clients_report(
     form: Annotated[
         Format, typer.Option("--format", help="What it is written in.")
