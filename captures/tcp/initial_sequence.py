@@ -67,13 +67,24 @@ class InitialSequence:
         return sorted(self.held, key=lambda held: _rank(held.tcp))
 
     def first(self, source: Endpoint) -> int | None:
-        """The sequence number of the first byte from there: behind its SYN, else the lowest that came.
-        None: none did."""
+        """The sequence number of the first byte from there: behind its SYN, else the lowest that came, or
+        that the other end waited for behind its own SYN. None: none did.
+
+        >>> from barnabas.captures.tcp.headers import PSH
+        >>> ends = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
+        >>> there = [(*ends, 7, 0, SYN, b""), (*ends, 8, 301, ACK, b""), (*ends[::-1], 305, 8, PSH, b"ab")]
+        >>> begun = InitialSequence(1, [Captured(TcpSegment(*one), 0, (), 1) for one in there])
+        >>> begun.first(ends[0]), begun.first(ends[1])
+        (8, 301)
+        """
         mine = [held.tcp for held in self.held if held.tcp.source == source]
+        others = [held.tcp for held in self.held if held.tcp.source != source]
         for tcp in mine:
             if tcp.flags & SYN:
                 return (tcp.seq + 1) % MODULUS
         found = [tcp.seq for tcp in mine if tcp.payload]
+        if any(tcp.flags & SYN for tcp in others):
+            found += [tcp.ack for tcp in others if tcp.flags & (ACK | SYN) == ACK]
         if not found:
             return None
         return (found[0] + min(signed_distance(seq, found[0]) for seq in found)) % MODULUS
