@@ -52,6 +52,7 @@ def cells(out: Path, asked: Asked = ASKED) -> dict[str, Cell]:
     return found
 
 
+@pytest.mark.slow("runs a client several times")
 @pytest.mark.timeout(120)
 def test_each_cell_is_judged_with_its_evidence_and_is_not_run_again(tmp_path: Path) -> None:
     found = cells(tmp_path)

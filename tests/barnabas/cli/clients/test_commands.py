@@ -17,7 +17,7 @@ from barnabas.cli.app import app
 from barnabas.trouble import Trouble
 from tests.places import ROOT
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.slow("each runs a client several times")]
 
 REFUSED = """
 version: 1
