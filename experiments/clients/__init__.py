@@ -4,5 +4,5 @@
 behind a proxy under a scenario and gathers what is known of it then, `verdict.py` is the judgement, a pure
 function of that. `cell.py` is a client's workload under a scenario: several trials with other seeds, beside
 those without any fault. `matrix.py` runs cells side by side, `folder.py` keeps each one that is over, and
-`table.py` makes of them a table.
+`table.py` and `page.py` make of them a table.
 """

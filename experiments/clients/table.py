@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from barnabas.experiments.clients.cell import CONTROL, Cell
+from barnabas.experiments.clients.cell import CONTROL, Cell, cell_name
 from barnabas.experiments.clients.workloads import WORKLOADS
 
 UNJUDGED: Final = ("not met", "not run")
@@ -49,6 +49,12 @@ def by_workload(
             for name in scenarios
         ]
         yield workload, clients, rows
+
+
+def cell_of(cells: Iterable[Cell], client: str, workload: str, scenario: str) -> Cell | None:
+    """That cell, if it is there."""
+    name = cell_name(client, workload, scenario)
+    return next((cell for cell in cells if cell.name == name), None)
 
 
 def counts(cells: Iterable[Cell]) -> Counter[str]:

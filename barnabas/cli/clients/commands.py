@@ -42,6 +42,7 @@ class Format(StrEnum):
 
     markdown = "markdown"
     json = "json"
+    html = "html"
 
 
 @clients_app.command(
@@ -57,12 +58,14 @@ class Format(StrEnum):
 def clients_run(
     clients: Annotated[
         list[str] | None,
-        typer.Option("--client", metavar="NAME@VERSION", help="A client; repeatable."),
+        typer.Option(
+            "--client", metavar="NAME@VERSION", help="A client library in a release; repeatable."
+        ),
     ] = None,
     commands: Commands = None,
     workloads: Annotated[
         list[str] | None,
-        typer.Option("--workload", metavar="NAME", help="What it does; repeatable."),
+        typer.Option("--workload", metavar="NAME", help="produce, transact or group; repeatable."),
     ] = None,
     scenarios: Annotated[
         list[Path] | None,
@@ -147,6 +150,7 @@ def clients_rerun(
     "report",
     epilog=examples(
         "barnabas clients report --out table > clients.md",
+        "barnabas clients report --out table --format html > clients.html",
         "barnabas clients report --out table --format json | jq .verdict.word",
     ),
 )
@@ -159,6 +163,7 @@ def clients_report(
     """Write the table: a row a scenario, a column a client, and why a cell is not fine."""
     from barnabas.cli.clients.showing import cells
     from barnabas.cli.console.output import Output
+    from barnabas.experiments.clients.page import page
     from barnabas.experiments.clients.table import markdown, rows
     from barnabas.specs.json_text import compact
 
@@ -166,8 +171,10 @@ def clients_report(
     if not found:
         raise Trouble(f"{out} has no cell yet: `barnabas clients run --out {out}`")
     output = Output()
-    if form is Format.markdown:
-        output.line(markdown(found).rstrip())
+    if form is Format.json:
+        for row in rows(found):
+            output.raw(compact(row))
         return
-    for row in rows(found):
-        output.raw(compact(row))
+    text = markdown(found) if form is Format.markdown else page(found, out)
+    for line in text.rstrip().splitlines():
+        output.line(line)

@@ -57,7 +57,8 @@ def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path
     assert "KafkaError: KafkaError{code=MSG_SIZE_TOO_LARGE" in said
     assert (tmp_path / "clients" / "cells" / "mine" / "produce" / "refused" / "0").is_dir()
     code, said = clients("report")
-    assert (code, "| refused | fails |" in said) == (0, True)
+    assert code == 0
+    assert "| refused | fails |" in said.splitlines()
     _, said = clients("report", "--format", "json")
     rows = list(map(json.loads, said.splitlines()))
     words = {(row["workload"], row["scenario"]): row["verdict"]["word"] for row in rows}
