@@ -54,6 +54,14 @@ class Folder:
             self._file.write(cell.model_dump_json() + "\n")
             self._file.flush()
 
+    def known(self, name: str, broker: str, scenario: str) -> Cell | None:
+        """A cell that was run before such brokers, under such a scenario; None: it was not."""
+        cell = self.cells.get(name)
+        if cell is None or cell.verdict.word == "not run" or cell.broker != broker:
+            return None
+        kept = self.path / "cells" / name / "scenario.yaml"
+        return cell if kept.exists() and kept.read_text(encoding="utf-8") == scenario else None
+
     def forget(self, names: Iterable[str]) -> None:
         """Take cells out."""
         for name in names:

@@ -119,13 +119,12 @@ class Matrix:
         client, program, workload = row
         name, scenario = named or (CONTROL, None)
         about = {"client": client, "workload": workload.name, "scenario": name}
-        known = self.folder.cells.get(cell_name(**about))
-        if known is not None and known.verdict.word != "not run":
+        text = "" if scenario is None else scenario.meta()["scenario"]
+        if known := self.folder.known(cell_name(**about), self.brokers.wanted, text):
             return known
         trials: list[Trial] = []
         try:
-            if scenario:
-                self.folder.keep(cell_name(**about), scenario.meta()["scenario"])
+            self.folder.keep(cell_name(**about), text)
             for number in range(self.asked.trials):
                 seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
                 kept = self.folder.trial(cell_name(**about), number)

@@ -55,8 +55,8 @@ def run(
 ) -> Ended:
     """Run a workload, at most so many seconds; what the program prints beside goes to a file.
 
-    asked: `bootstrap`, `topic` and `work`, as `programs/lines.py` has them. Raises OSError if it can't be
-    started, Stopped.
+    asked: `bootstrap`, `topic` and `work`, as `peers/clients/programs/lines.py` has them. Raises OSError if
+    it can't be started, Stopped.
     """
     line = json.dumps({"number": 1, "run": run, **asked}) + "\n"
     with output.open("wb") as printed:

@@ -21,6 +21,7 @@ class Workload(NamedTuple):
 
 WORKLOADS: Final = (
     Workload("produce", "a producer sends records, with the library's defaults", embedded=True),
+    Workload("idempotent", "the same, idempotent: each record is written once", once=True),
     Workload(
         "transact",
         "a producer sends records in transactions, and aborts each third",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -49,7 +50,7 @@ def find(text: str) -> Client:
     """
     name, _, version = text.partition("@")
     for known, _, get in LIBRARIES:
-        if known == name and version:
+        if known == name and re.fullmatch(r"[\w.+-]+", version):
             return Client(name, version, partial(get, version))
     names = [known for known, _, _ in LIBRARIES]
     hint = did_you_mean(name, names, NEAR) if name not in names else ""

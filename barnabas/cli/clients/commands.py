@@ -65,7 +65,9 @@ def clients_run(
     commands: Commands = None,
     workloads: Annotated[
         list[str] | None,
-        typer.Option("--workload", metavar="NAME", help="produce, transact or group; repeatable."),
+        typer.Option(
+            "--workload", metavar="NAME", help="produce, idempotent, transact or group; repeatable."
+        ),
     ] = None,
     scenarios: Annotated[
         list[Path] | None,

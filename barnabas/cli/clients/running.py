@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import signal
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -111,12 +112,16 @@ def _asked(wanted: Wanted) -> Asked:
         raise Trouble(f"--workload: {problem.args[0]}") from None
     named = wanted.scenarios or tuple((name, Path(name)) for name in names())
     scenarios = [(name, read_scenario(file, FAULTS)) for name, file in named]
-    return Asked(
-        [*clients, *map(_command, wanted.commands)],
-        chosen,
-        scenarios,
-        wanted.trials,
-    )
+    clients += map(_command, wanted.commands)
+    for what, several in (
+        ("--client", [name for name, _ in clients]),
+        ("--workload", [one.name for one in chosen]),
+        ("--scenario", [name for name, _ in scenarios]),
+    ):
+        for name, times in Counter(several).items():
+            if times > 1:
+                raise Trouble(f"{what}: {name} is given twice")
+    return Asked(clients, chosen, scenarios, wanted.trials)
 
 
 def _command(text: str) -> tuple[str, Callable[[], Program]]:

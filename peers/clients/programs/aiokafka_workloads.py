@@ -45,8 +45,17 @@ async def _acknowledged(work: Work, record: str, future: Any) -> None:
 
 
 async def produce(work: Work) -> int:
-    """Send records, a few at a time."""
-    async with _producer(work) as producer:
+    """Send records, one after the other."""
+    return await _send_all(work)
+
+
+async def idempotent(work: Work) -> int:
+    """The same, each written once."""
+    return await _send_all(work, enable_idempotence=True)
+
+
+async def _send_all(work: Work, **own: Any) -> int:
+    async with _producer(work, **own) as producer:
         waiting = []
         for record in work.ids:
             waiting.append((record, await _send(work, producer, record, None)))

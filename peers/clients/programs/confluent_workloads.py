@@ -38,8 +38,17 @@ def _send(
 
 
 def produce(work: Work) -> int:
-    """Send records, a few at a time."""
-    producer, failed = _producer(work), list[Any]()
+    """Send records, one after the other."""
+    return _send_all(work, _producer(work))
+
+
+def idempotent(work: Work) -> int:
+    """The same, each written once."""
+    return _send_all(work, _producer(work, **{"enable.idempotence": True}))
+
+
+def _send_all(work: Work, producer: Any) -> int:
+    failed = list[Any]()
     for record in work.ids:
         _send(work, producer, record, failed, None)
         time.sleep(work.pause)

@@ -44,8 +44,16 @@ def _acknowledged(work: Work, record: str, future: Any) -> None:
 
 
 def produce(work: Work) -> int:
-    """Send records, a few at a time."""
-    producer = _producer(work)
+    """Send records, one after the other."""
+    return _send_all(work, _producer(work))
+
+
+def idempotent(work: Work) -> int:
+    """The same, each written once."""
+    return _send_all(work, _producer(work, enable_idempotence="true", acks="all"))
+
+
+def _send_all(work: Work, producer: Any) -> int:
     waiting = []
     try:
         for record in work.ids:

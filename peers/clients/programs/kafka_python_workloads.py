@@ -35,8 +35,16 @@ def _acknowledged(work: Work, record: str, future: Any) -> None:
 
 
 def produce(work: Work) -> int:
-    """Send records, a few at a time."""
-    producer = _producer(work)
+    """Send records, one after the other."""
+    return _send_all(work, _producer(work))
+
+
+def idempotent(work: Work) -> int:
+    """The same, each written once."""
+    return _send_all(work, _producer(work, enable_idempotence=True))
+
+
+def _send_all(work: Work, producer: Any) -> int:
     waiting = []
     for record in work.ids:
         waiting.append((record, _send(work, producer, record, None)))

@@ -22,6 +22,20 @@ def test_what_is_over_is_there_again_and_the_later_counts(tmp_path: Path) -> Non
     again.close()
 
 
+def test_one_under_another_scenario_or_before_other_brokers_is_not_known(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    one, unrun = cell(), cell("two@2", word="not run")
+    for each in (one, unrun):
+        folder.keep(each.name, "version: 1\n")
+        folder.add(each)
+    assert folder.known(one.name, one.broker, "version: 1\n") == one
+    assert folder.known(one.name, one.broker, "version: 1\nrules: []\n") is None
+    assert folder.known(one.name, "embedded", "version: 1\n") is None
+    assert folder.known(unrun.name, unrun.broker, "version: 1\n") is None
+    assert folder.known("another", one.broker, "") is None
+    folder.close()
+
+
 def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     folder.add(cell())

@@ -22,7 +22,9 @@ def test_a_client_is_named_with_its_version(name: str) -> None:
     assert find(f"{name}@1.2.3").name == f"{name} 1.2.3"
 
 
-@pytest.mark.parametrize("text", ["kafka-python", "kafka-python@", "no-such@1", ""])
+@pytest.mark.parametrize(
+    "text", ["kafka-python", "kafka-python@", "kafka-python@../1", "no-such@1", ""]
+)
 def test_another_name_is_told_what_there_is(text: str) -> None:
     with pytest.raises(UnknownClientError, match=r"kafka-python@VERSION, "):
         find(text)

@@ -9,7 +9,7 @@ import pytest
 
 from barnabas import specs
 from barnabas.specs import embedded
-from barnabas.specs.embedded.reveal import MAX_BYTES
+from barnabas.specs.embedded.reveal import MAX_BYTES, SHORT
 from barnabas.specs.jsonform import to_json
 from barnabas.specs.layout import Layout
 from tests.specs.embedded.real import FRAMES, MESSAGES, SUBSCRIPTION, Line, frame, name, topics
@@ -210,7 +210,9 @@ def test_what_is_remembered_of_a_member_goes_by_all_that_decides_what_it_says() 
 
 
 def test_what_hides_in_remembered_bytes_costs_nothing_more_of_the_limit() -> None:
-    data = bytes.fromhex("0000 00000001 000174 00000004 00000002")
+    topics = (b"\0\x10" + b"t" * 16) * 50
+    data = b"\0\0" + (50).to_bytes(4) + topics + bytes.fromhex("00000004 00000002")
+    assert len(data) <= SHORT
     members = [{"member_id": "m", "metadata": data}] * (MAX_BYTES // len(data))
     answers = {"protocol_type": "consumer", "members": members}
     found = embedded.reveal(11, "response", answers, protocol_name="cooperative-sticky")

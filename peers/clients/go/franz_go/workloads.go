@@ -9,7 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-var workloads = map[string]workload{"produce": sendAll, "transact": transactAll, "group": readAll}
+var workloads = map[string]workload{"produce": sendAll, "idempotent": sendAll, "transact": transactAll, "group": readAll}
 
 func (w *work) client(own ...kgo.Opt) (*kgo.Client, error) {
 	return kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(w.bootstrap), kgo.DefaultProduceTopic(w.topic)}, own...)...)
@@ -46,6 +46,7 @@ func (w *work) all(count int, done <-chan error) error {
 	return failed
 }
 
+// It is idempotent unless it is told otherwise.
 func sendAll(w *work) error {
 	client, err := w.client(kgo.ClientID("producer"))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Workloads of segmentio's kafka-go, which has no transactional producer.
+// Workloads of segmentio's kafka-go, which has no idempotent or transactional producer.
 package main
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/IBM/sarama"
 )
 
-var workloads = map[string]workload{"produce": sendAll, "transact": transactAll, "group": readAll}
+var workloads = map[string]workload{"produce": sendAll, "idempotent": sendOnce, "transact": transactAll, "group": readAll}
 
 func (w *work) config() *sarama.Config {
 	c := sarama.NewConfig()
@@ -44,8 +44,19 @@ func (w *work) all(producer sarama.AsyncProducer, count int) error {
 	return failed
 }
 
-func sendAll(w *work) error {
-	producer, err := sarama.NewAsyncProducer([]string{w.bootstrap}, w.config())
+// What its documents ask for where it is idempotent.
+func (w *work) once() *sarama.Config {
+	c := w.config()
+	c.Producer.Idempotent, c.Producer.RequiredAcks, c.Net.MaxOpenRequests = true, sarama.WaitForAll, 1
+	return c
+}
+
+func sendAll(w *work) error { return w.sendWith(w.config()) }
+
+func sendOnce(w *work) error { return w.sendWith(w.once()) }
+
+func (w *work) sendWith(c *sarama.Config) error {
+	producer, err := sarama.NewAsyncProducer([]string{w.bootstrap}, c)
 	if err != nil {
 		return err
 	}
@@ -60,9 +71,7 @@ func sendAll(w *work) error {
 }
 
 func transactAll(w *work) error {
-	c := w.config()
-	// what its documents ask for where it is idempotent
-	c.Producer.Idempotent, c.Producer.RequiredAcks, c.Net.MaxOpenRequests = true, sarama.WaitForAll, 1
+	c := w.once()
 	c.Producer.Transaction.ID = w.group
 	producer, err := sarama.NewAsyncProducer([]string{w.bootstrap}, c)
 	if err != nil {
