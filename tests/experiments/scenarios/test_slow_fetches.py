@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import pytest
+
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.experiments.scenarios.kafka import fired, numbers, receive, send, spread, through
 
 VALUES = numbers(30)
 
 
+@pytest.mark.slow("a client reads for seconds")
 def test_all_is_read_in_order_and_nobody_rebalances() -> None:
     with EmbeddedCluster(1, topics={"far-away": 2}) as cluster:
         send(cluster.bootstrap, "far-away", VALUES, partitions=2)
