@@ -136,8 +136,9 @@ def prepare(place: Place, topic: str, workload: Workload) -> bytes:
             admin.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result(SOON)
         else:
             admin.list_topics(topic, timeout=SOON)
-    except KafkaException as problem:
-        raise OSError(f"{place.bootstrap} has not made {topic}: {problem}") from None
+    except (KafkaException, TimeoutError) as problem:
+        why = str(problem) or f"no answer within {SOON:g} s"
+        raise OSError(f"{place.bootstrap} has not made {topic}: {why}") from None
     events: list[history.Event] = []
     if workload.written:
         producer = Producer({**common, "enable.idempotence": True})
