@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from starlette.exceptions import HTTPException
@@ -26,6 +26,8 @@ class Rules:
     """The endpoints."""
 
     target: Target
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """One edit at a time: it takes a while until all workers have the rules."""
 
     @property
     def routes(self) -> list[Route]:
@@ -86,24 +88,25 @@ class Rules:
     async def _edit(self, edit: Callable[[str], str]) -> Response:
         """Put what `edit` makes of the scenario's text in its place; a wrong one changes nothing.
 
-        In a thread, since YAML takes its time; begun anew if the scenario changed meanwhile.
+        In a thread, since YAML takes its time; begun anew if its file changed meanwhile.
         """
 
         def edited(text: str) -> Scenario:
             return loads(edit(text), faults=self.target.options.faults)
 
-        while True:
-            before = self.target.scenario
+        async with self._turn:
+            while True:
+                before = self.target.scenario
+                try:
+                    scenario = await asyncio.to_thread(edited, views.text(before))
+                except ScenarioError as problem:
+                    raise HTTPException(422, "; ".join(problem.problems)) from None
+                if self.target.scenario is before:
+                    break
             try:
-                scenario = await asyncio.to_thread(edited, views.text(before))
-            except ScenarioError as problem:
-                raise HTTPException(422, "; ".join(problem.problems)) from None
-            if self.target.scenario is before:
-                break
-        try:
-            await self.target.replace(scenario, BY)
-        except Refused as problem:
-            raise HTTPException(409, str(problem)) from None
+                await self.target.replace(scenario, BY)
+            except Refused as problem:
+                raise HTTPException(409, str(problem)) from None
         return await self._scenario()
 
     def _no_rule(self, name: str) -> HTTPException:

@@ -11,7 +11,7 @@ import pytest
 from barnabas.loop import run
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.target import Refused
-from barnabas.proxy.scenario.file import loads
+from barnabas.proxy.scenario.file import Scenario, loads
 from barnabas.proxy.scenario.yaml_lines import MAX_BYTES
 from tests.proxy.control.desk import desk
 from tests.proxy.control.test_api import HOLD, SLOW, scenario
@@ -173,6 +173,28 @@ def test_rules_that_can_not_hold_now_are_a_conflict(
             answer = await it.ask(method, f"/scenario{path}", body.encode())
             assert (answer.status, answer.error) == (409, "connections are open: close them first")
             assert [rule["name"] for rule in (await it.get("/scenario"))["rules"]] == ["slow"]
+
+    run(main())
+
+
+def test_rules_that_are_added_at_once_all_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where others carry the connections, it takes a while until all have heard of one."""
+    replace, turn = LocalTarget.replace, asyncio.Lock()
+
+    async def slowly(self: LocalTarget, scenario: Scenario, by: str) -> None:
+        async with turn:
+            await replace(self, scenario, by)
+            for _ in range(1000):
+                await asyncio.sleep(0)
+
+    monkeypatch.setattr(LocalTarget, "replace", slowly)
+
+    async def main() -> None:
+        async with desk() as it:
+            rules = [f"{{name: r{n}, match: {{api: Fetch}}, do: {{delay: 1ms}}}}" for n in range(9)]
+            asked = (it.ask("POST", "/scenario/rules", rule.encode()) for rule in rules)
+            assert {answer.status for answer in await asyncio.gather(*asked)} == {200}
+            assert len((await it.get("/scenario"))["rules"]) == len(rules)
 
     run(main())
 
