@@ -13,8 +13,9 @@ const ACTS = [
 
 export function LikeThis({number}) {
   const dialog = useRef(), turn = useRef(0);
-  const [want, ask] = useState({do: "delay", direction: "request", fields: null, settings: ""});
+  const [want, ask] = useState({do: "delay", direction: "request", fields: null, settings: null});
   const [found, put] = useState(null), [rule, write] = useState(""), [tried, count] = useState(null), [problem, say] = useState("");
+  const [answered, answer] = useState(null);  // the wish that the rule's text is of
   const close = () => set({likeThis: null});
   useEffect(() => { dialog.current.showModal(); }, []);
   useEffect(() => {
@@ -25,7 +26,12 @@ export function LikeThis({number}) {
       put(value);
       write(value.rule);
       say("");
-    }, refused => mine === turn.current && say(refused.message));
+      answer(want);
+    }, refused => {
+      if (mine !== turn.current) return;
+      say(refused.message);
+      answer(want);
+    });
   }, [number, want]);
   useEffect(() => {
     const mine = turn.current, timer = setTimeout(() => {
@@ -35,17 +41,18 @@ export function LikeThis({number}) {
     return () => clearTimeout(timer);
   }, [rule]);
   const parts = found?.parts ?? [], kept = want.fields ?? parts.filter(part => part.kept).map(part => part.name);
+  const stale = Boolean(problem) || answered !== want;
   const tick = name => ask({...want, fields: kept.includes(name) ? kept.filter(each => each !== name) : [...kept, name]});
   const add = () => call("POST", "/scenario/rules", rule).then(() => { close(); go({view: "rules"}); }, refused => say(refused.message));
   return html`<dialog ref=${dialog} class="like" aria-labelledby="like-title" onClose=${close} onKeyDown=${event => event.stopPropagation()}>
     <h2 id="like-title">Messages like exchange ${number}</h2>
     <div class="fields">
-      <label>do <select value=${want.do} onChange=${event => ask({...want, do: event.currentTarget.value, settings: "", ...event.currentTarget.value === "respond" && {direction: "request", fields: null}})}>
+      <label>do <select value=${want.do} onChange=${event => ask({...want, do: event.currentTarget.value, settings: null, ...event.currentTarget.value === "respond" && {direction: "request", fields: null}})}>
         ${ACTS.map(([name, label]) => html`<option value=${name}>${label}</option>`)}</select></label>
-      <label>the <select value=${want.direction} onChange=${event => ask({...want, direction: event.currentTarget.value, fields: null, settings: ""})}>
+      <label>the <select value=${want.direction} onChange=${event => ask({...want, direction: event.currentTarget.value, fields: null, settings: null})}>
         <option value="request">request</option><option value="response">response</option></select></label>
-      <label>with <input value=${want.settings || found?.settings || ""} spellcheck=${false} autocomplete="off"
-        onChange=${event => ask({...want, settings: event.currentTarget.value})}/></label>
+      <label>with <input value=${want.settings ?? found?.settings ?? ""} spellcheck=${false} autocomplete="off"
+        onInput=${event => ask({...want, settings: event.currentTarget.value})}/></label>
     </div>
     <fieldset><legend>where it has the same</legend>${parts.map(part => html`<label key=${part.name}>
       <input type="checkbox" checked=${kept.includes(part.name)} onChange=${() => tick(part.name)}/> ${part.name} <code>${plain([part.value].flat().join(", "))}</code></label>`)}</fieldset>
@@ -53,8 +60,8 @@ export function LikeThis({number}) {
     <p role="status">${problem ? html`<span class="problem">${plain(problem)}</span>`
       : tried && html`Of the last ${tried.exchanges} exchanges: <${Would} rule=${tried.rules[0]} exchanges=${tried.exchanges}/>`}</p>
     <div class="bar">
-      ${state.source.kind === "live" && html`<button class="primary" disabled=${Boolean(problem)} onClick=${add}>Add the rule</button>`}
-      <button disabled=${Boolean(problem)} onClick=${() => { append(rule); close(); go({view: "rules"}); }}>Take it to the editor</button>
+      ${state.source.kind === "live" && html`<button class="primary" disabled=${stale} onClick=${add}>Add the rule</button>`}
+      <button disabled=${stale} onClick=${() => { append(rule); close(); go({view: "rules"}); }}>Take it to the editor</button>
       <button onClick=${close}>Cancel</button>
     </div></dialog>`;
 }
