@@ -29,6 +29,9 @@ from barnabas.specs.frames import DIRECTIONS, Direction
 CLIENTS: Final = 8
 """Client ids that a rule is narrowed to at most."""
 
+LEFT_OUT: Final = "# Left out"
+"""The line on rules that fired, and that no scenario has, begins with it."""
+
 Topics = Mapping[uuid.UUID, str]
 
 Source = tuple[int, str]
@@ -63,7 +66,7 @@ def excerpt(
         text.append(f"# No rule fired on {passed} of them.\n")
     if unknown:
         names = listed([repr(printable(name)) for name in unknown], "rule", 200)
-        text.append(f"# Left out, since no scenario at hand has it: {names}.\n")
+        text.append(f"{LEFT_OUT}, since no scenario at hand has it: {names}.\n")
     top = {**held[0].top, "version": 1} if held else {"version": 1}
     text.append(dump(top))
     load = partial(_loaded, top, faults)

@@ -72,11 +72,13 @@ def sample(name: str) -> Callable[[], tuple[History, Any]]:
     return lambda: shown(SAMPLES / name)
 
 
-def without_packets(origin: Origin) -> Callable[[], tuple[History, Any]]:
+def without_packets(
+    origin: Origin, of: str = "embedded.pcapng"
+) -> Callable[[], tuple[History, Any]]:
     """A live proxy's: nothing but exchanges."""
 
     def made() -> tuple[History, Any]:
-        history, _ = shown(SAMPLES / "embedded.pcapng")
+        history, _ = shown(SAMPLES / of)
         source = {"kind": "live", "name": "here", "keeps": 9}
         return history, application(history, {}, source, origin=origin)
 
@@ -158,6 +160,15 @@ def test_a_scenario_does_again_what_rules_did() -> None:
         assert loads(found.body.decode()).rules == ()
 
     asked(sample("faults.pcapng"), ask)
+
+
+def test_it_is_said_that_a_rule_which_fired_is_no_longer_known() -> None:
+    def ask(take: Take) -> None:
+        found = take(form="scenario", numbers=list(range(20)))
+        assert found.said == "20 exchanges; rules that hold no longer are left out, see the file"
+        assert loads(found.body.decode()).rules == ()
+
+    asked(without_packets(Origin("here"), "faults.pcapng"), ask)
 
 
 def test_a_test_has_what_rules_did_too() -> None:
