@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from barnabas.specs.registry import codec_of
 from barnabas.specs.secrets import has_secrets
 
 SHOWN: Final = 64 << 10
-"""Bytes of a body that are shown."""
+"""Bytes of a body that are shown, with the fields that begin there: those of a MiB took 30."""
 
 SUMMARY: Final = (
     "ts",
@@ -42,14 +43,20 @@ SUMMARY: Final = (
 """The columns of a row, without bodies."""
 
 
+class _Enough(Exception):
+    pass
+
+
 class _Places(CarefulDecoder):
-    """Notes where each field's bytes stand, on the way."""
+    """Notes where each field's bytes stand, on the way, and raises _Enough behind those that are shown."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
         self.found: list[dict[str, Any]] = []
 
     def take(self, size: int, path: str, what: str) -> bytes:
+        if self.offset >= SHOWN:
+            raise _Enough
         taken = super().take(size, path, what)
         start, end = self.offset - size, self.offset
         if self.found and self.found[-1]["path"] == path and self.found[-1]["end"] == start:
@@ -119,7 +126,8 @@ def _side(exchange: Exchange, direction: Direction, value: Any) -> dict[str, Any
     try:
         version = body_version(exchange.key, exchange.version, direction, body)
         places = _Places(body)
-        places.struct(codec_of(exchange.key, version, direction).layout, "")
+        with suppress(_Enough):
+            places.struct(codec_of(exchange.key, version, direction).layout, "")
         found["fields"] = [
             {**each, "declared": type_of(exchange.key, direction, each["path"])}
             for each in places.found
