@@ -131,7 +131,7 @@ def test_a_rule_about_messages_like_one_by_keys() -> None:
         assert produce(ready["listen"]) == "TOPIC_AUTHORIZATION_FAILED"
 
 
-def test_what_is_typed_into_a_rule_about_messages_like_one_stays_when_the_page_is_drawn_again() -> None:
+def test_what_is_typed_into_a_rule_like_this_stays_when_the_page_is_drawn_again() -> None:
     with proxied() as ready, page_at(ready["page"]) as page:
         assert produce(ready["listen"]) == ""
         page.locator(".row:has-text('Produce')").first.click()
