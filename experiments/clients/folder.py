@@ -43,9 +43,8 @@ class Folder:
             self._file.close()
             raise FolderError(f"{path} is in use by another run") from None
         self.cells = read(path)
-        self._file.truncate(
-            (path / CELLS).read_bytes().rfind(b"\n") + 1
-        )  # a line that was under way
+        whole = (path / CELLS).read_bytes().rfind(b"\n") + 1
+        self._file.truncate(whole)  # without a line that was under way
 
     def add(self, cell: Cell) -> None:
         """Keep one that is over. Any thread may."""
@@ -59,7 +58,7 @@ class Folder:
         cell = self.cells.get(name)
         if cell is None or cell.verdict.word == "not run" or cell.broker != broker:
             return None
-        kept = self.path / "cells" / name / "scenario.yaml"
+        kept = scenario_of(self.path, name)
         return cell if kept.exists() and kept.read_text(encoding="utf-8") == scenario else None
 
     def forget(self, names: Iterable[str]) -> None:
@@ -73,17 +72,23 @@ class Folder:
 
     def keep(self, cell: str, scenario: str) -> None:
         """Keep the text of a cell's scenario, to run it again."""
-        place = self.path / "cells" / cell
-        place.mkdir(parents=True, exist_ok=True)
-        (place / "scenario.yaml").write_text(scenario, encoding="utf-8")
-
-    def trial(self, cell: str, number: int) -> Path:
-        """The folder of a cell's trial."""
-        return self.path / "cells" / cell / str(number)
+        kept = scenario_of(self.path, cell)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(scenario, encoding="utf-8")
 
     def close(self) -> None:
         """Let others use it."""
         self._file.close()
+
+
+def scenario_of(path: Path, cell: str) -> Path:
+    """The file with a cell's scenario."""
+    return path / "cells" / cell / "scenario.yaml"
+
+
+def evidence(path: Path, cell: str, trial: int) -> Path:
+    """The folder of a cell's trial."""
+    return path / "cells" / cell / str(trial)
 
 
 def read(path: Path) -> dict[str, Cell]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell, cell_name
-from barnabas.experiments.clients.folder import Folder
+from barnabas.experiments.clients.folder import Folder, evidence
 from barnabas.experiments.clients.running import Stopped
 from barnabas.experiments.clients.trial import Place, Trial, trial
 from barnabas.experiments.clients.verdict import Verdict, healthy, verdict
@@ -127,7 +127,7 @@ class Matrix:
             self.folder.keep(cell_name(**about), text)
             for number in range(self.asked.trials):
                 seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
-                kept = self.folder.trial(cell_name(**about), number)
+                kept = evidence(self.folder.path, cell_name(**about), number)
                 place = Place(self.brokers.bootstrap(), kept, self.brokers.makes)
                 trials.append(trial(program, workload, {}, seeded, place, self.stop))
                 if len(trials) >= ENOUGH and not any(one.fired for one in trials) and scenario:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.experiments.clients.cell import Cell
-from barnabas.experiments.clients.table import UNJUDGED, by_workload, cell_of, said
-from barnabas.experiments.clients.trial import Trial
+from barnabas.experiments.clients.folder import evidence
+from barnabas.experiments.clients.table import tables
+from barnabas.experiments.clients.wording import again, kind, said, told
 
 _PARTS: Final = Path(__file__).parent / "static"
 
@@ -41,52 +42,33 @@ def _select(name: str, every: str, values: Iterable[str]) -> str:
 
 
 def _tables(cells: list[Cell]) -> Iterator[str]:
-    for workload, clients, rows in by_workload(cells):
+    for workload, clients, rows in tables(cells):
         yield f"<h2>{escape(workload)}</h2>\n<table><thead><tr><th>scenario</th>"
         yield "".join(f'<th data-client="{escape(one)}">{escape(one)}</th>' for one in clients)
         yield "</tr></thead>\n"
-        for scenario, _ in rows:
+        for scenario, row in rows:
             yield f'<tr><th scope="row">{escape(scenario)}</th>'
-            for client in clients:
-                yield _link(client, cell_of(cells, client, workload, scenario))
+            yield "".join(map(_link, clients, row))
             yield "</tr>\n"
         yield "</table>\n"
 
 
 def _link(client: str, cell: Cell | None) -> str:
+    about = f'data-client="{escape(client)}"'
     if cell is None:
-        return f'<td data-client="{escape(client)}"></td>'
-    about = f'data-client="{escape(client)}" data-word="{escape(cell.verdict.word)}" class="{_kind(cell)}"'
+        return f"<td {about}></td>"
+    about += f' data-word="{escape(cell.verdict.word)}" class="{kind(cell)}"'
     return f'<td {about}><a href="#{escape(cell.name)}">{escape(said(cell))}</a></td>'
 
 
-def _kind(cell: Cell) -> str:
-    word = cell.verdict.word
-    if word in UNJUDGED or not cell.verdict.promised:
-        return "open"
-    return word if word in ("fine", "slow") else "bad"
-
-
 def _detail(cell: Cell, folder: Path) -> str:
-    trials = "".join(
-        _trial(one, folder / "cells" / cell.name / str(number))
-        for number, one in enumerate(cell.trials)
-    )
-    again = f"barnabas clients rerun {cell.name} --out {folder}"
+    trials = ""
+    for number, one in enumerate(cell.trials):
+        place = escape(str(evidence(folder, cell.name, number)))
+        trials += f"<li>{'<br>'.join(map(escape, told(one)))}<br><code>{place}</code></li>"
     return (
         f'<details id="{escape(cell.name)}"><summary>{escape(cell.name)}: {escape(said(cell))}</summary>'
-        f"<p>{escape(cell.verdict.why)}</p><p>{escape(cell.broker)}; again: <code>{escape(again)}</code></p>"
+        f"<p>{escape(cell.verdict.why)}</p>"
+        f"<p>{escape(cell.broker)}; again: <code>{escape(again(cell, folder))}</code></p>"
         f"<ul>{trials}</ul></details>\n"
     )
-
-
-def _trial(one: Trial, place: Path) -> str:
-    ended = "its time was up" if one.code is None else f"exit code {one.code}"
-    lines = [
-        f"seed {one.seed}: {ended} after {one.seconds:.1f} s; the rules fired {one.fired} times",
-        *([f"raised {one.raised}"] if one.raised else []),
-        *(f"{found.kind}: {found.text}" for found in one.findings),
-        *(f"breaks the protocol: {what}" for what in one.broken),
-    ]
-    text = "<br>".join(map(escape, lines))
-    return f"<li>{text}<br><code>{escape(str(place))}</code></li>"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from statistics import median
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, get_args
 
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.workloads import Workload
@@ -51,7 +50,20 @@ FINDINGS: Final[dict[str, Word]] = {
 }
 """The kinds that explore's checks find, in the table's words."""
 
-WORDS: Final[tuple[Word, ...]] = Word.__args__  # type: ignore[attr-defined]
+WORDS: Final[tuple[Word, ...]] = get_args(Word)
+
+
+class Seen(NamedTuple):
+    """What was seen of a trial, and whether the client promised otherwise."""
+
+    word: Word
+    why: str = ""
+    promised: bool = True
+
+    @property
+    def badness(self) -> tuple[bool, bool, int]:
+        """The worst is the greatest; what a client never promised only counts before `fine`."""
+        return self.word != "fine", self.promised, WORDS.index(self.word)
 
 
 class Verdict(Settings):
@@ -76,18 +88,16 @@ def verdict(workload: Workload, control: Sequence[Trial], trials: Sequence[Trial
     met = [one for one in trials if one.fired]
     if not met:
         return Verdict(word="not met")
-    said = [_said(workload, usual, one) for one in met]
-    word = max((word for word, _, _ in said), key=WORDS.index)
-    times = Counter(word for word, _, _ in said)[word]
-    why, promised = next((why, promised) for each, why, promised in said if each == word)
+    seen = [_seen(workload, usual, one) for one in met]
+    worst = max(seen, key=lambda each: each.badness)
     return Verdict(
-        word=word,
-        times=times,
+        word=worst.word,
+        times=sum(each.badness == worst.badness for each in seen),
         of=len(met),
-        why=why,
+        why=worst.why,
         slower_ms=round(1000 * (median(one.seconds for one in met) - usual), 1),
         fault_ms=median(one.fault_ms for one in met),
-        promised=promised,
+        promised=worst.promised,
         busy=any(one.busy for one in met),
     )
 
@@ -97,34 +107,31 @@ def healthy(workload: Workload, control: Sequence[Trial]) -> str:
     for one in control:
         if one.raised.startswith(NOT_OFFERED):
             return one.raised.partition(": ")[2]
-        word, why, _ = _said(workload, one.seconds, one)
-        if word != "fine":
-            return f"{word} without any fault: {why}"
+        seen = _seen(workload, one.seconds, one)
+        if seen.word != "fine":
+            return f"{seen.word} without any fault: {seen.why}"
     return ""
 
 
-def _said(workload: Workload, usual: float, one: Trial) -> tuple[Word, str, bool]:
-    """Of one trial: the word, why, and whether the client promised otherwise."""
+def _seen(workload: Workload, usual: float, one: Trial) -> Seen:
+    """The worst of one trial."""
     if one.code is None:
-        return "stuck", f"had not ended after {one.seconds:.0f} s", True
+        return Seen("stuck", f"had not ended after {one.seconds:.0f} s")
     if one.code:
         how = f"by signal {-one.code}" if one.code < 0 else f"with exit code {one.code}"
-        return "died", f"its process ended {how}", True
-    found: list[tuple[Word, str, bool]] = []
+        return Seen("died", f"its process ended {how}")
+    seen = [Seen("fine")]
+    once = workload.once or one.idempotent
     for finding in one.findings:
-        word = FINDINGS[finding.kind]
-        once = workload.once or one.idempotent
         promised = once or finding.kind not in ("duplicated", "reordered")
-        found.append((word, finding.text, promised))
+        seen.append(Seen(FINDINGS[finding.kind], finding.text, promised))
     if one.broken:
-        found.append(("breaks the protocol", one.broken[0], True))
+        seen.append(Seen("breaks the protocol", one.broken[0]))
     if one.raised.startswith(GAVE_UP):
-        found.append(("stuck", one.raised.partition(": ")[2], True))
+        seen.append(Seen("stuck", one.raised.partition(": ")[2]))
     elif one.raised:
-        found.append(("fails", one.raised, True))
-    if found:
-        return max(found, key=lambda each: (each[2], WORDS.index(each[0])))
+        seen.append(Seen("fails", one.raised))
     beyond = one.seconds - usual - one.fault_ms / 1000
     if beyond > SLOW:
-        return "slow", f"took {beyond:.1f} s longer than the fault", True
-    return "fine", "", True
+        seen.append(Seen("slow", f"took {beyond:.1f} s longer than the fault"))
+    return max(seen, key=lambda each: each.badness)

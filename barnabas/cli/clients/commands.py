@@ -34,7 +34,7 @@ Commands = Annotated[
 Name = Annotated[
     str, typer.Argument(metavar="CELL", help="CLIENT/WORKLOAD/SCENARIO, as `report` has them.")
 ]
-Side = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Cells at once.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=1, metavar="N", help="Cells at once.")]
 
 
 class Format(StrEnum):
@@ -84,7 +84,7 @@ def clients_run(
     trials: Annotated[
         int, typer.Option(min=1, metavar="N", help="Runs of each cell, with other seeds.")
     ] = 3,
-    jobs: Side = 6,
+    jobs: Jobs = 6,
     out: Out = Path("clients"),
     as_json: JsonLines = False,
 ) -> None:
@@ -126,13 +126,14 @@ def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = Fa
 def clients_rerun(
     cell: Name,
     commands: Commands = None,
-    jobs: Side = 6,
+    jobs: Jobs = 6,
     out: Out = Path("clients"),
     as_json: JsonLines = False,
 ) -> None:
     """Run a cell again, and what it is compared with; its earlier evidence is replaced."""
     from barnabas.cli.clients.running import Wanted, forget, run
     from barnabas.cli.clients.showing import find
+    from barnabas.experiments.clients.folder import scenario_of
 
     known = find(cell, out)
     mine = [one for one in commands or () if one.partition("=")[0] == known.client]
@@ -140,7 +141,7 @@ def clients_rerun(
         clients=() if mine else (known.client,),
         commands=tuple(mine),
         workloads=(known.workload,),
-        scenarios=((known.scenario, out / "cells" / known.name / "scenario.yaml"),),
+        scenarios=((known.scenario, scenario_of(out, known.name)),),
         broker=known.broker,
         trials=max(len(known.trials), 1),
     )
@@ -166,16 +167,15 @@ def clients_report(
     from barnabas.cli.clients.showing import cells
     from barnabas.cli.console.output import Output
     from barnabas.experiments.clients.page import page
-    from barnabas.experiments.clients.table import markdown, rows
-    from barnabas.specs.json_text import compact
+    from barnabas.experiments.clients.table import markdown
 
     found = cells(out)
     if not found:
         raise Trouble(f"{out} has no cell yet: `barnabas clients run --out {out}`")
     output = Output()
     if form is Format.json:
-        for row in rows(found):
-            output.raw(compact(row))
+        for cell in found:
+            output.raw(cell.model_dump_json())
         return
     text = markdown(found) if form is Format.markdown else page(found, out)
     for line in text.rstrip().splitlines():

@@ -19,7 +19,8 @@ from barnabas.experiments.clients.brokers import APACHE, EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.folder import Folder, FolderError
 from barnabas.experiments.clients.matrix import Asked, Matrix
-from barnabas.experiments.clients.table import counts, findings, said
+from barnabas.experiments.clients.table import counts, findings
+from barnabas.experiments.clients.wording import said
 from barnabas.experiments.clients.workloads import WORKLOADS
 from barnabas.experiments.clients.workloads import find as find_workload
 from barnabas.experiments.explore.read_log import LogError, ends
@@ -28,7 +29,6 @@ from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnknownClientError
 from barnabas.peers.clients.registry import find as find_client
 from barnabas.proxy.faults import FAULTS
-from barnabas.specs.json_text import compact
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 DEFAULT: Final = (
@@ -76,7 +76,7 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
                     found.append(cell)
                     progress.update(task, advance=1, description=f"{cell.name}: {said(cell)}")
                     if as_json:
-                        output.raw(compact(cell.model_dump(mode="json")))
+                        output.raw(cell.model_dump_json())
             except KeyboardInterrupt:
                 progress.stop()
                 output.note(f"interrupted: the same command goes on; what is over is in {out}")

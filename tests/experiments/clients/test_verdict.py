@@ -59,6 +59,24 @@ def test_duplicates_are_no_fault_of_who_did_not_promise_otherwise() -> None:
     assert (both.word, both.promised) == ("fails", True)
 
 
+@pytest.mark.parametrize(
+    ("about", "word"),
+    [
+        ({"raised": "X: no"}, "fails"),
+        ({"broken": ("sequence: goes back",)}, "breaks the protocol"),
+        ({"seconds": 20}, "slow"),
+    ],
+)
+def test_what_was_not_promised_hides_nothing_that_was(about: dict[str, Any], word: str) -> None:
+    swapped = Finding(kind="reordered", text="1 in another order than sent")
+    found = verdict(PRODUCE, CONTROL, [trial(findings=(swapped,)), trial(**about), trial()])
+    assert (found.word, found.times, found.of, found.promised) == (word, 1, 3, True)
+    found = verdict(PRODUCE, CONTROL, [trial(findings=(swapped,), **about)])
+    assert (found.word, found.promised) == (word, True)
+    found = verdict(PRODUCE, CONTROL, [trial(), trial(findings=(swapped,))])
+    assert (found.word, found.promised) == ("reordered", False)
+
+
 def test_a_cell_that_is_not_the_same_each_time_says_how_often() -> None:
     trials = [trial(), trial(findings=(LOST,)), trial(findings=(LOST,)), trial(fired=0)]
     found = verdict(PRODUCE, CONTROL, trials)

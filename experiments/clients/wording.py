@@ -1,0 +1,56 @@
+"""What is said of a cell: in the table, beside it, and in full."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Final, Literal
+
+from barnabas.experiments.clients.cell import Cell
+from barnabas.experiments.clients.trial import Trial
+
+UNJUDGED: Final = ("not met", "not run")
+
+
+def said(cell: Cell) -> str:
+    """A cell in a few words.
+
+    >>> from barnabas.experiments.clients.verdict import Verdict
+    >>> made = {"client": "c", "workload": "w", "scenario": "s", "broker": "embedded"}
+    >>> said(Cell(**made, verdict=Verdict(word="duplicates", times=2, of=3, promised=False)))
+    'duplicates 2 of 3 (not promised)'
+    """
+    found = cell.verdict
+    if found.word in UNJUDGED:
+        return found.word
+    text: str = found.word
+    if found.times != found.of:
+        text += f" {found.times} of {found.of}"
+    if found.word == "slow":
+        text += f" +{found.slower_ms / 1000:.1f} s" + (" (busy machine)" if found.busy else "")
+    return text if found.promised else f"{text} (not promised)"
+
+
+def kind(cell: Cell) -> Literal["fine", "slow", "open", "bad"]:
+    """By which a cell is coloured; open: nothing is said against the client."""
+    word = cell.verdict.word
+    if word in UNJUDGED or not cell.verdict.promised:
+        return "open"
+    return word if word in ("fine", "slow") else "bad"
+
+
+def told(one: Trial) -> list[str]:
+    """Of a trial, a line each: how it ended, and what was seen."""
+    ended = "its time was up" if one.code is None else f"exit code {one.code}"
+    return [
+        f"seed {one.seed}: {ended} after {one.seconds:.1f} s; the rules fired {one.fired} times, "
+        f"over {one.fault_ms / 1000:.1f} s",
+        *([f"raised {one.raised}"] if one.raised else []),
+        *(f"{found.kind}: {found.text}" for found in one.findings),
+        *(f"breaks the protocol: {what}" for what in one.broken),
+    ]
+
+
+def again(cell: Cell, out: Path) -> str:
+    """The command that runs it again."""
+    return shlex.join(["barnabas", "clients", "rerun", cell.name, "--out", str(out)])

@@ -1,0 +1,69 @@
+"""What is said of a cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.experiments.clients.trial import Trial
+from barnabas.experiments.clients.wording import again, kind, said, told
+from barnabas.experiments.explore.finding import Finding
+from tests.experiments.clients.made import cell
+
+
+@pytest.mark.parametrize(
+    ("about", "text"),
+    [
+        ({}, "fine"),
+        ({"times": 2}, "fine 2 of 3"),
+        ({"word": "not met", "times": 0}, "not met"),
+        ({"word": "slow", "slower_ms": 12_340}, "slow +12.3 s"),
+        ({"word": "slow", "slower_ms": 12_340, "busy": True}, "slow +12.3 s (busy machine)"),
+        ({"word": "reordered", "promised": False}, "reordered (not promised)"),
+    ],
+)
+def test_a_cell_is_said_in_a_few_words(about: dict[str, Any], text: str) -> None:
+    assert said(cell(**about)) == text
+
+
+@pytest.mark.parametrize(
+    ("about", "known"),
+    [
+        ({}, "fine"),
+        ({"word": "slow"}, "slow"),
+        ({"word": "not met"}, "open"),
+        ({"word": "not run"}, "open"),
+        ({"word": "reordered", "promised": False}, "open"),
+        ({"word": "reordered"}, "bad"),
+    ],
+)
+def test_a_cell_is_coloured_by_what_is_said_against_the_client(
+    about: dict[str, Any], known: str
+) -> None:
+    assert kind(cell(**about)) == known
+
+
+def test_of_a_trial_all_that_was_seen_is_told() -> None:
+    lost = Finding(kind="lost", text="1 acknowledged, not in t: a")
+    one = Trial(
+        seed=7,
+        raised="X: no",
+        code=0,
+        seconds=1.5,
+        fired=3,
+        fault_ms=2500,
+        findings=(lost,),
+        broken=("Fetch 1: bad",),
+    )
+    assert told(one) == [
+        "seed 7: exit code 0 after 1.5 s; the rules fired 3 times, over 2.5 s",
+        "raised X: no",
+        "lost: 1 acknowledged, not in t: a",
+        "breaks the protocol: Fetch 1: bad",
+    ]
+
+
+def test_the_command_that_does_it_again_is_one_for_a_shell() -> None:
+    assert again(cell(), Path("my table")).endswith("one@1/produce/slow-broker --out 'my table'")
