@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+from collections.abc import Iterator
 
 
 def endings() -> tuple[signal.Signals, ...]:
     """Those that it hears: SIGHUP, too, when its terminal is closed, unless it is to outlive that (nohup)."""
     hang_up = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
     return (signal.SIGINT, signal.SIGTERM, *hang_up)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Within it, the first of these signals raises KeyboardInterrupt. What ends then is not to be disturbed:
+    later ones are ignored."""
+    before = {number: signal.getsignal(number) for number in endings()}
+
+    def interrupt(*_: object) -> None:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number in before:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

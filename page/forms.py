@@ -19,7 +19,7 @@ from barnabas.captures.kafka.json_line import json_line
 from barnabas.captures.writing.masking import Masking
 from barnabas.peers.replay.as_pytest import as_pytest
 from barnabas.plural import plural
-from barnabas.proxy.excerpt import LEFT_OUT, Source, excerpt
+from barnabas.proxy.excerpt import Source, excerpt
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.jsonform import elided
@@ -120,11 +120,11 @@ def scenario(taken: Taken, file: BinaryIO) -> str:
     """What rules did to them."""
     found = list(taken.exchanges())
     sources = taken.origin.scenarios()
-    text = excerpt(found, sources, taken.context.topics, taken.origin.faults)
-    file.write(text.encode())
+    again = excerpt(found, sources, taken.context.topics, taken.origin.faults)
+    file.write(again.text.encode())
     if not any(each.rules for each in found):
         return "no rule fired on them"
-    return "rules that hold no longer are left out, see the file" if LEFT_OUT in text else ""
+    return "rules that hold no longer are left out, see the file" if again.left_out else ""
 
 
 def pytest(taken: Taken, file: BinaryIO) -> str:
@@ -133,7 +133,7 @@ def pytest(taken: Taken, file: BinaryIO) -> str:
     again = ""
     if any(each.rules for each in found):
         sources = taken.origin.scenarios()
-        again = excerpt(found, sources, taken.context.topics, taken.origin.faults)
+        again = excerpt(found, sources, taken.context.topics, taken.origin.faults).text
     file.write(as_pytest(found, taken.origin.name, again).encode("utf-8", "backslashreplace"))
     return "what is not asked again stands in the file" if len(found) > 1 else ""
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.notes import ANSWERED_BY_PROXY
@@ -29,13 +29,17 @@ from barnabas.specs.frames import DIRECTIONS, Direction
 CLIENTS: Final = 8
 """Client ids that a rule is narrowed to at most."""
 
-LEFT_OUT: Final = "# Left out"
-"""The line on rules that fired, and that no scenario has, begins with it."""
-
 Topics = Mapping[uuid.UUID, str]
 
 Source = tuple[int, str]
 """Since when a scenario holds (ns since the epoch), and its text."""
+
+
+class Excerpt(NamedTuple):
+    """The scenario's text, and the names of rules that fired and that no scenario has."""
+
+    text: str
+    left_out: tuple[str, ...] = ()
 
 
 def excerpt(
@@ -43,7 +47,7 @@ def excerpt(
     sources: Sequence[Source],
     topics: Topics,
     faults: tuple[Fault, ...] = FAULTS,
-) -> str:
+) -> Excerpt:
     """The scenario, with comments on what it was made of; it always loads with these faults.
 
     sources: those that held, the earliest first; one that can't be read is as one that is not there.
@@ -66,14 +70,14 @@ def excerpt(
         text.append(f"# No rule fired on {passed} of them.\n")
     if unknown:
         names = listed([repr(printable(name)) for name in unknown], "rule", 200)
-        text.append(f"{LEFT_OUT}, since no scenario at hand has it: {names}.\n")
+        text.append(f"# Left out, since no scenario at hand has it: {names}.\n")
     top = {**held[0].top, "version": 1} if held else {"version": 1}
     text.append(dump(top))
     load = partial(_loaded, top, faults)
     whole = _with_referred({rule.name: _again(rule, chosen, topics, load) for rule in fired}, held)
     text.append("rules:\n" if whole else "rules: []\n")
     text += (f"# {said}.\n{dump([raw])}" for said, raw in whole)
-    return "".join(text)
+    return Excerpt("".join(text), tuple(unknown))
 
 
 Made = tuple[str, dict[str, Any]]

@@ -14,9 +14,8 @@ def json_line(exchange: Exchange, context: Context, blob: Blob = base64_text) ->
     """Its columns, what hides inside its bytes, and what it does not say itself. `context` has learnt it."""
     try:
         return _line(exchange, context, blob, tags=False)
-    except (
-        TypeError
-    ):  # tagged fields that nobody knows: rare, and to look for them in each structure costs
+    except TypeError:
+        # tagged fields that nobody knows: rare, and to look for them in each structure costs
         return _line(exchange, context, blob, tags=True)
 
 

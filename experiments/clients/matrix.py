@@ -74,11 +74,7 @@ class Matrix:
         """The cells as they are over; those that the folder has at once."""
         with ThreadPoolExecutor(self.side_by_side) as pool:
             try:
-                waiting = {
-                    pool.submit(self._client, *client, each)
-                    for client in self.asked.clients
-                    for each in self.asked.workloads
-                }
+                waiting = {pool.submit(self._client, *client) for client in self.asked.clients}
                 while waiting:
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                     for cells, tasks in (future.result() for future in done):
@@ -88,16 +84,31 @@ class Matrix:
                 self.stop.set()
                 pool.shutdown(cancel_futures=True)
 
-    def _client(self, client: str, get: Callable[[], Program], workload: Workload) -> Done:
+    def _client(self, client: str, get: Callable[[], Program]) -> Done:
+        """Its program is got, once."""
+        if self.stop.is_set():
+            return [], []
+        cells: list[Cell] = []
+        able: list[Workload] = []
+        for workload in self.asked.workloads:
+            if why := self.brokers.unable(workload):
+                cells += self._not_run(client, workload, why)
+            else:
+                able.append(workload)
+        try:
+            program = get() if able else None
+        except UnavailableClientError as problem:
+            return cells + [
+                cell for each in able for cell in self._not_run(client, each, str(problem))
+            ], []
+        rows = [Row(client, program, each) for each in able if program]
+        return cells, [partial(self._row, row) for row in rows]
+
+    def _row(self, row: Row) -> Done:
         """Without faults, and what is to be done next."""
         if self.stop.is_set():
             return [], []
-        if why := self.brokers.unable(workload):
-            return self._not_run(client, workload, why), []
-        try:
-            row = Row(client, get(), workload)
-        except UnavailableClientError as problem:
-            return self._not_run(client, workload, str(problem)), []
+        client, _, workload = row
         control = self._cell(row, None, ())
         if control is None:
             return [], []
@@ -129,7 +140,7 @@ class Matrix:
                 seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
                 kept = evidence(self.folder.path, cell_name(**about), number)
                 place = Place(self.brokers.bootstrap(), kept, self.brokers.makes)
-                trials.append(trial(program, workload, {}, seeded, place, self.stop))
+                trials.append(trial(program, workload, seeded, place, self.stop))
                 if len(trials) >= ENOUGH and not any(one.fired for one in trials) and scenario:
                     break
         except Stopped:

@@ -32,7 +32,7 @@ class Ended(NamedTuple):
     """How a run ended.
 
     history: the events that it told, a line each. raised: the class and message of what left the client,
-    empty if nothing did. code: the exit code; None: its time was up. seconds: from when it was ready.
+    empty if nothing did. code: the exit code; None: its time was up. seconds: from its start.
     """
 
     history: bytes
@@ -47,7 +47,7 @@ class Stopped(Exception):
 
 def run(
     program: Program,
-    run: str,
+    workload: str,
     asked: Mapping[str, Any],
     limit: float,
     output: Path,
@@ -58,7 +58,7 @@ def run(
     asked: `bootstrap`, `topic` and `work`, as `peers/clients/programs/lines.py` has them. Raises OSError if
     it can't be started, Stopped.
     """
-    line = json.dumps({"number": 1, "run": run, **asked}) + "\n"
+    line = json.dumps({"number": 1, "run": workload, **asked}) + "\n"
     with output.open("wb") as printed:
         process = subprocess.Popen(  # noqa: S603 - a program of ours, or the user's
             program.line,
@@ -87,8 +87,17 @@ def run(
             if "event" in said:
                 events.append(text)
             elif (problem := said.get("raised")) is not None:
-                raised = f"{problem['class']}: {problem['message']}"[:WORDS]
+                raised = _text(f"{problem['class']}: {problem['message']}"[:WORDS])
     return Ended(b"".join(events), raised, code, seconds)
+
+
+def _text(said: str) -> str:
+    """What can be written: JSON may hold half a surrogate pair.
+
+    >>> _text("\\ud800!")
+    '?!'
+    """
+    return said.encode("utf-8", "replace").decode("utf-8")
 
 
 def _said(

@@ -8,7 +8,7 @@ import shutil
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
@@ -82,7 +82,6 @@ class Place(NamedTuple):
 def trial(
     program: Program,
     workload: Workload,
-    settings: dict[str, Any],
     scenario: Scenario | None,
     place: Place,
     stop: threading.Event,
@@ -96,11 +95,7 @@ def trial(
     prepared = prepare(place, topic, workload)
     work = {"records": RECORDS, "patience": PATIENCE, "pause": PAUSE, "stay": STAY}
     with Harness(place.bootstrap, scenario=scenario, capture=folder / "run.pcapng") as proxy:
-        asked = {
-            "bootstrap": proxy.bootstrap,
-            "topic": topic,
-            "work": {**work, "settings": settings},
-        }
+        asked = {"bootstrap": proxy.bootstrap, "topic": topic, "work": work}
         ended = run(program, workload.name, asked, LIMIT, folder / "output.txt", stop)
     (folder / "history.jsonl").write_bytes(prepared + ended.history)
     told = history.parse(prepared + ended.history)

@@ -16,3 +16,27 @@ CODE = "from barnabas.endings import endings; print(*(one.name for one in ending
 def test_a_hang_up_is_one_unless_it_is_to_be_outlived(outer: tuple[str, ...], heard: str) -> None:
     line = [*outer, sys.executable, "-c", CODE]
     assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == heard
+
+
+INTERRUPTED = """
+import signal
+from barnabas.endings import interruptible
+
+before = signal.getsignal(signal.SIGTERM)
+try:
+    with interruptible():
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGINT)
+            print("ended")
+except KeyboardInterrupt:
+    print("interrupted", signal.getsignal(signal.SIGTERM) is before)
+"""
+
+
+def test_the_first_signal_interrupts_and_later_ones_do_not_disturb() -> None:
+    line = [sys.executable, "-c", INTERRUPTED]
+    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert said == "ended\ninterrupted True\n"

@@ -32,7 +32,7 @@ def scenario(rules: str) -> list[Source]:
 
 
 def made(exchanges: list[Exchange], sources: list[Source]) -> Scenario:
-    return loads(excerpt(exchanges, sources, {}))
+    return loads(excerpt(exchanges, sources, {}).text)
 
 
 def test_over_the_same_capture_it_decides_the_same() -> None:
@@ -126,7 +126,8 @@ def test_rules_of_scenarios_that_followed_each_other() -> None:
 
 
 def test_what_it_lacks_is_said() -> None:
-    text = excerpt([seen("gone\n"), seen()], [(0, "rules: nonsense")], {})
+    text, left_out = excerpt([seen("gone\n"), seen()], [(0, "rules: nonsense")], {})
+    assert left_out == ("gone\n",)
     assert "# No rule fired on 1 of them.\n" in text
     assert "# Left out, since no scenario at hand has it: 'gone\ufffd'.\n" in text
     assert loads(text).rules == ()

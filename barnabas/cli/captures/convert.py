@@ -207,7 +207,7 @@ class _Job:
 
         found, again = self._kept(), ""
         if form == "scenario" or any(exchange.rules for exchange in found):
-            again = excerpt(found, self.capture.reader.scenarios, self.capture.context.topics)
+            again = excerpt(found, self.capture.reader.scenarios, self.capture.context.topics).text
         try:
             text = again if form == "scenario" else as_pytest(found, self.capture.name, again)
         except NoTest as problem:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-import signal
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from barnabas.cli.clients.showing import print_table
+from barnabas.cli.console.counted import counted
 from barnabas.cli.console.output import Output
 from barnabas.cli.scenarios.reading import read_scenario
+from barnabas.endings import interruptible
 from barnabas.experiments.clients.brokers import APACHE, EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.folder import Folder, FolderError
@@ -59,16 +58,10 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
     asked = _asked(wanted)
     _check_broker(wanted.broker)
     output = Output()
-    try:
-        folder = Folder(out)
-    except FolderError as problem:
-        raise Trouble(str(problem)) from None
-    except OSError as problem:
-        raise Trouble(f"can't write to {out}: {problem.strerror}; choose another --out") from None
+    folder = _folder(out)
     found: list[Cell] = []
-    before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with Brokers(wanted.broker) as brokers, _progress(output) as progress:
+        with interruptible(), Brokers(wanted.broker) as brokers, counted(output) as progress:
             matrix = Matrix(asked, brokers, folder, jobs)
             task = progress.add_task("", total=matrix.size)
             try:
@@ -82,7 +75,6 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
                 output.note(f"interrupted: the same command goes on; what is over is in {out}")
                 return COULD_NOT_RUN
     finally:
-        signal.signal(signal.SIGTERM, before)
         folder.close()
     if not as_json:
         print_table(found, output)
@@ -92,9 +84,18 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
     return FINDINGS if findings(found) else FINE
 
 
+def _folder(out: Path) -> Folder:
+    try:
+        return Folder(out)
+    except FolderError as problem:
+        raise Trouble(str(problem)) from None
+    except OSError as problem:
+        raise Trouble(f"can't write to {out}: {problem.strerror}; choose another --out") from None
+
+
 def forget(cell: Cell, out: Path) -> None:
     """Take a cell out, and the one without faults that it is compared with. Raises Trouble."""
-    folder = Folder(out)
+    folder = _folder(out)
     try:
         folder.forget((cell.name, cell.model_copy(update={"scenario": CONTROL}).name))
     finally:
@@ -157,18 +158,3 @@ def _sum_up(found: list[Cell], out: Path, output: Output) -> None:
     output.note(f"{said}; `barnabas clients show CELL --out {out}` says more of one")
     for why in dict.fromkeys(cell.verdict.why for cell in found if cell.verdict.word == "not run"):
         output.note(f"not run: {why}")
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
-def _progress(output: Output) -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(
-        *columns,
-        TimeRemainingColumn(),
-        console=output.err,
-        transient=True,
-        disable=not output.err.is_terminal,
-    )

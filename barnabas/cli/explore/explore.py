@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+from barnabas.cli.console.counted import counted
 from barnabas.cli.console.output import Output
 from barnabas.cli.explore.report import Report
+from barnabas.endings import interruptible
 from barnabas.experiments.explore.bench import Bench, Proxied, run
 from barnabas.experiments.explore.command import CommandError
 from barnabas.experiments.explore.cuts import CUTS, Cut, cuts
@@ -37,7 +36,6 @@ from barnabas.proxy.scenario.file import Scenario, ScenarioError
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 T = TypeVar("T")
-SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +66,14 @@ def explore(job: Job) -> int:
         lambda scenario: _proxied(job.bootstrap, scenario),
         lambda: secrets.token_hex(4),
     )
-    before = {number: signal.signal(number, _interrupt) for number in SIGNALS}
     try:
-        return _only(job, bench) if job.only else _all(job, bench)
+        with interruptible():
+            return _only(job, bench) if job.only else _all(job, bench)
     except OSError as problem:
         where = problem.filename or job.out
         raise Trouble(f"{where}: {problem.strerror}", COULD_NOT_RUN) from None
     except (CommandError, LogError, RecordingError, HistoryError) as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _interrupt(*_: object) -> None:
-    """The first signal ends what is under way; what ends then is not to be disturbed."""
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
@@ -104,7 +92,7 @@ def _all(job: Job, bench: Bench) -> int:
     try:
         job.output.note(f"asking {bench.bootstrap} for its partitions ({PATIENCE:.0f} s at most)")
         ends(bench.bootstrap)  # a cluster that is not there is said before anything else
-        with _progress(job.output) as progress:
+        with counted(job.output) as progress:
             task = progress.add_task("recording", total=None)
             first = record(bench, folder, job.time_limit)
             report.add(first)
@@ -192,15 +180,3 @@ def _nothing(job: Job, left_out: Counter[str]) -> str:
         return f"the program made no exchange of {', '.join(sorted(job.apis))}; see --api"
     said = ", ".join(f"{count} {reason}" for reason, count in left_out.items())
     return f"the program made no exchange that can be cut{f': {said}' if said else ''}"
-
-
-def _progress(output: Output) -> Progress:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    return Progress(
-        *columns, console=output.err, transient=True, disable=not output.err.is_terminal
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.campaigns import Read
 from barnabas.cli.fuzz.progress import Shown, shown
 from barnabas.cli.fuzz.targets import target as make_target
+from barnabas.endings import interruptible
 from barnabas.fuzz.corpus.corpora import basis
 from barnabas.fuzz.database.findings import Finding, Findings, FindingsError, Kept
 from barnabas.fuzz.engine.assembling import Assembled, assembled
@@ -28,8 +28,6 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 FOREVER: Final = 10**15
 """Cases of a campaign that ends when its time is over."""
-
-SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 SHRINKING_S: Final = 30.0
 """Seconds that a finding may take to become smaller."""
@@ -51,12 +49,12 @@ class Wanted(NamedTuple):
 def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
     """Run a campaign from where its database says that it stands; returns the exit code. Raises Trouble."""
     output = output or Output()
-    before = [signal.signal(number, _interrupt) for number in SIGNALS]
     try:
-        # a target that can't be meant is refused before there is a database of its campaign
-        target = make_target(wanted.read.campaign.target, wanted.own)
-        with Findings(wanted.database, write=True) as findings:
-            return _run(wanted, findings, target, output)
+        with interruptible():
+            # a target that can't be meant is refused before there is a database of its campaign
+            target = make_target(wanted.read.campaign.target, wanted.own)
+            with Findings(wanted.database, write=True) as findings:
+                return _run(wanted, findings, target, output)
     except FindingsError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except CannotRun as problem:
@@ -64,16 +62,6 @@ def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
     except KeyboardInterrupt:  # before the first case, or while the target ends
         output.note("interrupted")
         return COULD_NOT_RUN
-    finally:
-        for number, handler in zip(SIGNALS, before, strict=True):
-            signal.signal(number, handler)
-
-
-def _interrupt(*_: object) -> None:
-    """The first signal ends what is going on; what ends then is not to be disturbed."""
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
 
 
 def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.endings import endings
+from barnabas.endings import interruptible
 from barnabas.nearest import choices
 from barnabas.peers import PEERS, Peer
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
@@ -68,21 +68,13 @@ def start(kind: str, brokers: int | None = None, output: Output | None = None) -
         names = [peer.name for peer in PEERS]
         raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
     output = output or Output()
-    for number in endings():
-        signal.signal(number, _interrupt)
     try:
-        if name == "embedded":
-            return _embedded(3 if brokers is None else brokers, output)
-        return _apache(version, 1 if brokers is None else brokers, output)
+        with interruptible():
+            if name == "embedded":
+                return _embedded(3 if brokers is None else brokers, output)
+            return _apache(version, 1 if brokers is None else brokers, output)
     except KeyboardInterrupt:
         return FINE
-
-
-def _interrupt(*_: object) -> None:
-    """The first signal ends whatever is going on; what ends then is not to be disturbed."""
-    for number in endings():
-        signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt
 
 
 def _embedded(brokers: int, output: Output) -> int:

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
 from barnabas.cli.captures.input import bar, opened, read, undamaged
+from barnabas.cli.console.counted import counted
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import line, shown
@@ -227,12 +226,11 @@ def _wanted(asked: Replay, found: Iterator[Exchange]) -> Iterator[Exchange]:
 @contextlib.contextmanager
 def _counted(output: Output, total: int) -> Iterator[Callable[[], None]]:
     """A progress bar, where somebody looks and the results go elsewhere."""
-    if output.out.is_terminal or not output.err.is_terminal:
+    if output.out.is_terminal:
         yield lambda: None
         return
-    columns = TextColumn("replaying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=output.err, transient=True) as progress:
-        task = progress.add_task("", total=total)
+    with counted(output) as progress:
+        task = progress.add_task("replaying", total=total)
         yield lambda: progress.advance(task)
 
 

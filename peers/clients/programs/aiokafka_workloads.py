@@ -28,7 +28,7 @@ async def _started(client: Any) -> AsyncIterator[Any]:
 
 def _producer(work: Work, **own: Any) -> Any:
     settings = {"bootstrap_servers": work.bootstrap, "client_id": "producer"}
-    return _started(AIOKafkaProducer(**{**settings, **own, **work.settings}))
+    return _started(AIOKafkaProducer(**{**settings, **own}))
 
 
 async def _send(work: Work, producer: Any, record: str, transaction: str | None) -> Any:
@@ -99,7 +99,6 @@ async def group(work: Work) -> int:
         group_id=work.group,
         auto_offset_reset="earliest",
         enable_auto_commit=False,
-        **work.settings,
     )
     work.consumer()
     consumer.subscribe([work.topic], listener=Listener())

@@ -18,7 +18,6 @@ def _producer(work: Work, **own: Any) -> Any:
             "client.id": "producer",
             **QUIET,
             **own,
-            **work.settings,
         }
     )
 
@@ -112,7 +111,6 @@ def group(work: Work) -> int:
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
             **QUIET,
-            **work.settings,
         }
     )
     work.consumer()

@@ -19,7 +19,7 @@ _duration = jpype.java.time.Duration.ofMillis
 def _properties(work: Work, **own: Any) -> Any:
     made = jpype.java.util.Properties()
     named = {name.replace("_", "."): value for name, value in own.items()}
-    for name, value in {"bootstrap.servers": work.bootstrap, **named, **work.settings}.items():
+    for name, value in {"bootstrap.servers": work.bootstrap, **named}.items():
         made.setProperty(name, str(value))
     return made
 

@@ -16,7 +16,7 @@ logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
 def _producer(work: Work, **own: Any) -> Any:
     settings = {"bootstrap_servers": work.bootstrap, "client_id": "producer"}
-    return KafkaProducer(**{**settings, **own, **work.settings})
+    return KafkaProducer(**{**settings, **own})
 
 
 def _send(work: Work, producer: Any, record: str, transaction: str | None) -> Any:
@@ -95,7 +95,6 @@ def group(work: Work) -> int:
         group_id=work.group,
         auto_offset_reset="earliest",
         enable_auto_commit=False,
-        **work.settings,
     )
     work.consumer()
     missing, until = set(work.ids), work.until

@@ -149,7 +149,7 @@ class NotOfferedError(Exception):
 
 
 class Work:
-    """A workload: what is wanted, and who is told. `settings`: of the client, over its defaults."""
+    """A workload: what is wanted, and who is told."""
 
     at_once = 5
     """Records of a transaction, and that are read before their offsets are committed."""
@@ -166,7 +166,6 @@ class Work:
         self.pause: float = work["pause"]
         """Seconds between two records that are sent."""
         self._leaves = time.monotonic() + work["stay"]
-        self.settings: dict[str, Any] = work["settings"]
         self.group = self.topic + "-group"
         self._out = out
 

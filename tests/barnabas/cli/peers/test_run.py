@@ -126,6 +126,7 @@ def test_three_real_brokers_end_on_sigterm_and_leave_no_process() -> None:
 LATE = """
 import os, signal, threading, time
 from barnabas.cli.peers import run
+from barnabas.endings import interruptible
 
 pipes, pipe, main = [], os.pipe, threading.get_native_id()
 
@@ -141,10 +142,10 @@ def signal_elsewhere():
     signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
 
 os.pipe = kept
-signal.signal(signal.SIGTERM, run._interrupt)
 threading.Thread(target=signal_elsewhere, daemon=True).start()
 try:
-    run._until_signal()
+    with interruptible():
+        run._until_signal()
 except KeyboardInterrupt:
     print("not lost")
 """
