@@ -117,9 +117,29 @@ def expression(text: str) -> Expression:
         raise ValueError("is nested too deeply") from None
     if _depth(found.parsed) > MAX_DEPTH:  # a || a || ... is parsed in a loop and walked in depth
         raise ValueError("is nested too deeply")
+    if (other := _ordered_text(found.parsed)) is not None:
+        raise ValueError(f"only numbers are more or less than others, and {other} is none")
     names = _roots(found.parsed)
     roots = None if names is None else tuple(sorted(names))
     return Expression(text, _Compiled(found.parsed, found.search), roots)
+
+
+def _ordered_text(parsed: Any) -> str | None:
+    """What stands beside <, <=, > or >= and is no number: JMESPath would find that never true. None: all are.
+
+    >>> _ordered_text(jmespath.compile("a[?b > 'x']").parsed)
+    "'x'"
+    """
+    waiting = [parsed]
+    while waiting:
+        node = waiting.pop()
+        inner = [each for each in node["children"] if isinstance(each, dict)]
+        waiting += inner
+        if node["type"] == "comparator" and node["value"] not in ("eq", "ne"):
+            for each in inner:
+                if each["type"] == "literal" and type(each["value"]) not in (int, float):
+                    return "null" if each["value"] is None else repr(each["value"])
+    return None
 
 
 def _depth(node: Any) -> int:

@@ -11,7 +11,7 @@ import {Rules} from "./rules.js";
 import {Sequence} from "./sequence.js";
 import {go, onChange, set, state} from "./store.js";
 import {pause, restart} from "./stream.js";
-import {count, plain} from "./text.js";
+import {plain, plural} from "./text.js";
 import {Topics} from "./topics.js";
 import {Transactions} from "./transactions.js";
 import {html, render} from "./vendor/preact.js";
@@ -32,7 +32,7 @@ const offered = () => VIEWS.filter(view => !view.live || state.source.kind === "
 
 function Head() {
   const {name, kind, first, end, over, trouble} = state.source;
-  const said = [trouble, `${count(end - first)} exchanges`, first ? `${count(first)} earlier ones fell out` : "",
+  const said = [trouble, plural(end - first, "exchange"), first ? `${plural(first, "earlier one")} fell out` : "",
     kind === "capture" && !over && !trouble ? "reading …" : ""];
   return html`<header>
     <h1>barnabas</h1><span id="source">${plain(name)}</span>

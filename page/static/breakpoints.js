@@ -2,7 +2,7 @@
 import {call, get} from "./api.js";
 import {usePolled} from "./polled.js";
 import {problems, Table} from "./table.js";
-import {bytes, plain} from "./text.js";
+import {bytes, json, plain, plural} from "./text.js";
 import {html, useEffect, useRef, useState} from "./vendor/preact.js";
 
 const ITEMS = 50, LONG = 60, SHOWN = 500;
@@ -28,7 +28,7 @@ export function Breakpoints() {
 }
 
 const COLUMNS = (chosen, choose) => [
-  ["", row => html`<button aria-pressed=${String(row.id === chosen)} onClick=${() => choose(row.id)}>${row.id}</button>`],
+  ["open", row => html`<button aria-pressed=${String(row.id === chosen)} onClick=${() => choose(row.id)}>Open ${row.id}</button>`],
   ["client", row => row.client_id || row.client_address],
   ["message", row => `${row.api} v${row.version} ${row.direction}`],
   ["broker", row => row.broker ?? "bootstrap"], ["correlation id", row => row.correlation_id, "number"],
@@ -115,8 +115,8 @@ function Message({id, now, listed, decided}) {
       ${found.direction === "request" && html`<form class="bar" onSubmit=${event => { event.preventDefault(); send(JSON.stringify({respond: {error}})); }}>
         <input aria-label="error" list="errors" placeholder="error" value=${error} onInput=${event => setError(event.target.value)} spellcheck=${false}/>
         <datalist id="errors">${ERRORS.map(name => html`<option value=${name}/>`)}</datalist><button disabled=${!error}>Answer with it</button></form>`}
-      <button class="danger" title="and all behind it, as TCP does" onClick=${() => send("drop")}>Drop</button>
-      <button class="danger" title="this exchange only" onClick=${() => send('{"drop": {"selective": true}}')}>Drop alone</button>
+      <button class="danger" title="its receiver gets nothing more on this connection in that direction, as when TCP loses it" onClick=${() => send("drop")}>Drop it and all behind it</button>
+      <button class="danger" title="what comes behind it on the connection passes" onClick=${() => send('{"drop": {"selective": true}}')}>Drop it alone</button>
       <button class="danger" onClick=${() => send("reset")}>Reset connection</button></div>
     ${found.body !== null && hex === null && html`<${Fields} value=${found.body} path="" tree=${tree}/>`}
     ${found.hex !== null && !found.masked && html`<details open=${hex !== null} onToggle=${event => setHex(event.target.open ? hex ?? spaced(found.hex) : null)}>
@@ -149,12 +149,12 @@ function Fields({value, path, tree}) {
     ${list && Object.entries(added).filter(([_, one]) => one.path === path).map(([number, one]) => html`<li key=${"+" + number}><span class="key">+</span>
       <button aria-label=${`Remove what is added to ${path}`} onClick=${() => add(({[number]: _, ...rest}) => rest)}>×</button> <${Added} path=${path} like=${one.like} put=${text => add(all => ({...all, [number]: {...one, text}}))}/></li>`)}
     ${list && html`<li><button aria-label=${`Add to ${path}`} title="one more, like the last" onClick=${() => add(found => ({...found, [1 + Math.max(0, ...Object.keys(found))]:
-      {path, like: all.at(-1)[1], text: JSON.stringify(all.at(-1)[1])}}))}>+</button></li>`}</ul>`;
+      {path, like: all.at(-1)[1], text: json(all.at(-1)[1])}}))}>+</button></li>`}</ul>`;
 }
 
 // one more element of an array, as JSON
 function Added({path, like, put}) {
-  const [typed, type] = useState(JSON.stringify(like, null, 1)), fits = valid(typed);
+  const [typed, type] = useState(json(like, 1)), fits = valid(typed);
   const here = useRef();
   useEffect(() => here.current.focus(), []);
   return html`<textarea ref=${here} aria-label=${`added to ${path}`} class=${fits ? "edited" : "wrong"} aria-invalid=${fits ? undefined : "true"} spellcheck=${false}
@@ -171,7 +171,7 @@ function Records({path, name, tree: {found, rewritten, rewrite}}) {
   });
   const part = (each, record, name, text = each[name]) => html`<label><span class="key">${name}</span> <${Field} path=${`${path} record ${record} ${name}`}
     value=${text ?? ""} none=${text === null} text=${rewritten[`${path}#${record}`]?.[name]} change=${(_, now, before) => put(record, name, now, before)}/></label> `;
-  return html`<details open><summary><span class="key">${plain(name)}</span> ${all.length} records</summary>
+  return html`<details open><summary><span class="key">${plain(name)}</span> ${plural(all.length, "record")}</summary>
     <ul>${all.map((each, record) => html`<li key=${record}><span class="key">${each.offset}</span> ${
       ["key", "value", "timestamp", "headers"].map(name => part(each, record, name))}${each.base64 && html`<small>base64</small>`}</li>`)}</ul></details>`;
 }
@@ -179,7 +179,7 @@ function Records({path, name, tree: {found, rewritten, rewrite}}) {
 // a text is typed as it is; all else is JSON. text: the JSON of another value, "" if it is none; none: it is a text, and null now
 function Field({path, value, none, text, change}) {
   const [typed, type] = useState(null);
-  const kind = typeof value, before = JSON.stringify(value);
+  const kind = typeof value, before = json(value);
   useEffect(() => { if (text === undefined) type(null); }, [text]);
   const input = shown => {
     type(shown);

@@ -1,7 +1,7 @@
 // One exchange: both sides as trees, each field beside its bytes.
 import * as api from "./api.js";
 import {set} from "./store.js";
-import {ms, plain} from "./text.js";
+import {json, ms, plain} from "./text.js";
 import {html, useEffect, useRef, useState} from "./vendor/preact.js";
 
 const SHOWN = 4096, ITEMS = 50, LENGTH = 2000;
@@ -66,7 +66,7 @@ function Side({name, shown, other, inside}) {
 function Tree({value, path, fields, against}) {
   const [shown, more] = useState(ITEMS);
   if (value === null || typeof value !== "object") {
-    const text = plain(JSON.stringify(value)), rest = text.length - LENGTH * shown / ITEMS;
+    const text = plain(json(value)), rest = text.length - LENGTH * shown / ITEMS;
     return html`<span class=${"value " + (value === null ? "null" : typeof value)}>${rest > 0 ? html`${text.slice(0, -rest)}<button onClick=${() => more(10 * shown)}>${rest} characters more</button>` : text}</span>`;
   }
   const all = Object.entries(value);
@@ -77,21 +77,29 @@ function Tree({value, path, fields, against}) {
     const type = field && html` <small>${field.declared || field.type}</small>`;
     const before = against === undefined ? undefined : against?.[key] ?? null;
     const inner = html`<${Tree} value=${each} path=${at} fields=${fields} against=${before}/>`;
-    const differs = before !== undefined && JSON.stringify(before) !== JSON.stringify(each);
+    const differs = before !== undefined && json(before) !== json(each);
     return deep && Object.keys(each).length
       ? html`<li key=${key}><details open=${all.length < ITEMS}><summary>${label}${Array.isArray(each) ? ` [${each.length}]` : ""}</summary>${inner}</details></li>`
       : html`<li key=${key} class=${differs ? "differs" : ""} data-at=${field ? at : undefined}>${label} ${deep ? (Array.isArray(each) ? "[]" : "{}") : inner}${type}</li>`;
   })}${all.length > shown && html`<li><button onClick=${() => more(shown + 10 * ITEMS)}>${all.length - shown} more</button></li>`}</ul>`;
 }
 
+const WIDE = 540;  // pixels of 16 bytes a line
+
 function Hex({side}) {
+  const box = useRef(), [across, put] = useState(16);
+  useEffect(() => {
+    const resized = new ResizeObserver(([{contentRect}]) => put(contentRect.width < WIDE ? 8 : 16));
+    resized.observe(box.current);
+    return () => resized.disconnect();
+  }, []);
   const data = atob(side.hex).slice(0, SHOWN), starts = [];
   for (const field of side.fields) for (let at = field.start; at < Math.min(field.end, data.length); at++) starts[at] = field;
   const lines = [];
-  for (let row = 0; row < data.length; row += 16) {
+  for (let row = 0; row < data.length; row += across) {
     const pieces = [];
     let text = "";
-    for (let at = row; at < Math.min(row + 16, data.length); at++) {
+    for (let at = row; at < Math.min(row + across, data.length); at++) {
       const code = data.charCodeAt(at), last = pieces.at(-1);
       const byte = " " + code.toString(16).padStart(2, "0");
       if (last && last.field === starts[at]) last.bytes += byte;
@@ -101,6 +109,6 @@ function Hex({side}) {
     lines.push(html`<div><i>${row.toString(16).padStart(4, "0")}</i>${pieces.map(({field, bytes}) => field
       ? html`<b data-at=${field.path} title=${`${field.path}: ${field.declared ? field.declared + ", " : ""}${field.type}`}>${bytes}</b>` : html`<b>${bytes}</b>`)}<s>${text}</s></div>`);
   }
-  return html`<div class="hex" tabindex="0" role="region" aria-label="Bytes">${lines}
+  return html`<div class="hex" ref=${box} tabindex="0" role="region" aria-label="Bytes">${lines}
     ${side.size > data.length && html`<div>… ${side.size - data.length} bytes more</div>`}</div>`;
 }

@@ -3,9 +3,9 @@ import * as api from "./api.js";
 import {Detail} from "./detail.js";
 import {Filter} from "./filter.js";
 import {go, set, state} from "./store.js";
-import {followed, pause} from "./stream.js";
+import {followed, pause, restart} from "./stream.js";
 import {pick, picked, TakeAway} from "./take_away.js";
-import {bytes, ms, plain} from "./text.js";
+import {bytes, json, ms, plain} from "./text.js";
 import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
@@ -26,7 +26,8 @@ const line = row => COLUMNS.map(([, text]) => text(row)).join("  ");
 const kinds = row => [state.marked?.numbers.has(row.number) && "marked", row.error && "error", row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
 
 const rows = new Map(), waiting = new Set();
-const view = {follow: false, top: 0, height: 600, asked: 0};
+// a live list begins at its end
+const view = {follow: null, top: 0, height: 600, asked: 0};
 
 async function fetchRows(wanted) {
   wanted.forEach(number => waiting.add(number));
@@ -91,11 +92,17 @@ function keys(event, list) {
     p: () => pause(!followed.paused), x: () => pick(state.chosen),
     m: () => state.chosen !== null && set({likeThis: state.chosen}),
     n: () => nextMarked(list),
-    y: () => row && copy(plain(line(row))), Y: () => row && copy(JSON.stringify(row)),
+    y: () => row && copy(plain(line(row))), Y: () => row && copy(json(row)),
   }[event.key];
   if (!does || state.likeThis !== null || (event.key === "Escape" && state.help)) return;
   event.preventDefault();
   does();
+}
+
+function scrolled({scrollTop, scrollHeight, clientHeight}) {
+  if (scrollTop < view.top && scrollHeight - clientHeight - scrollTop > 2 * HEIGHT) view.follow = false;
+  view.top = scrollTop;
+  set();
 }
 
 function List({list}) {
@@ -107,13 +114,13 @@ function List({list}) {
   useEffect(() => lacking(numbers));
   return html`<div class="list" ref=${list} tabindex="0" role="grid" aria-rowcount=${matches.length}
       aria-label="Exchanges: j and k move, Enter opens" aria-activedescendant=${numbers.includes(state.chosen) ? `x${state.chosen}` : undefined}
-      onScroll=${event => { view.top = event.currentTarget.scrollTop; set(); }}>
+      onScroll=${event => { scrolled(event.currentTarget); }}>
     <div class="row head" role="row">${COLUMNS.map(([name]) => html`<span role="columnheader" class=${css(name)}>${name}</span>`)}</div>
     <div class="rows" role="rowgroup" style=${{height: `${matches.length * HEIGHT}px`}}>${numbers.map((number, place) => {
       const row = rows.get(number);
       return html`<div key=${number} id=${`x${number}`} role="row" aria-rowindex=${from + place + 1} aria-selected=${String(number === state.chosen)}
         class=${`row ${row ? kinds(row) : ""}`} style=${{top: `${(from + place) * HEIGHT}px`}}
-        onClick=${event => { go({chosen: number}); event.ctrlKey || event.metaKey ? pick(number) : set({opened: true}); }}>
+        onClick=${event => { view.follow = false; go({chosen: number}); event.ctrlKey || event.metaKey ? pick(number) : set({opened: true}); }}>
         ${COLUMNS.map(([name, text]) => {
           const shown = row ? plain(text(row)) : "";
           return html`<span role="gridcell" class=${css(name)} title=${shown}>${shown}</span>`;
@@ -122,8 +129,17 @@ function List({list}) {
   </div>`;
 }
 
+// why the list has no row
+function Nothing() {
+  const {first, end, kind, over} = state.source;
+  if (followed.matches.length || followed.after < 0) return "";
+  if (end > first) return html`<p class="none" role="status">No exchange matches the filter. <button onClick=${() => { go({filter: "", chosen: null}); restart(); }}>Show all</button></p>`;
+  return html`<p class="none" role="status">${kind === "live" ? "No exchange yet: none of a client has passed the proxy." : over ? "The capture has no exchange." : "No exchange yet."}</p>`;
+}
+
 export function Exchanges() {
   const list = useRef();
+  view.follow ??= state.source.kind ? state.source.kind === "live" && state.chosen === null : null;
   useEffect(() => {
     const pressed = event => keys(event, list.current);
     const resized = new ResizeObserver(() => {
@@ -147,11 +163,11 @@ export function Exchanges() {
   });
   const pressed = (on, what, label, title) => html`<button aria-pressed=${String(on)} title=${title} onClick=${what}>${label}</button>`;
   return html`<div class="bar"><${Filter}/>
-      ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow", "stay at the last one (l)")}
-      ${pressed(followed.paused, () => pause(!followed.paused), "Pause", "pause the view; traffic goes on (p)")}
+      ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow the newest", "stay at the last one (l); scrolling up ends it")}
+      ${pressed(followed.paused, () => pause(!followed.paused), "Freeze the list", "take no new ones; traffic goes on (p)")}
       <${TakeAway}/></div>
     ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on what is marked: ${state.marked.numbers.size}</span>
       <button title="key n" onClick=${() => nextMarked(list.current)}>Next</button><button onClick=${() => set({marked: null})}>Clear</button></div>`}
-    <div class="split"><${List} list=${list}/>
+    <${Nothing}/><div class="split"><${List} list=${list}/>
       ${state.opened && state.chosen !== null && html`<aside aria-label="Detail" tabindex="0"><${Detail} number=${state.chosen} key=${state.chosen}/></aside>`}</div>`;
 }

@@ -2,8 +2,8 @@
 import * as api from "./api.js";
 import {go, set, state} from "./store.js";
 import {followed, restart} from "./stream.js";
-import {count} from "./text.js";
-import {html, useRef} from "./vendor/preact.js";
+import {count, plain} from "./text.js";
+import {html, useEffect, useRef} from "./vendor/preact.js";
 
 const SHOWN = 12, PAUSE = 300;
 let names = null, typed = 0;
@@ -31,7 +31,7 @@ function change(input, pause = PAUSE) {
   clearTimeout(typed);
   typed = setTimeout(() => {
     if (input.value === state.filter) return;
-    go({filter: input.value, chosen: null, problem: ""});
+    go({filter: input.value, chosen: null, problem: "", refused: ""});
     restart();
   }, pause);
   suggest(input).catch(problem => set({problem: problem.message}));
@@ -55,6 +55,7 @@ function key(event) {
 
 export function Filter() {
   const input = useRef();
+  useEffect(() => { if (input.current !== document.activeElement) input.current.value = state.filter; }, [state.filter]);
   const {open, found, at} = box, {matches, skipped} = followed, {first, end} = state.source;
   return html`<div class="filter">
     <input id="filter" ref=${input} type="text" role="combobox" aria-label="Filter, in JMESPath" spellcheck=${false}
@@ -67,6 +68,7 @@ export function Filter() {
       <li id=${`name-${place}`} role="option" aria-selected=${String(place === at)}
         onMouseDown=${event => { event.preventDefault(); take(input.current, each.name); }}>
         <b>${each.name}</b> ${each.about}</li>`)}</ul>
-    <output for="filter">${count(matches.length)} of ${count(end - first)}${skipped ? `, ${count(skipped)} not looked at: too many come` : ""}</output>
+    ${state.refused && html`<output for="filter" class="refused" title=${state.refused}>${plain(state.refused)}</output>`}
+    ${!state.refused && html`<output for="filter">${count(matches.length)} of ${count(end - first)}${skipped ? `, ${count(skipped)} not looked at: too many come` : ""}</output>`}
   </div>`;
 }

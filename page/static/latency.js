@@ -29,7 +29,7 @@ function HeatMap({heat}) {
       tzDate: at => uPlot.tzDate(new Date(1000 * at), "UTC"), width: box.current.clientWidth, height: 260, legend: {show: false}, cursor: {show: false},
       scales: {x: {range: [start, end]}, y: {distr: 3, log: 2, range: [1 / 64, Math.max(...cells.map(cell => cell[1])) * 1.5]}},
       series: [{}, {paths: () => null, points: {show: false}}],
-      axes: [{stroke: ink, grid: {show: false}}, {stroke: ink, grid: {show: false}, size: 70, values: (_, values) => values.map(value => value === null ? "" : value >= 1 ? `${value} ms` : `${value.toFixed(2)} ms`)}],
+      axes: [{stroke: ink, grid: {show: false}, values: (_, times) => times.map(at => new Date(1000 * at).toISOString().slice(11, times[1] - times[0] < 1 ? 23 : 19))}, {stroke: ink, grid: {show: false}, size: 70, values: (_, values) => values.map(value => value === null ? "" : value >= 1 ? `${value} ms` : `${value.toFixed(2)} ms`)}],
       hooks: {draw: [drawn => {
         for (const [at, bound, each] of cells) {
           const left = drawn.valToPos(toMs(at) / 1000, "x", true), right = drawn.valToPos((toMs(at) + width_ms) / 1000, "x", true);

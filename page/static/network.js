@@ -25,9 +25,9 @@ export function Network() {
     ["close", "Close"],
   ].map(([what, label]) => html`<button aria-label=${`${label}: connection ${row.connection}`} onClick=${() => tell(`/connections/${row.connection}/${what}`, again)}>${label}</button>`)}</span>`;
   const way = name => row => `${count(row[name].frames)}, ${bytes(row[name].received_bytes)}`;
-  const waits = row => ["request", "response"].flatMap(name => [
+  const waits = row => [row.paused && "paused", ...["request", "response"].flatMap(name => [
     row[name].queued && `${row[name].queued} ${name}s delayed`, row[name].held && `${row[name].held} ${name}s held`, row[name].lost && `${name}s are lost`,
-  ]).filter(Boolean).join(", ");
+  ])].filter(Boolean).join(", ");
   return html`<div class="view">
     ${problems(null, problem || trouble)}
     ${status && html`<div class="bar"><span>${status.draining ? "draining" : "running"}: clients connect to ${status.listen} · ${count(status.connections.open)} open, ${count(status.connections.accepted)} accepted, ${count(status.connections.refused)} without a broker</span>
@@ -35,8 +35,8 @@ export function Network() {
     <h2>Brokers</h2><${Table} label="Brokers" none="No broker is known yet." rows=${status.brokers} columns=${[
       ["id", row => `${row.kind} ${row.id}`], ["listener", row => row.listen], ["broker's address", row => row.upstream]]}/>`}
     ${found && html`<h2>Connections</h2><${Table} label="Connections" none="No connection is open." rows=${found.map(row => ({...row, key: row.connection, kind: row.paused ? "paused" : ""}))} columns=${[
-      ["number", row => row.connection, "number"], ["client", row => row.client_id || row.client_address], ["address", row => row.client_address],
+      ["number", row => row.connection, "number"], ["do", hand], ["client", row => row.client_id || row.client_address], ["address", row => row.client_address],
       ["broker", row => row.broker ?? "bootstrap"], ["requests", way("request")], ["responses", way("response")],
       ["KiB/s", row => rates.has(row.connection) ? (rates.get(row.connection) / 1024).toFixed(1) : "", "number"],
-      ["in flight", row => row.waiting_requests || "", "number"], ["waits", waits], ["", hand]]}/>`}</div>`;
+      ["in flight", row => row.waiting_requests || "", "number"], ["waits", waits]]}/>`}</div>`;
 }

@@ -51,7 +51,7 @@ export function Sequence() {
     const timer = setTimeout(() => ask(frame), AWAIT);
     return () => clearTimeout(timer);
   }, [frame]);
-  const wanted = asked ? {from: asked[0], to: asked[1]} : {};
+  const [from, to] = (asked ?? []).map(at => at < 0n ? 0n : at), wanted = asked ? {from, to} : {};  // there is nothing before the epoch
   const [found, problem] = usePolled("/sequence?" + new URLSearchParams({...wanted, connection}), state.source.over ? OVER : EVERY);
   const shown = frame ?? (found ? around(BigInt(found.from), BigInt(found.to), 40n) : [0n, 1n]);
   const origin = found ? BigInt(found.from) : 0n;

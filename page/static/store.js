@@ -1,12 +1,14 @@
 // What the page shows, in one place. `set` changes it, and draws once for all changes of a frame.
-const address = new URLSearchParams(location.hash.slice(1));
+const kept = () => {
+  const address = new URLSearchParams(location.hash.slice(1)), at = address.get("at");
+  return {view: address.get("view") ?? "exchanges", filter: address.get("filter") ?? "", chosen: /^\d{1,15}$/.test(at) ? Number(at) : null};
+};
 
 export const state = {
-  view: address.get("view") ?? "exchanges",
-  filter: address.get("filter") ?? "",
-  chosen: /^\d{1,15}$/.test(address.get("at")) ? Number(address.get("at")) : null,
+  ...kept(),
   source: {kind: "", name: "", first: 0, end: 0, over: false, trouble: ""},
   problem: "",
+  refused: "",  // why the filter is none
   help: false,
   likeThis: null,  // the exchange whose like a rule is to be about
   marked: null,  // {rule, numbers}: exchanges on which a rule would have fired
@@ -27,10 +29,19 @@ export function set(changes = {}) {
 
 // the same, and what stands in the address, so that it can be kept and sent
 export function go(changes) {
+  const turns = changes.view !== undefined && changes.view !== state.view;
   set(changes);
   const now = new URLSearchParams();
   if (state.view !== "exchanges") now.set("view", state.view);
   if (state.filter) now.set("filter", state.filter);
   if (state.chosen !== null) now.set("at", state.chosen);
-  history.replaceState(null, "", "#" + now);
+  history[turns ? "pushState" : "replaceState"](null, "", "#" + now);
 }
+
+// Back, or another address in this tab: one with a token is a new start
+addEventListener("hashchange", () => {
+  const filter = state.filter;
+  if (new URLSearchParams(location.hash.slice(1)).has("token")) location.reload();
+  else set({...kept(), problem: ""});
+  if (state.filter !== filter) document.dispatchEvent(new Event("filter"));
+});

@@ -6,8 +6,9 @@ import {set, state} from "./store.js";
 export const followed = {matches: new Matches(), after: -1, skipped: 0, paused: false, fell: 0};
 let running = null;
 
+// what is shown stays until the first that matches the new filter are known: while it is typed, it may be none
 export function restart() {
-  Object.assign(followed, {matches: new Matches(), after: -1, skipped: 0, fell: 0});
+  followed.after = -1;
   stop();
   start();
 }
@@ -23,18 +24,19 @@ async function start() {
   try {
     await api.follow(followed.after, state.filter, mine.signal, found => {
       if (running !== mine) return;
+      if (followed.after < 0) Object.assign(followed, {matches: new Matches(), skipped: 0, fell: 0});
       followed.matches.add(found.runs);
       followed.fell += followed.matches.drop(found.first);
       followed.after = found.after;
       followed.skipped += found.skipped;
-      set({source: {...state.source, ...found}, problem: ""});
+      set({source: {...state.source, ...found}, problem: "", refused: ""});
     });
     if (running === mine) running = null;
     if (!state.source.over) setTimeout(start, 1000);
   } catch (problem) {
     if (running !== mine) return;
     running = null;
-    set({problem: problem.message});
+    set(problem.status === 400 ? {refused: problem.message} : {problem: problem.message});
   }
 }
 
@@ -44,4 +46,5 @@ export function pause(paused) {
   set();
 }
 
+document.addEventListener("filter", restart);
 document.addEventListener("visibilitychange", () => document.hidden ? stop() : state.source.over || start());

@@ -1,5 +1,5 @@
 // A table of rows: columns are [name, what stands there, class].
-import {plain} from "./text.js";
+import {plain, plural} from "./text.js";
 import {html} from "./vendor/preact.js";
 
 export const Table = ({label, columns, rows, none}) => rows.length ? html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
@@ -11,6 +11,6 @@ export const Table = ({label, columns, rows, none}) => rows.length ? html`<div c
 
 export const problems = (found, problem) => [
   problem && html`<p class="problem" role="alert">${plain(problem)}</p>`,
-  found?.missed > 0 && html`<p class="none">${found.missed} exchanges fell out before this was opened: they are not counted here.</p>`,
-  found?.forgotten > 0 && html`<p class="none">${found.forgotten} older entries made room for later ones.</p>`,
+  found?.missed > 0 && html`<p class="none">${plural(found.missed, "exchange")} fell out before this was opened: they are not counted here.</p>`,
+  found?.forgotten > 0 && html`<p class="none">${plural(found.forgotten, "older one")} made room for later ones.</p>`,
 ];

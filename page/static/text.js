@@ -2,6 +2,9 @@
 const odd = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 export const plain = text => String(text).replace(odd, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 export const count = number => number.toLocaleString("en");
+export const plural = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
+// 64-bit integers, which a number does not hold, stand as BigInt
+export const json = (value, indent) => JSON.stringify(value, (_, each) => typeof each === "bigint" ? JSON.rawJSON(each) : each, indent);
 export const ms = value => value === null ? "" : value < 10 ? value.toFixed(2) : value.toFixed(0);
 export const bytes = size => size < 10000 ? `${size} B` : size < 1e7 ? `${(size / 1024).toFixed(0)} KiB` : `${(size / 1048576).toFixed(0)} MiB`;
 // times are ns since the epoch, as text: they exceed what a number holds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -32,8 +33,26 @@ async def read_text(request: Request) -> str:
 
 
 def json_response(value: Any, status: int = 200) -> Response:
-    """A value as JSON."""
-    return json_text_response(compact(value), status)
+    """A value as JSON; NaN and the infinities, which JSON lacks, as text."""
+    text = compact(value)
+    if "NaN" in text or "Infinity" in text:
+        text = compact(_finite(value))
+    return json_text_response(text, status)
+
+
+def _finite(value: Any) -> Any:
+    """The same without numbers that JSON lacks.
+
+    >>> _finite({"quotas": [float("nan"), 0.5, float("-inf")]})
+    {'quotas': ['NaN', 0.5, '-Infinity']}
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value
 
 
 def json_text_response(text: str, status: int = 200) -> Response:

@@ -229,7 +229,7 @@ def test_the_next_match_only_and_what_leaves_by_itself() -> None:
             for number in range(2):
                 writer.write(request("Metadata", number))
             await page.get_by_role("button", name="1.1").click()
-            await page.get_by_role("button", name="Drop alone").wait_for()
+            await page.get_by_role("button", name="Drop it alone").wait_for()
             await page.get_by_role("button", name="Remove: stop at Metadata request").click()
             await page.get_by_text("It waits no longer").wait_for()
             assert it.proxy.rules.rules == ()

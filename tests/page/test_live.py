@@ -148,7 +148,7 @@ def test_a_client_receives_what_somebody_made_of_a_message_that_waited(brokers: 
         waits.locator("text").first.click()
         page.locator(".said:has-text('waits in the proxy')").wait_for()
         page.get_by_role("button", name="Breakpoints").click()
-        page.get_by_role("button", name=re.compile(r"^\d+\.\d+$")).click()
+        page.get_by_role("button", name=re.compile(r"^Open \d+\.\d+$")).click()
         page.get_by_label("responses[0].partition_responses[0].base_offset").fill("4242")
         page.get_by_role("button", name="Let go changed").click()
         assert writer.flush(20) == 0

@@ -42,6 +42,7 @@ def live_demo(control: Control, capture: Path | None) -> int:
                 Options(parse_servers(bootstrap), ("127.0.0.1", 0), observed=True, drain=0.5),
                 scenario=load(SCENARIO),
                 control=control,
+                log="off",  # its lines would bury the page's address
                 capture=capture,
                 began=began,
             )

@@ -62,3 +62,9 @@ def test_a_condition_that_would_take_long_to_compile_is_refused() -> None:
     assert expression("api" + " " * (MAX_LENGTH - 3)).roots == ("api",)
     with pytest.raises(ValueError, match="longer than 10,000 characters"):
         expression(f"[{','.join(['api'] * MAX_LENGTH)}]")
+
+
+@pytest.mark.parametrize("text", ["latency_ms > 'x'", "a[?b <= 'x']", "a && 'x' < b", "a >= null"])
+def test_what_would_never_be_true_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="only numbers are more or less than others"):
+        expression(text)
