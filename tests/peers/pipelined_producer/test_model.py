@@ -61,8 +61,8 @@ class Producing(RuleBasedStateMachine):
         self.again = False
         """Whether anything had to be sent again."""
         self.number = 0
-        self.queued: dict[bytes, tuple[bytes | None, bool]] = {}
-        """The key of each, and whether nobody said a partition either: those have a queue of their own."""
+        self.queued: dict[bytes, tuple[bytes | None, int]] = {}
+        """The partition that was asked for, or else the key: its partition is known only with the topic."""
 
     @rule(partition=st.integers(-1, PARTITIONS - 1), key=st.sampled_from((None, b"a", b"b", b"c")))
     def send(self, partition: int, key: bytes | None) -> None:
@@ -73,7 +73,7 @@ class Producing(RuleBasedStateMachine):
             assert waiting >= ROOM or self.stage.intake.outstanding == MOST
         else:
             self.accepted.append(event)
-            self.queued[event.value] = key, key is None and partition < 0
+            self.queued[event.value] = key if partition < 0 else None, partition
             self.number += 1
 
     @rule()
