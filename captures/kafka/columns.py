@@ -34,6 +34,21 @@ COLUMNS: Final = (
 )
 """(name, what it is)."""
 
+NUMBERS: Final = frozenset(
+    {
+        "connection",
+        "broker",
+        "key",
+        "version",
+        "correlation_id",
+        "request_size",
+        "response_size",
+        "latency_ms",
+        "broker_ms",
+    }
+)
+"""Those that hold numbers; others hold text, lists and bodies."""
+
 
 def iso(ts: int) -> str:
     """A time in ns since the epoch as ISO 8601 in UTC, to the microsecond.

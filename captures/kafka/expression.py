@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -98,8 +99,10 @@ class Expression:
             raise Unclear(_one_line(str(error))) from None
 
 
-def expression(text: str) -> Expression:
+def expression(text: str, numbers: Collection[str] = ()) -> Expression:
     """Compile a condition. Raises ValueError, in one line, if it is none.
+
+    numbers: fields of the value itself that hold numbers alone.
 
     >>> expression("latency_ms > 100 && api == 'Produce'").holds({"latency_ms": 101, "api": "Fetch"})
     False
@@ -117,29 +120,29 @@ def expression(text: str) -> Expression:
         raise ValueError("is nested too deeply") from None
     if _depth(found.parsed) > MAX_DEPTH:  # a || a || ... is parsed in a loop and walked in depth
         raise ValueError("is nested too deeply")
-    if (other := _ordered_text(found.parsed)) is not None:
-        raise ValueError(f"only numbers are more or less than others, and {other} is none")
+    if (other := _unordered(found.parsed, numbers)) is not None:
+        raise ValueError(f"{other} is neither more nor less than a number")
     names = _roots(found.parsed)
     roots = None if names is None else tuple(sorted(names))
     return Expression(text, _Compiled(found.parsed, found.search), roots)
 
 
-def _ordered_text(parsed: Any) -> str | None:
-    """What stands beside <, <=, > or >= and is no number: JMESPath would find that never true. None: all are.
+def _unordered(node: Any, numbers: Collection[str]) -> str | None:
+    """What stands beside <, <=, > or >= and is neither more nor less than the other side, or None.
 
-    >>> _ordered_text(jmespath.compile("a[?b > 'x']").parsed)
+    >>> _unordered(jmespath.compile("client_id > 'm' && latency_ms > 'x'").parsed, ["latency_ms"])
     "'x'"
     """
-    waiting = [parsed]
-    while waiting:
-        node = waiting.pop()
-        inner = [each for each in node["children"] if isinstance(each, dict)]
-        waiting += inner
-        if node["type"] == "comparator" and node["value"] not in ("eq", "ne"):
-            for each in inner:
-                if each["type"] == "literal" and type(each["value"]) not in (int, float):
-                    return "null" if each["value"] is None else repr(each["value"])
-    return None
+    inner = [each for each in node["children"] if isinstance(each, dict)]
+    if node["type"] == "comparator" and node["value"] not in ("eq", "ne"):
+        number = any(each["type"] == "field" and each["value"] in numbers for each in inner)
+        for each in inner:
+            if each["type"] == "literal" and type(each["value"]) not in (
+                (int, float) if number else (int, float, str)
+            ):
+                return "null" if each["value"] is None else repr(each["value"])
+    here = numbers if node["type"] in ("and_expression", "or_expression", "not_expression") else ()
+    return next((found for each in inner if (found := _unordered(each, here))), None)
 
 
 def _depth(node: Any) -> int:

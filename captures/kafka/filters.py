@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping
 
-from barnabas.captures.kafka.columns import COLUMNS
+from barnabas.captures.kafka.columns import COLUMNS, NUMBERS
 from barnabas.captures.kafka.context.completing import complete
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.expression import Unclear, expression
@@ -32,7 +32,7 @@ def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) ->
     >>> passes(Exchange(0, 1, "", None, None, 3, 0, 0, 12))
     True
     """
-    condition = expression(text)
+    condition = expression(text, NUMBERS)
     names = [name for name, _ in COLUMNS]
     for root in condition.roots or ():
         if root not in names:

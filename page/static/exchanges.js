@@ -3,7 +3,7 @@ import * as api from "./api.js";
 import {Detail} from "./detail.js";
 import {Filter} from "./filter.js";
 import {go, set, state} from "./store.js";
-import {followed, pause, restart} from "./stream.js";
+import {followed, pause} from "./stream.js";
 import {pick, picked, TakeAway} from "./take_away.js";
 import {bytes, json, ms, plain} from "./text.js";
 import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
@@ -26,7 +26,7 @@ const line = row => COLUMNS.map(([, text]) => text(row)).join("  ");
 const kinds = row => [state.marked?.numbers.has(row.number) && "marked", row.error && "error", row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
 
 const rows = new Map(), waiting = new Set();
-// a live list begins at its end
+// follow: null until it is known whether the list is live: such a one begins at its end
 const view = {follow: null, top: 0, height: 600, asked: 0};
 
 async function fetchRows(wanted) {
@@ -133,7 +133,7 @@ function List({list}) {
 function Nothing() {
   const {first, end, kind, over} = state.source;
   if (followed.matches.length || followed.after < 0) return "";
-  if (end > first) return html`<p class="none" role="status">No exchange matches the filter. <button onClick=${() => { go({filter: "", chosen: null}); restart(); }}>Show all</button></p>`;
+  if (end > first) return html`<p class="none" role="status">No exchange matches the filter. <button onClick=${() => go({filter: "", chosen: null})}>Show all</button></p>`;
   return html`<p class="none" role="status">${kind === "live" ? "No exchange yet: none of a client has passed the proxy." : over ? "The capture has no exchange." : "No exchange yet."}</p>`;
 }
 

@@ -1,7 +1,7 @@
 // The filter, a JMESPath expression: it completes columns, and fields of requests and responses.
 import * as api from "./api.js";
 import {go, set, state} from "./store.js";
-import {followed, restart} from "./stream.js";
+import {followed} from "./stream.js";
 import {count, plain} from "./text.js";
 import {html, useEffect, useRef} from "./vendor/preact.js";
 
@@ -31,8 +31,7 @@ function change(input, pause = PAUSE) {
   clearTimeout(typed);
   typed = setTimeout(() => {
     if (input.value === state.filter) return;
-    go({filter: input.value, chosen: null, problem: "", refused: ""});
-    restart();
+    go({filter: input.value, chosen: null, problem: ""});
   }, pause);
   suggest(input).catch(problem => set({problem: problem.message}));
 }

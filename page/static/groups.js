@@ -1,7 +1,6 @@
 // Groups: a lane a member over time, bands for generations and epochs, who was late, what moved, lag.
 import {usePolled} from "./polled.js";
 import {go} from "./store.js";
-import {restart} from "./stream.js";
 import {problems, Table} from "./table.js";
 import {clock, ms, plain, toMs} from "./text.js";
 import {html, useState} from "./vendor/preact.js";
@@ -45,10 +44,7 @@ function Lanes({found, span}) {
   const shown = found.lanes.filter(lane => lane.events.some(each => toMs(each.end ?? each.start) >= start));
   const late = new Set(found.bands.flatMap(({late}) => late && late.kind !== "untold" ? late.members : []));
   const height = BAND + LANE * shown.length;
-  const open = each => {
-    go({view: "exchanges", filter: `connection == ${each.connection} && correlation_id == ${each.correlation_id}`, chosen: null});
-    restart();
-  };
+  const open = each => go({view: "exchanges", filter: `connection == ${each.connection} && correlation_id == ${each.correlation_id}`, chosen: null});
   return html`<div class="lanes" role="group" aria-label="Lanes of members">
     <div class="names" aria-hidden="true"><div class="band">generation</div>${shown.map(lane => html`
       <div key=${lane.member} class=${late.has(lane.member) ? "late" : ""} title=${plain(lane.member)}>${plain(lane.instance ?? lane.client)}${late.has(lane.member) ? " (late)" : ""}</div>`)}</div>

@@ -18,7 +18,12 @@ let draw = () => {}, waits = false;
 export const onChange = function_ => { draw = function_; };
 
 export function set(changes = {}) {
+  const {filter} = state;
   Object.assign(state, changes);
+  if (state.filter !== filter) {
+    state.refused = "";
+    document.dispatchEvent(new Event("filter"));
+  }
   if (waits) return;
   waits = true;
   requestAnimationFrame(() => {
@@ -40,8 +45,6 @@ export function go(changes) {
 
 // Back, or another address in this tab: one with a token is a new start
 addEventListener("hashchange", () => {
-  const filter = state.filter;
   if (new URLSearchParams(location.hash.slice(1)).has("token")) location.reload();
   else set({...kept(), problem: ""});
-  if (state.filter !== filter) document.dispatchEvent(new Event("filter"));
 });

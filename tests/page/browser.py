@@ -7,10 +7,13 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+import pytest
+
 if TYPE_CHECKING:
+    from playwright.async_api import Page as AsyncPage
     from playwright.sync_api import Page
 
 LOOKS: Final = (("light", 1600), ("dark", 400))
@@ -41,6 +44,27 @@ def page_at(address: str, scheme: str = "light", width: int = 1600) -> Iterator[
         finally:
             browser.close()
     assert said == []
+
+
+@contextlib.asynccontextmanager
+async def opened_at(
+    address: str, scheme: str = "light", width: int = 1600
+) -> AsyncIterator[tuple[AsyncPage, list[str]]]:
+    """The same for a page whose server shares the test's loop, and what it said."""
+    playwright = pytest.importorskip("playwright.async_api")
+    async with playwright.async_playwright() as driver:
+        browser = await driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+        )
+        page = await browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page.set_default_timeout(20_000)
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda problem: said.append(str(problem)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        await page.goto(address)
+        yield page, said
+        await browser.close()
 
 
 @contextlib.contextmanager

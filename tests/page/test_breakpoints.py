@@ -21,6 +21,7 @@ from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
 from barnabas.specs.frames import request_head
 from barnabas.specs.records import Record, build, read
+from tests.page.browser import opened_at
 from tests.proxy.faults.given import produce
 from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
@@ -36,24 +37,13 @@ async def opened(
     scheme: str, width: int, broker: Handler = echo_metadata
 ) -> AsyncIterator[tuple[Running, Callable[[], Awaitable[Client]], Any]]:
     """A proxy, what connects a client to it, and its page at the view of breakpoints."""
-    playwright = pytest.importorskip("playwright.async_api")
     async with (
         running(broker, observed=False, drain=0.2) as it,
         Served(it) as where,
-        playwright.async_playwright() as driver,
+        opened_at(f"{where}/#token=secret&view=breakpoints", scheme, width) as (page, said),
     ):
-        browser = await driver.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
-        )
-        page = await browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-        said: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda problem: said.append(str(problem)))
-        page.on("dialog", lambda dialog: said.append(dialog.message))
-        await page.goto(f"{where}/#token=secret&view=breakpoints")
         yield it, it.connect, page
         wide = await page.evaluate("document.documentElement.scrollWidth")
-        await browser.close()
         refused = "Failed to load resource: the server responded with a status of 4"
         assert [line for line in said if not line.startswith(refused)] == []
         assert wide <= width

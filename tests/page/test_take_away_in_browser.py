@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from barnabas.loop import run
-from barnabas.page.api import is_file
-from barnabas.proxy.control.serving import serve
 from barnabas.proxy.scenario.file import loads
-from tests.page.pages import shown
+from tests.page.browser import opened_at
+from tests.page.pages import served, shown
 from tests.places import SAMPLES
 
 
 @pytest.mark.needs_chromium
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1600), ("dark", 400)])
 def test_by_keys_alone_from_a_pick_to_a_file(scheme: str, width: int) -> None:
-    playwright = pytest.importorskip("playwright.async_api")
-
     async def main() -> None:
         _, app = shown(SAMPLES / "faults.pcapng")
-        serving = await serve(app, ("127.0.0.1", 0), "secret", is_file)
-        async with playwright.async_playwright() as driver:
-            browser = await driver.chromium.launch(
-                executable_path="/usr/bin/chromium", args=["--no-sandbox"]
-            )
-            page = await browser.new_page(
-                viewport={"width": width, "height": 900}, color_scheme=scheme
-            )
-            said: list[str] = []
-            page.on("pageerror", lambda problem: said.append(str(problem)))
-            page.on("console", lambda message: said.append(message.text))
-            await page.goto(f"http://127.0.0.1:{serving.address[1]}/#token=secret")
-            await page.wait_for_selector(".row .api")
+        async with served(app) as address, opened_at(address, scheme, width) as (page, said):
+            await page.wait_for_selector(".rows .api")
             for key in "jxjx":
                 await page.keyboard.press(key)
             await page.get_by_text("Take away 2").focus()
@@ -54,12 +38,11 @@ def test_by_keys_alone_from_a_pick_to_a_file(scheme: str, width: int) -> None:
             download = await waiting.value
             assert len(loads((await download.path()).read_text()).rules) == 4
             box = await page.locator(".take > div").bounding_box()
+            assert box
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width
             await page.keyboard.press("Escape")
             assert await page.locator(".take > div").is_hidden()
             assert said == []
-            await browser.close()
-        await asyncio.wait_for(serving.stop(), 5)
 
     run(main())

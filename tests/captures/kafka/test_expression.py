@@ -64,7 +64,17 @@ def test_a_condition_that_would_take_long_to_compile_is_refused() -> None:
         expression(f"[{','.join(['api'] * MAX_LENGTH)}]")
 
 
-@pytest.mark.parametrize("text", ["latency_ms > 'x'", "a[?b <= 'x']", "a && 'x' < b", "a >= null"])
-def test_what_would_never_be_true_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="only numbers are more or less than others"):
-        expression(text)
+@pytest.mark.parametrize(
+    "text", ["n > 'x'", "'x' < n", "a && !(n <= 'x' || b)", "a >= null", "a[?b <= `[]`]"]
+)
+def test_an_order_that_never_holds_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is neither more nor less than a number"):
+        expression(text, ["n"])
+
+
+@pytest.mark.parametrize("text", ["a > 'm'", "b[?n > 'm']", "'m' < a && b"])
+def test_text_has_an_order_too(text: str) -> None:
+    """A field within another is not the one of that name at the top."""
+    compiled = expression(text, ["n"])
+    assert compiled.holds({"a": "n", "b": [{"n": "n"}]})
+    assert not compiled.holds({"a": "a", "b": [{"n": "a"}]})

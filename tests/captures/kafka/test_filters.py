@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from barnabas import specs
+from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka.columns import NUMBERS
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import exchange_filter
+from tests.places import SAMPLES
 
 
 def exchange(**changes: Any) -> Exchange:
@@ -62,9 +65,23 @@ def test_bodies_are_decoded_only_if_they_are_asked_for() -> None:
         ("latency > 5", "exchanges have no column 'latency'; did you mean 'latency_ms'?"),
         ("api = 'Fetch'", "'api = 'Fetch'' does not compile: Unknown token '=' at column 5"),
         ("", "'' does not compile: it is empty"),
+        ("latency_ms > 'x'", "'x' is neither more nor less than a number"),
     ],
 )
 def test_what_can_not_be_meant(text: str, problem: str) -> None:
     with pytest.raises(ValueError) as caught:
         exchange_filter(text)
     assert str(caught.value).replace('"', "'") == problem.replace('"', "'").replace("\\", "")
+
+
+def test_times_and_other_text_have_an_order() -> None:
+    one = exchange(ts=1_500_000_000_000_000_000, client_id="m")
+    assert exchange_filter("ts > '2017-07' && client_id < 'n'")(one)
+    assert not exchange_filter("ts > '2018'")(one)
+
+
+def test_which_columns_hold_numbers() -> None:
+    rows = [one.row() for one in open_capture(SAMPLES / "faults.pcapng").exchanges()]
+    found = {name for row in rows for name, value in row.items() if type(value) in (int, float)}
+    assert found == NUMBERS
+    assert all(type(row[name]) in (int, float, type(None)) for row in rows for name in NUMBERS)
