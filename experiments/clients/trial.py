@@ -8,7 +8,7 @@ import shutil
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
@@ -93,13 +93,19 @@ def trial(
     folder.mkdir(parents=True)
     topic = f"clients-{secrets.token_hex(5)}"
     prepared = prepare(place, topic, workload)
-    work = {"records": RECORDS, "patience": PATIENCE, "pause": PAUSE, "stay": STAY}
+    work = {
+        "records": RECORDS,
+        "partitions": PARTITIONS,
+        "patience": PATIENCE,
+        "pause": PAUSE,
+        "stay": STAY,
+    }
     with Harness(place.bootstrap, scenario=scenario, capture=folder / "run.pcapng") as proxy:
         asked = {"bootstrap": proxy.bootstrap, "topic": topic, "work": work}
         ended = run(program, workload.name, asked, LIMIT, folder / "output.txt", stop)
     (folder / "history.jsonl").write_bytes(prepared + ended.history)
     told = history.parse(prepared + ended.history)
-    log = read_log(place.bootstrap, {topic}, {}, id_of("value"))
+    log = read_log(place.bootstrap, told.topics, {}, id_of("value"))
     hit = [exchange for exchange in proxy.exchanges if exchange.rules]
     return Trial(
         seed=0 if scenario is None else scenario.seed,
@@ -116,7 +122,7 @@ def trial(
 
 
 def prepare(place: Place, topic: str, workload: Workload) -> bytes:
-    """Make the topic and, for those that read, write it; the history of that. Raises OSError."""
+    """Make the topics and, for those that read, write what they read; the history of that. Raises OSError."""
     from confluent_kafka import KafkaException, Producer
     from confluent_kafka.admin import AdminClient, NewTopic
 
@@ -126,25 +132,42 @@ def prepare(place: Place, topic: str, workload: Workload) -> bytes:
         "client.id": "barnabas-prepares",
     }
     admin = AdminClient(common)
+    topics = [topic, f"{topic}-out"] if workload.copies else [topic]
     try:
         if place.makes:
-            admin.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result(SOON)
+            wanted = [NewTopic(name, PARTITIONS, 1) for name in topics]
+            for made in admin.create_topics(wanted).values():
+                made.result(SOON)
         else:
-            admin.list_topics(topic, timeout=SOON)
+            for name in topics:
+                admin.list_topics(name, timeout=SOON)
+        if workload.share:
+            _from_the_beginning(admin, f"{topic}-group")
     except (KafkaException, TimeoutError) as problem:
         why = str(problem) or f"no answer within {SOON:g} s"
         raise OSError(f"{place.bootstrap} has not made {topic}: {why}") from None
     events: list[history.Event] = []
     if workload.written:
-        producer = Producer({**common, "enable.idempotence": True})
+        producer = Producer({**common, "enable.idempotence": place.makes})
         for number in range(RECORDS):
             name = f"{topic}-{number}"
-            events.append(history.Sent(id=name, topic=topic))
+            events.append(history.Sent(id=name, topic=topic, producer="barnabas-prepares"))
             producer.produce(topic, name.encode(), key=name.encode())
         if producer.flush(SOON):
             raise OSError(f"{place.bootstrap} took no records for {topic}")
         events += [history.Acknowledged(id=f"{topic}-{n}", topic=topic) for n in range(RECORDS)]
     return b"".join(each.model_dump_json(exclude_none=True).encode() + b"\n" for each in events)
+
+
+def _from_the_beginning(admin: Any, group: str) -> None:
+    """Let a share group begin with the oldest records: it is a setting of the group (KIP-932)."""
+    from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+
+    oldest = ConfigEntry(
+        "share.auto.offset.reset", "earliest", incremental_operation=AlterConfigOpType.SET
+    )
+    about = ConfigResource(ResourceType.GROUP, group, incremental_configs=[oldest])
+    admin.incremental_alter_configs([about])[about].result(SOON)
 
 
 def broken(capture: Path) -> tuple[str, ...]:

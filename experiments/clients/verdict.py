@@ -30,10 +30,10 @@ Word = Literal[
 SLOW: Final = 5.0
 """Seconds beyond the fault's own length and a run without faults, from which on a client is slow."""
 
-GAVE_UP: Final = ("lines.GaveUpError: ", "main.gaveUp: ")
-"""How what programs raise begins that waited in vain (`programs/lines.py`, `go/lines.go`)."""
+GAVE_UP: Final = "GaveUpError: "
+"""How what programs raise begins that waited in vain (`peers/clients/programs/work.py`)."""
 
-NOT_OFFERED: Final = ("lines.NotOfferedError: ", "main.notOffered: ")
+NOT_OFFERED: Final = "NotOfferedError: "
 """The same of those whose library can't do it."""
 
 FINDINGS: Final[dict[str, Word]] = {
@@ -46,6 +46,7 @@ FINDINGS: Final[dict[str, Word]] = {
     "consumed out of order": "reordered",
     "skipped": "skipped",
     "consumed again": "duplicates",
+    "consumed after acceptance": "duplicates",
     "duplicated": "duplicates",
 }
 """The kinds that explore's checks find, in the table's words."""

@@ -6,16 +6,19 @@ from typing import Final, NamedTuple
 
 
 class Workload(NamedTuple):
-    """A function of the same name in each program (`peers/clients/programs/*_workloads.py`).
+    """What each library's program can be told to do (`PARTS` in `peers/clients/programs/lines.py`).
 
     once: a record that is sent is in the log once. written: the records that it reads are there before it
-    begins. embedded: whether the embedded cluster does faithfully what it needs.
+    begins. copies: it writes to a second topic. share: its group is a share group. embedded: whether the
+    embedded cluster does faithfully what it needs.
     """
 
     name: str
     what: str
     once: bool = False
     written: bool = False
+    copies: bool = False
+    share: bool = False
     embedded: bool = False
 
 
@@ -28,10 +31,40 @@ WORKLOADS: Final = (
         once=True,
     ),
     Workload(
+        "read-process-write",
+        "records are copied in transactions with their offsets, each exactly once",
+        once=True,
+        written=True,
+        copies=True,
+    ),
+    Workload(
+        "assign",
+        "a consumer without a group reads partitions that it chose",
+        written=True,
+        embedded=True,
+    ),
+    Workload(
         "group",
         "a consumer of a group of the classic protocol reads records, and commits what it has read",
         written=True,
     ),
+    Workload(
+        "cooperative",
+        "the same by two members with a cooperative assignor, of which one comes later",
+        written=True,
+    ),
+    Workload(
+        "consumer-protocol",
+        "the same in a group of the consumer rebalance protocol (KIP-848)",
+        written=True,
+    ),
+    Workload(
+        "share-group",
+        "a member of a share group reads records, and acknowledges each batch (KIP-932)",
+        written=True,
+        share=True,
+    ),
+    Workload("admin", "an administrator makes, changes and deletes topics"),
 )
 """All of them."""
 

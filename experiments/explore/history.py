@@ -76,6 +76,9 @@ class Consumer(Settings):
     isolation: Literal["read_committed", "read_uncommitted"] = "read_uncommitted"
     reset: Literal["earliest", "latest"] | None = None
     """Where it begins if nothing is committed (auto.offset.reset); None: that is not said."""
+    share: bool = False
+    """Whether its group is a share group (KIP-932): any member may be given any record, again until one has
+    accepted it, and in no order."""
 
 
 class Assigned(Settings):
@@ -98,6 +101,16 @@ class Consumed(Settings):
     offset: Offset
 
 
+class Accepted(Settings):
+    """A member of a share group acknowledged a record, and the client knows that it was taken."""
+
+    event: Literal["accepted"] = "accepted"
+    consumer: str
+    topic: Topic
+    partition: Partition
+    offset: Offset
+
+
 class OffsetCommitted(Settings):
     """A group's offset was committed, and the client knows: the next record it would read."""
 
@@ -109,7 +122,15 @@ class OffsetCommitted(Settings):
 
 
 Event = (
-    Sent | Acknowledged | Failed | Transaction | Consumer | Assigned | Consumed | OffsetCommitted
+    Sent
+    | Acknowledged
+    | Failed
+    | Transaction
+    | Consumer
+    | Assigned
+    | Consumed
+    | Accepted
+    | OffsetCommitted
 )
 _EVENT: Final[TypeAdapter[Event]] = TypeAdapter(Annotated[Event, Field(discriminator="event")])
 

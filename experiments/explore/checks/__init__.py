@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from barnabas.experiments.explore.checks.consumed_after_acceptance import (
+    consumed_after_acceptance,
+)
 from barnabas.experiments.explore.checks.consumed_again import consumed_again
 from barnabas.experiments.explore.checks.consumed_out_of_order import consumed_out_of_order
 from barnabas.experiments.explore.checks.duplicated import duplicated
@@ -35,6 +38,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     misplaced,
     consumed_out_of_order,
     consumed_again,
+    consumed_after_acceptance,
     skipped,
 )
 

@@ -35,7 +35,7 @@ type asked struct {
 	Run, Bootstrap, Topic, API string
 	Over                       bool
 	Work                       *struct {
-		Records               int
+		Records, Partitions   int
 		Patience, Pause, Stay float64
 	}
 }
@@ -55,7 +55,7 @@ func main() {
 		if one.Work != nil {
 			run := workloads[one.Run]
 			if run == nil {
-				run = func(*work) error { return notOffered{} }
+				run = func(*work) error { return notOfferedError{} }
 			}
 			if err := run(newWork(one, answers)); err != nil {
 				raised, _ = json.Marshal(map[string]any{"class": kind(err), "bases": []string{kind(err)}, "message": err.Error(),
@@ -92,8 +92,14 @@ func listen(lines chan<- asked) {
 	over()
 }
 
-// The name of an error's type, of that which it wraps where it is only text around it.
+// The name of an error's type, of that which it wraps where it is only text around it; ours are called as programs/work.py calls them.
 func kind(err error) string {
+	switch err.(type) {
+	case gaveUpError:
+		return "GaveUpError"
+	case notOfferedError:
+		return "NotOfferedError"
+	}
 	for {
 		name := fmt.Sprintf("%T", err)
 		wraps, ok := err.(interface{ Unwrap() error })
@@ -105,18 +111,20 @@ func kind(err error) string {
 }
 
 // Given back by a workload that waited longer than it is told to.
-type gaveUp struct{ what string }
+type gaveUpError struct{ what string }
 
-func (one gaveUp) Error() string { return one.what }
+func (one gaveUpError) Error() string { return one.what }
 
 // Given back where the library can't do what is asked for.
-type notOffered struct{}
+type notOfferedError struct{}
 
-func (notOffered) Error() string { return "this library does not offer it" }
+func (notOfferedError) Error() string { return "this library does not offer it" }
 
 // What a workload is to do, and who is told.
 type work struct {
 	bootstrap, topic, group string
+	output                  string // the topic to which read-process-write copies
+	partitions              int    // of both topics
 	ids                     []string
 	patience, pause         time.Duration
 	leaves                  time.Time
@@ -133,7 +141,8 @@ type event map[string]any
 
 func newWork(one asked, answers *os.File) *work {
 	seconds := func(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
-	found := &work{bootstrap: one.Bootstrap, topic: one.Topic, group: one.Topic + "-group", answers: answers,
+	found := &work{bootstrap: one.Bootstrap, topic: one.Topic, group: one.Topic + "-group", output: one.Topic + "-out",
+		partitions: one.Work.Partitions, answers: answers,
 		patience: seconds(one.Work.Patience), pause: seconds(one.Work.Pause), leaves: time.Now().Add(seconds(one.Work.Stay))}
 	for number := 0; number < one.Work.Records; number++ {
 		found.ids = append(found.ids, fmt.Sprintf("%s-%d", one.Topic, number))
@@ -215,7 +224,7 @@ func (m *missing) goesOn() (bool, error) {
 		return false, nil
 	}
 	if time.Now().After(m.until) {
-		return false, gaveUp{fmt.Sprintf("%d records were not delivered", len(m.ids))}
+		return false, gaveUpError{fmt.Sprintf("%d records were not delivered", len(m.ids))}
 	}
 	return true, nil
 }

@@ -1,5 +1,5 @@
 """What every client program in Python does: `python lines.py NAME`, beside which NAME_sessions.py and
-NAME_workloads.py stand.
+the modules of its workloads stand.
 
 It runs in a venv of its own, which has the client and nothing of this project: nothing else is imported.
 Lines are JSON objects. It begins with {"ready": true}. A line in is something to run,
@@ -9,11 +9,12 @@ Lines are JSON objects. It begins with {"ready": true}. A line in is something t
 
 or says that nothing more is wanted of it, {"number": 1, "over": true}. Without `work` it is a session of the
 fuzzer, whose case is of that API: NAME_sessions has a function for each of fuzz/targets/clients/workloads.py,
-of bootstrap and topic. With it, it is a workload: NAME_workloads has a function for each, of a `Work`, which
-tells events as they happen, a line each (experiments/explore/history.py). Either returns the number of
-records consumed and may be a coroutine, which has a loop of its own. At its end there is a line with the
-number, the records, and raised: what left the client, with the names of its class and its bases, the
-innermost frames of libraries (file:function), and whether it left a call or ended a thread in the background.
+of bootstrap and topic. With it, it is a workload: the modules in PARTS have a function for each, of a `Work`
+(`work.py`), which tells events as they happen, a line each (experiments/explore/history.py). Either returns
+the number of records consumed and may be a coroutine, which has a loop of its own. At its end there is a
+line with the number, the records, and raised: what left the client, with the names of its class and its
+bases, the innermost frames of libraries (file:function), and whether it left a call or ended a thread in the
+background.
 A session in which nothing is wrong must raise nothing: tests/fuzz/targets/clients/test_healthy.py runs it.
 """
 
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import asyncio
 import faulthandler
-import importlib
+import importlib.util
 import json
 import os
 import queue
@@ -34,6 +35,8 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any
 
+from work import NotOfferedError, Work
+
 FRAMES = 6
 """Frames that are told, innermost first."""
 SECONDS = 1.0
@@ -42,6 +45,19 @@ JOINING = 0.5
 """And so much longer if it joins a group first."""
 RECORDS = 14
 """What the bench's topic has: with these a session has seen all."""
+PARTS = {
+    "produce": "producing",
+    "idempotent": "producing",
+    "transact": "producing",
+    "assign": "reading",
+    "group": "reading",
+    "cooperative": "reading",
+    "consumer-protocol": "reading",
+    "share-group": "reading",
+    "read-process-write": "copying",
+    "admin": "administering",
+}
+"""Workload -> the module NAME_... that has it, where the library offers it."""
 
 Teller = Callable[[BaseException], dict[str, Any] | None]
 
@@ -117,7 +133,7 @@ def in_background(problem: BaseException, where: str) -> None:
 def _name(kind: type) -> str:
     return (
         kind.__qualname__
-        if kind.__module__ == "builtins"
+        if kind.__module__ in ("builtins", "work")
         else f"{kind.__module__}.{kind.__qualname__}"
     )
 
@@ -139,111 +155,17 @@ def _short(file: str) -> str:
     return file.rpartition("/")[2]
 
 
-class GaveUpError(Exception):
-    """A workload waited longer than it is told to: the client said neither that it is done nor that it
-    failed."""
-
-
-class NotOfferedError(Exception):
-    """The library can't do what is asked for."""
-
-
-class Work:
-    """A workload: what is wanted, and who is told."""
-
-    at_once = 5
-    """Records of a transaction, and that are read before their offsets are committed."""
-    attempts = 5
-    """At a transaction."""
-
-    def __init__(self, asked: dict[str, Any], out: Callable[[dict[str, Any]], None]) -> None:
-        work = asked["work"]
-        self.bootstrap: str = asked["bootstrap"]
-        self.topic: str = asked["topic"]
-        self.records: int = work["records"]
-        self.patience: float = work["patience"]
-        """Seconds after which it gives up."""
-        self.pause: float = work["pause"]
-        """Seconds between two records that are sent."""
-        self._leaves = time.monotonic() + work["stay"]
-        self.group = self.topic + "-group"
-        self._out = out
-
-    def tell(self, event: str, **facts: Any) -> None:
-        """Say what has happened."""
-        self._out(
-            {"event": event, **{name: each for name, each in facts.items() if each is not None}}
-        )
-
-    @property
-    def ids(self) -> list[str]:
-        """The values of the records."""
-        return [f"{self.topic}-{number}" for number in range(self.records)]
-
-    @property
-    def batches(self) -> list[list[str]]:
-        """The same, for a transaction each."""
-        ids = self.ids
-        return [ids[at : at + self.at_once] for at in range(0, len(ids), self.at_once)]
-
-    @staticmethod
-    def aborts(number: int) -> bool:
-        """Whether a transaction is aborted on purpose: each third one."""
-        return number % 3 == 2
-
-    @property
-    def stays(self) -> bool:
-        """Whether a consumer stays in its group although it has read all."""
-        left: bool = time.monotonic() < self._leaves
-        return left
-
-    @property
-    def until(self) -> float:
-        """When it gives up (time.monotonic), counted from now."""
-        return time.monotonic() + self.patience
-
-    def sent(self, record: str, transaction: str | None = None) -> None:
-        """A record is handed to the client."""
-        self.tell("sent", id=record, topic=self.topic, transaction=transaction)
-
-    def acknowledged(self, record: str, partition: int, offset: int | None) -> None:
-        """The client says that it is written; a negative offset is none."""
-        at = None if offset is None or offset < 0 else offset
-        self.tell("acknowledged", id=record, topic=self.topic, partition=partition, offset=at)
-
-    def ended(self, transaction: str, outcome: str) -> None:
-        """The client says what became of a transaction."""
-        self.tell("transaction", transaction=transaction, outcome=outcome)
-
-    def consumer(self, isolation: str = "read_uncommitted") -> None:
-        """What the consumer is."""
-        about = {"group": self.group, "isolation": isolation, "reset": "earliest"}
-        self.tell("consumer", consumer="reader", **about)
-
-    def assigned(self, places: Any) -> None:
-        """Partitions it got: with topic and partition."""
-        for place in places:
-            self.got(place.topic, place.partition)
-
-    def got(self, topic: str, partition: int) -> None:
-        """A partition it got."""
-        self.tell("assigned", consumer="reader", topic=topic, partition=partition)
-
-    def consumed(self, topic: str, partition: int, offset: int, value: bytes) -> None:
-        """A record it was given."""
-        self.tell(
-            "consumed",
-            consumer="reader",
-            id=value.decode(),
-            topic=topic,
-            partition=partition,
-            offset=offset,
-        )
-
-    def committed(self, topic: str, partition: int, offset: int) -> None:
-        """An offset of its group that it knows to be committed."""
-        at = {"topic": topic, "partition": partition, "offset": offset}
-        self.tell("offset_committed", group=self.group, **at)
+def _workload(name: str, wanted: str) -> Callable[[Work], Any]:
+    """Raises NotOfferedError."""
+    part = f"{name}_{PARTS.get(wanted)}"
+    if importlib.util.find_spec(part) is None:
+        raise NotOfferedError
+    run: Callable[[Work], Any] | None = getattr(
+        importlib.import_module(part), wanted.replace("-", "_"), None
+    )
+    if run is None:
+        raise NotOfferedError
+    return run
 
 
 def main(name: str) -> None:
@@ -272,11 +194,7 @@ def main(name: str) -> None:
         records, raised = 0, None
         try:
             if "work" in one:
-                module = importlib.import_module(f"{name}_workloads")
-                run = getattr(module, one["run"], None)
-                if run is None:
-                    raise NotOfferedError("this library does not offer it")
-                found = run(Work(one, out))
+                found = _workload(name, one["run"])(Work(one, out))
             else:
                 module = importlib.import_module(f"{name}_sessions")
                 found = getattr(module, one["run"])(one["bootstrap"], one["topic"])

@@ -40,7 +40,7 @@ func (w *work) all(count int, done <-chan error) error {
 				failed = err
 			}
 		case <-late:
-			return gaveUp{"records are neither acknowledged nor failed"}
+			return gaveUpError{"records are neither acknowledged nor failed"}
 		}
 	}
 	return failed
@@ -89,7 +89,7 @@ func transactAll(w *work) error {
 				return nil
 			}
 		}
-		return gaveUp{fmt.Sprintf("transaction %d was aborted %d times", number, attempts)}
+		return gaveUpError{fmt.Sprintf("transaction %d was aborted %d times", number, attempts)}
 	})
 }
 

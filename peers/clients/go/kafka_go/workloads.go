@@ -23,7 +23,7 @@ func sendAll(w *work) error {
 			messages = append(messages, kafka.Message{Key: []byte(id), Value: []byte(id)})
 		}
 		if err := writer.WriteMessages(ctx, messages...); ctx.Err() != nil {
-			return gaveUp{"records are neither acknowledged nor failed"}
+			return gaveUpError{"records are neither acknowledged nor failed"}
 		} else if err != nil {
 			return err
 		}

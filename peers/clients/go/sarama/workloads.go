@@ -38,7 +38,7 @@ func (w *work) all(producer sarama.AsyncProducer, count int) error {
 				failed = problem.Err
 			}
 		case <-late:
-			return gaveUp{"records are neither acknowledged nor failed"}
+			return gaveUpError{"records are neither acknowledged nor failed"}
 		}
 	}
 	return failed
@@ -113,7 +113,7 @@ func transactAll(w *work) error {
 				return nil
 			}
 		}
-		return gaveUp{fmt.Sprintf("transaction %d was aborted %d times", number, attempts)}
+		return gaveUpError{fmt.Sprintf("transaction %d was aborted %d times", number, attempts)}
 	})
 }
 
