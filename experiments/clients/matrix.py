@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell, cell_name
 from barnabas.experiments.clients.folder import Folder, evidence
+from barnabas.experiments.clients.meeting import may_meet
 from barnabas.experiments.clients.running import Stopped
 from barnabas.experiments.clients.trial import Place, Trial, trial
 from barnabas.experiments.clients.verdict import Verdict, healthy, verdict
@@ -29,6 +30,8 @@ SIDE_BY_SIDE: Final = 6
 ENOUGH: Final = 2
 """Trials that did not meet the scenario after which no other is made."""
 
+
+NOTHING: Final = "without faults it asks nothing that the rules are about: it was not run"
 
 Named = tuple[str, Scenario]
 
@@ -136,6 +139,8 @@ class Matrix:
         trials: list[Trial] = []
         try:
             self.folder.keep(cell_name(**about), text)
+            if scenario and not may_meet(scenario, {kind for one in control for kind in one.asked}):
+                return self._over(about, Verdict(word="not met", why=NOTHING), trials)
             for number in range(self.asked.trials):
                 seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
                 kept = evidence(self.folder.path, cell_name(**about), number)
@@ -149,7 +154,17 @@ class Matrix:
             found = Verdict(word="not run", why=" ".join(str(problem).split()))
         else:
             found = verdict(workload, control, trials) if scenario else _control(workload, trials)
-        cell = Cell(**about, broker=self.brokers.wanted, verdict=found, trials=tuple(trials))
+        return self._over(about, found, trials)
+
+    def _over(self, about: dict[str, str], found: Verdict, trials: list[Trial]) -> Cell:
+        cell = Cell(
+            client=about["client"],
+            workload=about["workload"],
+            scenario=about["scenario"],
+            broker=self.brokers.wanted,
+            verdict=found,
+            trials=tuple(trials),
+        )
         self.folder.add(cell)
         return cell
 

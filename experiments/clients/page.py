@@ -9,7 +9,7 @@ from typing import Final
 
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.folder import evidence
-from barnabas.experiments.clients.table import tables
+from barnabas.experiments.clients.table import heading, tables, without
 from barnabas.experiments.clients.wording import again, kind, said, told
 
 _PARTS: Final = Path(__file__).parent / "static"
@@ -42,8 +42,9 @@ def _select(name: str, every: str, values: Iterable[str]) -> str:
 
 
 def _tables(cells: list[Cell]) -> Iterator[str]:
-    for workload, clients, rows in tables(cells):
-        yield f"<h2>{escape(workload)}</h2>\n<table><thead><tr><th>scenario</th>"
+    for workload, clients, rows, unmet in tables(cells):
+        yield f"<h2>{escape(workload)}</h2>\n<p>{escape(heading(workload))}</p>\n"
+        yield "<table><thead><tr><th>scenario</th>"
         yield "".join(f'<th data-client="{escape(one)}">{escape(one)}</th>' for one in clients)
         yield "</tr></thead>\n"
         for scenario, row in rows:
@@ -51,6 +52,8 @@ def _tables(cells: list[Cell]) -> Iterator[str]:
             yield "".join(map(_link, clients, row))
             yield "</tr>\n"
         yield "</table>\n"
+        if unmet:
+            yield f"<p>{escape(without(unmet))}</p>\n"
 
 
 def _link(client: str, cell: Cell | None) -> str:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.wording import UNJUDGED, said
-from barnabas.experiments.clients.workloads import WORKLOADS
+from barnabas.experiments.clients.workloads import WORKLOADS, find
 
 
 class Table(NamedTuple):
-    """Of a workload. rows: of each scenario its name, and a cell for each client, None if there is none."""
+    """Of a workload. rows: of each scenario its name, and a cell for each client, None if there is none.
+    unmet: the scenarios whose rules had nothing to do with any client."""
 
     workload: str
     clients: list[str]
     rows: list[tuple[str, list[Cell | None]]]
+    unmet: list[str]
 
 
 def tables(cells: Iterable[Cell]) -> Iterator[Table]:
@@ -28,8 +30,26 @@ def tables(cells: Iterable[Cell]) -> Iterator[Table]:
         found = known[workload]
         clients = sorted({client for _, client in found})
         names = sorted({name for name, _ in found}, key=lambda one: (one != CONTROL, one))
-        rows = [(name, [found.get((name, one)) for one in clients]) for name in names]
-        yield Table(workload, clients, rows)
+        met = {name for (name, _), cell in found.items() if cell.verdict.word != "not met"}
+        rows = [
+            (name, [found.get((name, one)) for one in clients]) for name in names if name in met
+        ]
+        yield Table(workload, clients, rows, [name for name in names if name not in met])
+
+
+def heading(workload: str) -> str:
+    """What a workload does, as a sentence.
+
+    >>> heading("produce")
+    "A producer sends records, with the library's defaults."
+    """
+    what = find(workload).what
+    return f"{what[0].upper()}{what[1:]}."
+
+
+def without(unmet: Sequence[str]) -> str:
+    """Scenarios that are no rows, in a sentence."""
+    return f"No client asked what the rules are about of {', '.join(unmet)}."
 
 
 def counts(cells: Iterable[Cell]) -> Counter[str]:
@@ -50,15 +70,15 @@ def markdown(cells: Iterable[Cell]) -> str:
     """The tables, and what is behind each cell that is not fine."""
     cells = list(cells)
     lines = []
-    for workload, clients, rows in tables(cells):
+    for workload, clients, rows, unmet in tables(cells):
         brokers = sorted({cell.broker for cell in cells if cell.workload == workload})
-        lines += [f"## {workload}", "", f"Brokers: {', '.join(brokers)}.", ""]
+        lines += [f"## {workload}", "", f"{heading(workload)} Brokers: {', '.join(brokers)}.", ""]
         lines += [f"| scenario | {' | '.join(clients)} |", "|---" * (1 + len(clients)) + "|"]
         for name, row in rows:
             texts = ("" if cell is None else said(cell) for cell in row)
             lines.append(f"| {name} | {' | '.join(texts)} |")
-        lines.append("")
-    whys = [cell for cell in cells if cell.verdict.why]
+        lines += ["", without(unmet), ""] if unmet else [""]
+    whys = [cell for cell in cells if cell.verdict.why and cell.verdict.word != "not met"]
     if whys:
         lines += ["## Why", ""]
         lines += [f"- {cell.name}: {said(cell)}: {_plain(cell.verdict.why)}" for cell in whys]

@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 from barnabas.captures.capture import open_capture
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run as checked
-from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.exchange import STAND_INS, Exchange
+from barnabas.experiments.clients.meeting import Asked
 from barnabas.experiments.clients.running import run
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore import history
@@ -55,7 +56,8 @@ class Trial(Settings):
     raised, code, seconds: as `running.Ended` has them. findings: of the history held against the log.
     broken: what the client did on the wire, by the captures' checks, and by no rule. fired: how often rules
     of the scenario did. fault_ms: from the first that fired to the last. idempotent: whether the producer
-    had a producer id. busy: whether the machine had more to do than it could.
+    had a producer id. busy: whether the machine had more to do than it could. asked: APIs, in the versions in
+    which the client asked them.
     """
 
     seed: int
@@ -68,6 +70,7 @@ class Trial(Settings):
     fault_ms: float = 0
     idempotent: bool = False
     busy: bool = False
+    asked: tuple[Asked, ...] = ()
 
 
 class Place(NamedTuple):
@@ -118,6 +121,9 @@ def trial(
         fault_ms=_span(hit),
         idempotent=any(exchange.api == "InitProducerId" for exchange in proxy.exchanges),
         busy=os.getloadavg()[0] > BUSY * (os.cpu_count() or 1),
+        asked=tuple(
+            sorted({(e.api, e.version) for e in proxy.exchanges if e.key not in STAND_INS})
+        ),
     )
 
 

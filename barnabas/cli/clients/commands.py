@@ -48,7 +48,7 @@ class Format(StrEnum):
 @clients_app.command(
     "run",
     epilog=examples(
-        "barnabas clients run --out table",
+        "barnabas clients run --quick --out table",
         "barnabas clients run --client java@3.9.1 --client java@4.3.1 --scenario lossy-network",
         "barnabas clients run --client confluent-kafka@2.3.0 --workload produce --broker embedded",
         note="Exit code 1: a client did something else than it promises. An interrupted run goes on with the "
@@ -65,9 +65,7 @@ def clients_run(
     commands: Commands = None,
     workloads: Annotated[
         list[str] | None,
-        typer.Option(
-            "--workload", metavar="NAME", help="produce, idempotent, transact or group; repeatable."
-        ),
+        typer.Option("--workload", metavar="NAME", help="What a client does, or all; repeatable."),
     ] = None,
     scenarios: Annotated[
         list[Path] | None,
@@ -82,22 +80,33 @@ def clients_run(
         ),
     ] = "apache:4.3.1",
     trials: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Runs of each cell, with other seeds.")
-    ] = 3,
+        int | None,
+        typer.Option(min=1, metavar="N", help="Runs of each cell, with other seeds [3]."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One run of each cell, under a few scenarios: minutes.")
+    ] = False,
     jobs: Jobs = 6,
     out: Out = Path("clients"),
     as_json: JsonLines = False,
 ) -> None:
-    """Run workloads of clients under scenarios, and judge each. Without options: all of them."""
-    from barnabas.cli.clients.running import Wanted, run
+    """Run workloads of clients under scenarios, and judge each.
 
+    Without options: all scenarios, the newest release that is known of each library, and the workloads
+    produce, read-process-write and group.
+    """
+    from barnabas.cli.clients.running import QUICK, Wanted, run
+
+    if quick and scenarios:
+        raise Trouble("--quick chooses the scenarios: leave out --scenario, or --quick")
+    chosen = scenarios or [Path(name) for name in QUICK if quick]
     wanted = Wanted(
         clients=tuple(clients or ()),
         commands=tuple(commands or ()),
         workloads=tuple(workloads or ()),
-        scenarios=tuple((path.stem, path) for path in scenarios or ()),
+        scenarios=tuple((path.stem, path) for path in chosen),
         broker=broker,
-        trials=trials,
+        trials=trials or (1 if quick else 3),
     )
     raise typer.Exit(run(wanted, out, jobs, as_json))
 

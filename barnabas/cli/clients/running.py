@@ -42,8 +42,25 @@ DEFAULT: Final = (
 """The clients that are run if nobody names any."""
 
 
+WORK: Final = ("produce", "read-process-write", "group")
+"""The workloads that are run if nobody names any."""
+
+EVERY: Final = "all"
+"""In the place of a workload's name."""
+
+QUICK: Final = (
+    "leader-failover-storm",
+    "lossy-network",
+    "lost-end-txn-reply",
+    "offset-out-of-range",
+    "slow-broker",
+    "transaction-coordinator-moves",
+)
+"""The scenarios of `--quick`: they tell clients apart in short runs."""
+
+
 class Wanted(NamedTuple):
-    """What the command line asked for; nothing of a kind: all."""
+    """What the command line asked for; nothing of a kind: the usual ones, and all scenarios."""
 
     clients: tuple[str, ...]
     commands: tuple[str, ...]
@@ -106,7 +123,9 @@ def _asked(wanted: Wanted) -> Asked:
     texts = wanted.clients or (() if wanted.commands else DEFAULT)
     try:
         clients = [(text, find_client(text).prepare) for text in texts]
-        chosen = [find_workload(name) for name in wanted.workloads] or list(WORKLOADS)
+        chosen = [find_workload(name) for name in wanted.workloads or WORK if name != EVERY]
+        if EVERY in wanted.workloads:
+            chosen = list(WORKLOADS)
     except UnknownClientError as problem:
         raise Trouble(f"--client: {problem}") from None
     except LookupError as problem:

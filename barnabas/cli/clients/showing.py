@@ -13,7 +13,7 @@ from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.output import Output
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.folder import FolderError, evidence, read
-from barnabas.experiments.clients.table import tables
+from barnabas.experiments.clients.table import heading, tables, without
 from barnabas.experiments.clients.wording import again, kind, said, told
 from barnabas.nearest import did_you_mean
 from barnabas.trouble import Trouble
@@ -61,8 +61,11 @@ def show(name: str, out: Path, as_json: bool) -> None:
 
 def print_table(found: Iterable[Cell], output: Output) -> None:
     """A table for each workload: a row a scenario, a column a client."""
-    for workload, clients, rows in tables(found):
-        table = Table(title=workload, title_justify="left")
+    for workload, clients, rows, unmet in tables(found):
+        about = f"{workload}: {heading(workload)}"
+        table = Table(title=about, title_justify="left", caption_justify="left")
+        if unmet:
+            table.caption = without(unmet)
         for name in ("scenario", *clients):
             table.add_column(Text(printable(name)))
         for name, row in rows:

@@ -73,6 +73,7 @@ def test_each_cell_is_judged_with_its_evidence_and_is_not_run_again(tmp_path: Pa
     assert (failed.verdict.times, failed.verdict.of) == (2, 2)
     assert "MSG_SIZE_TOO_LARGE" in failed.verdict.why
     assert {one.seed for one in failed.trials} == {0, 1}
+    assert found["librdkafka@here/produce/elsewhere"].trials == ()
     for name in "history.jsonl", "output.txt", "run.pcapng":
         assert (tmp_path / "cells" / failed.name / "1" / name).exists()
     assert "no such package" in found["absent@1/produce/again"].verdict.why

@@ -15,16 +15,17 @@ CELLS = [
 
 def test_a_row_a_scenario_and_a_column_a_client() -> None:
     lines = markdown(CELLS).splitlines()
-    assert lines[:9] == [
+    assert lines[:10] == [
         "## produce",
         "",
-        "Brokers: apache:4.3.1.",
+        "A producer sends records, with the library's defaults. Brokers: apache:4.3.1.",
         "",
         "| scenario | one@1 | two@2 |",
         "|---|---|---|",
         "| none | fine |  |",
-        "| lossy-network |  | not met |",
         "| slow-broker | fine | lost 2 of 3 |",
+        "",
+        "No client asked what the rules are about of lossy-network.",
     ]
     assert lines[-1] == ("- two@2/produce/slow-broker: lost 2 of 3: 1 acknowledged, &lt;b>\\|gone")
 
