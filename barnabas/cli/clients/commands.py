@@ -112,6 +112,56 @@ def clients_run(
 
 
 @clients_app.command(
+    "do",
+    epilog=examples(
+        "barnabas clients do --client sarama@1.46.2 -b localhost:9092 produce group",
+        "barnabas explore -b localhost:9092 -- barnabas clients do --client java@4.3.1 transact assign",
+        note="What reads a topic reads what a workload before it wrote. Exit code 1: the client raised an "
+        "error.",
+    ),
+)
+def clients_do(
+    workloads: Annotated[list[str], typer.Argument(metavar="WORKLOAD...", help="In this order.")],
+    bootstrap: Annotated[
+        str,
+        typer.Option(
+            "--bootstrap-server",
+            "-b",
+            envvar="BARNABAS_BOOTSTRAP",
+            metavar="HOST:PORT",
+            help="The cluster.",
+        ),
+    ],
+    client: Annotated[
+        str | None, typer.Option("--client", metavar="NAME@VERSION", help="A client library.")
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option("--command", metavar="NAME=LINE", help="A program of yours.")
+    ] = None,
+    topic: Annotated[
+        str, typer.Option(metavar="NAME", help="{run} is replaced by the token of a run.")
+    ] = "orders-{run}",
+    run: Annotated[
+        str, typer.Option(envvar="BARNABAS_RUN", metavar="TOKEN", help="Of this run.")
+    ] = "1",
+    records: Annotated[int, typer.Option(min=1, metavar="N", help="Of the topic.")] = 30,
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="BARNABAS_HISTORY",
+            metavar="FILE",
+            help="Where the history goes, if not to stdout.",
+        ),
+    ] = None,
+) -> None:
+    """Have a client do workloads once, and write the history of it."""
+    from barnabas.cli.clients.doing import Wanted, do
+
+    named = topic.replace("{run}", run)
+    raise typer.Exit(do(Wanted(client, command, workloads, bootstrap, named, records, history)))
+
+
+@clients_app.command(
     "show",
     epilog=examples(
         "barnabas clients show java@4.3.1/produce/lossy-network --out table",

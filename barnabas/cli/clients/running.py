@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from barnabas.cli.clients.naming import named_clients, named_workloads
 from barnabas.cli.clients.showing import print_table
 from barnabas.cli.console.counted import counted
 from barnabas.cli.console.output import Output
@@ -20,13 +18,8 @@ from barnabas.experiments.clients.folder import Folder, FolderError
 from barnabas.experiments.clients.matrix import Asked, Matrix
 from barnabas.experiments.clients.table import counts, findings
 from barnabas.experiments.clients.wording import said
-from barnabas.experiments.clients.workloads import WORKLOADS
-from barnabas.experiments.clients.workloads import find as find_workload
 from barnabas.experiments.explore.read_log import LogError, ends
 from barnabas.experiments.library import names
-from barnabas.peers.clients.client import Program
-from barnabas.peers.clients.errors import UnknownClientError
-from barnabas.peers.clients.registry import find as find_client
 from barnabas.proxy.faults import FAULTS
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
@@ -44,9 +37,6 @@ DEFAULT: Final = (
 
 WORK: Final = ("produce", "read-process-write", "group")
 """The workloads that are run if nobody names any."""
-
-EVERY: Final = "all"
-"""In the place of a workload's name."""
 
 QUICK: Final = (
     "leader-failover-storm",
@@ -121,18 +111,10 @@ def forget(cell: Cell, out: Path) -> None:
 
 def _asked(wanted: Wanted) -> Asked:
     texts = wanted.clients or (() if wanted.commands else DEFAULT)
-    try:
-        clients = [(text, find_client(text).prepare) for text in texts]
-        chosen = [find_workload(name) for name in wanted.workloads or WORK if name != EVERY]
-        if EVERY in wanted.workloads:
-            chosen = list(WORKLOADS)
-    except UnknownClientError as problem:
-        raise Trouble(f"--client: {problem}") from None
-    except LookupError as problem:
-        raise Trouble(f"--workload: {problem.args[0]}") from None
+    clients = named_clients(texts, wanted.commands)
+    chosen = named_workloads(wanted.workloads or WORK)
     named = wanted.scenarios or tuple((name, Path(name)) for name in names())
     scenarios = [(name, read_scenario(file, FAULTS)) for name, file in named]
-    clients += map(_command, wanted.commands)
     for what, several in (
         ("--client", [name for name, _ in clients]),
         ("--workload", [one.name for one in chosen]),
@@ -142,14 +124,6 @@ def _asked(wanted: Wanted) -> Asked:
             if times > 1:
                 raise Trouble(f"{what}: {name} is given twice")
     return Asked(clients, chosen, scenarios, wanted.trials)
-
-
-def _command(text: str) -> tuple[str, Callable[[], Program]]:
-    name, _, line = text.partition("=")
-    words = shlex.split(line)
-    if not words or not re.fullmatch(r"[\w.@-]+", name):
-        raise Trouble(f"--command: expected NAME=LINE, unlike {text!r}")
-    return name, lambda: Program(words)
 
 
 def _check_broker(text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.explore.report import Report
 from barnabas.experiments.explore.result import Result
 from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.clients.python import program as client_program
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.proxy.scenario.file import load
 from barnabas.trouble import Trouble
@@ -238,8 +240,9 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.timeout(180)
 def test_transactions_of_a_real_broker_survive_every_cut() -> None:
     names = ("InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn")
-    client = ("--", sys.executable, "-m", "barnabas.experiments.explore.clients", "confluent")
-    work = ("--records", "12", "--transactions", "3")
+    here = shlex.join(client_program(Path(sys.executable), "confluent").line)
+    client = ("--", sys.executable, "-m", "barnabas", "clients", "do", "--command", f"here={here}")
+    work = ("--records", "12", "transact")
     with ApacheCluster("4.3.1") as cluster:
         chosen = ("--json", "--per-api", 1, "--api", ",".join(names))
         code, out, err = explore(cluster.bootstrap, *chosen, *client, *work)
