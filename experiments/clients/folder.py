@@ -62,13 +62,14 @@ class Folder:
         return cell if kept.exists() and kept.read_text(encoding="utf-8") == scenario else None
 
     def forget(self, names: Iterable[str]) -> None:
-        """Take cells out."""
-        for name in names:
-            self.cells.pop(name, None)
-        self._file.truncate(0)
-        for cell in self.cells.values():
-            self._file.write(cell.model_dump_json() + "\n")
-        self._file.flush()
+        """Take cells out. Any thread may."""
+        with self._lock:
+            for name in names:
+                self.cells.pop(name, None)
+            self._file.truncate(0)
+            for cell in self.cells.values():
+                self._file.write(cell.model_dump_json() + "\n")
+            self._file.flush()
 
     def keep(self, cell: str, scenario: str) -> None:
         """Keep the text of a cell's scenario, to run it again."""

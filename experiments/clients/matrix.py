@@ -11,10 +11,11 @@ from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.brokers import Brokers
 from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell, cell_name
+from barnabas.experiments.clients.cutting import cut_scenarios
 from barnabas.experiments.clients.folder import Folder, evidence
 from barnabas.experiments.clients.meeting import may_meet
 from barnabas.experiments.clients.running import Stopped
-from barnabas.experiments.clients.trial import Place, Trial, trial
+from barnabas.experiments.clients.trial import CAPTURE, Place, Trial, trial
 from barnabas.experiments.clients.verdict import Verdict, healthy, verdict
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore.history import HistoryError
@@ -37,12 +38,14 @@ Named = tuple[str, Scenario]
 
 
 class Asked(NamedTuple):
-    """What is to be in the table. clients: what a user named, and what gets its program."""
+    """What is to be in the table. clients: what a user named, and what gets its program. cuts: exchanges of
+    each client's workload at which the connection is cut, each by a scenario of its own."""
 
     clients: Sequence[tuple[str, Callable[[], Program]]]
     workloads: Sequence[Workload]
     scenarios: Sequence[Named]
     trials: int = TRIALS
+    cuts: int = 0
 
 
 class Row(NamedTuple):
@@ -66,12 +69,15 @@ class Matrix:
     folder: Folder
     side_by_side: int = SIDE_BY_SIDE
     stop: threading.Event = field(default_factory=threading.Event)
+    _cut: list[int] = field(default_factory=list)
+    """Cells with cuts, of each row that has begun."""
 
     @property
     def size(self) -> int:
-        """Cells that there are, with those without faults."""
+        """Cells that there are, as far as that is known, with those without faults."""
         asked = self.asked
-        return len(asked.clients) * len(asked.workloads) * (1 + len(asked.scenarios))
+        rows = len(asked.clients) * len(asked.workloads)
+        return rows * (1 + len(asked.scenarios)) + sum(self._cut)
 
     def run(self) -> Iterator[Cell]:
         """The cells as they are over; those that the folder has at once."""
@@ -112,13 +118,20 @@ class Matrix:
         if self.stop.is_set():
             return [], []
         client, _, workload = row
+        name = cell_name(client, workload.name, CONTROL)
+        capture = evidence(self.folder.path, name, 0) / CAPTURE
+        if self.asked.cuts and not capture.exists():
+            self.folder.forget((name,))
         control = self._cell(row, None, ())
         if control is None:
             return [], []
         if control.verdict.word != "fine":
             return [control, *self._not_run(client, workload, control.verdict.why)], []
+        cuts = cut_scenarios(capture, self.asked.cuts) if self.asked.cuts else []
+        self._cut.append(len(cuts))
         tasks: list[Callable[[], Done]] = [
-            partial(self._faulty, row, each, control.trials) for each in self.asked.scenarios
+            partial(self._faulty, row, each, control.trials)
+            for each in (*self.asked.scenarios, *cuts)
         ]
         return [control], tasks
 

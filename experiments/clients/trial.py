@@ -40,6 +40,9 @@ STAY: Final = 8.0
 PATIENCE: Final = 130.0
 """Seconds after which a step of a workload gives up: most clients do so themselves after 120 at most."""
 
+CAPTURE: Final = "run.pcapng"
+"""The file with what passed, in the folder of a trial."""
+
 LIMIT: Final = 200.0
 """Seconds after which a run is ended."""
 
@@ -103,7 +106,7 @@ def trial(
         "pause": PAUSE,
         "stay": STAY,
     }
-    with Harness(place.bootstrap, scenario=scenario, capture=folder / "run.pcapng") as proxy:
+    with Harness(place.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
         asked = {"bootstrap": proxy.bootstrap, "topic": topic, "work": work}
         ended = run(program, workload.name, asked, LIMIT, folder / "output.txt", stop)
     (folder / "history.jsonl").write_bytes(prepared + ended.history)
@@ -116,7 +119,7 @@ def trial(
         code=ended.code,
         seconds=round(ended.seconds, 3),
         findings=check(told, log),
-        broken=broken(folder / "run.pcapng"),
+        broken=broken(folder / CAPTURE),
         fired=sum(rule.fired for rule in proxy.rules.rules),
         fault_ms=_span(hit),
         idempotent=any(exchange.api == "InitProducerId" for exchange in proxy.exchanges),

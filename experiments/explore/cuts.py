@@ -57,7 +57,7 @@ def cuts(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> tuple[Cut,
                 f"{name}: rule {rule.name!r} gives {sorted(more)[0]}: a template rule may have "
                 "only name, match.direction and do (the exchange says what matches and when)"
             )
-        other = slugs.setdefault(_slug(rule.name), rule.name)
+        other = slugs.setdefault(slug(rule.name), rule.name)
         if other != rule.name:
             raise ValueError(f"{name}: {other!r} and {rule.name!r} would have the same file name")
     return tuple(
@@ -81,10 +81,11 @@ def file_name(step: Step, cut: Cut) -> str:
     >>> file_name(Step(7, "orders", "Produce", 0, 0), cuts(CUTS, "default")[0])
     '007-Produce-before-the-request.yaml'
     """
-    return f"{step.k:03}-{step.api}-{_slug(cut.name)}.yaml"
+    return f"{step.k:03}-{step.api}-{slug(cut.name)}.yaml"
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
+    """A name as part of a file's."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
 
 

@@ -86,6 +86,12 @@ def clients_run(
     quick: Annotated[
         bool, typer.Option("--quick", help="One run of each cell, under a few scenarios: minutes.")
     ] = False,
+    cuts: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="Cut the connection at N exchanges, too, each in turn."
+        ),
+    ] = 0,
     jobs: Jobs = 6,
     out: Out = Path("clients"),
     as_json: JsonLines = False,
@@ -107,6 +113,7 @@ def clients_run(
         scenarios=tuple((path.stem, path) for path in chosen),
         broker=broker,
         trials=trials or (1 if quick else 3),
+        cuts=cuts,
     )
     raise typer.Exit(run(wanted, out, jobs, as_json))
 

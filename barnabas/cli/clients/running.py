@@ -58,6 +58,7 @@ class Wanted(NamedTuple):
     scenarios: tuple[tuple[str, Path], ...]
     broker: str
     trials: int
+    cuts: int = 0
 
 
 def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
@@ -74,7 +75,9 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
             try:
                 for cell in matrix.run():
                     found.append(cell)
-                    progress.update(task, advance=1, description=f"{cell.name}: {said(cell)}")
+                    progress.update(
+                        task, advance=1, total=matrix.size, description=f"{cell.name}: {said(cell)}"
+                    )
                     if as_json:
                         output.raw(cell.model_dump_json())
             except KeyboardInterrupt:
@@ -123,7 +126,7 @@ def _asked(wanted: Wanted) -> Asked:
         for name, times in Counter(several).items():
             if times > 1:
                 raise Trouble(f"{what}: {name} is given twice")
-    return Asked(clients, chosen, scenarios, wanted.trials)
+    return Asked(clients, chosen, scenarios, wanted.trials, wanted.cuts)
 
 
 def _check_broker(text: str) -> None:

@@ -82,3 +82,17 @@ def test_each_cell_is_judged_with_its_evidence_and_is_not_run_again(tmp_path: Pa
     again = cells(tmp_path)
     assert again == found
     assert (tmp_path / "cells" / failed.name / "1" / "run.pcapng").stat() == before
+
+
+@pytest.mark.slow("runs a client several times")
+@pytest.mark.timeout(120)
+def test_connections_are_cut_at_each_api_of_a_run_without_faults(tmp_path: Path) -> None:
+    here = ("librdkafka@here", lambda: program(Path(sys.executable), "confluent"))
+    asked = Asked([here], [find("produce")], [], trials=1, cuts=6)
+    found = cells(tmp_path, asked)
+    cuts = [name for name in found if "/cut-" in name]
+    assert len(cuts) == 6
+    assert "librdkafka@here/produce/cut-Metadata-1-after-the-broker-has-it" in cuts
+    assert {found[name].trials[0].fired for name in cuts} == {1}
+    (tmp_path / "cells" / "librdkafka@here" / "produce" / "none" / "0" / "run.pcapng").unlink()
+    assert set(cells(tmp_path, asked)) == set(found)
