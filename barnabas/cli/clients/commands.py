@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from barnabas.cli.console.help import examples
-from barnabas.cli.console.options import JsonLines
+from barnabas.cli.console.options import Conf, JsonLines, Master, chosen_master, spark_settings
 from barnabas.trouble import Trouble
 
 clients_app = typer.Typer(
@@ -93,6 +93,11 @@ def clients_run(
         ),
     ] = 0,
     jobs: Jobs = 6,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="Run on Spark: each worker has brokers of its own.")
+    ] = False,
+    master: Master = None,
+    conf: Conf = None,
     out: Out = Path("clients"),
     as_json: JsonLines = False,
 ) -> None:
@@ -114,6 +119,8 @@ def clients_run(
         broker=broker,
         trials=trials or (1 if quick else 3),
         cuts=cuts,
+        spark=chosen_master(spark, master, conf),
+        settings=spark_settings(conf),
     )
     raise typer.Exit(run(wanted, out, jobs, as_json))
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from barnabas.cli.clients.naming import named_clients, named_workloads
@@ -59,6 +61,9 @@ class Wanted(NamedTuple):
     broker: str
     trials: int
     cuts: int = 0
+    spark: str | None = None
+    """A master's URL; "" is this machine; None: without Spark."""
+    settings: Mapping[str, str] = MappingProxyType({})
 
 
 def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
@@ -71,9 +76,12 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
     try:
         with interruptible(), Brokers(wanted.broker) as brokers, counted(output) as progress:
             matrix = Matrix(asked, brokers, folder, jobs)
+            running = (
+                matrix.run() if wanted.spark is None else _on_spark(wanted, asked, folder, jobs)
+            )
             task = progress.add_task("", total=matrix.size)
             try:
-                for cell in matrix.run():
+                for cell in running:
                     found.append(cell)
                     progress.update(
                         task, advance=1, total=matrix.size, description=f"{cell.name}: {said(cell)}"
@@ -92,6 +100,28 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
     if all(cell.verdict.word == "not run" for cell in found if cell.scenario != CONTROL):
         return COULD_NOT_RUN
     return FINDINGS if findings(found) else FINE
+
+
+def _on_spark(wanted: Wanted, asked: Asked, folder: Folder, jobs: int) -> Iterator[Cell]:
+    from barnabas.cli.clients.spark import Shard, run_on_spark
+
+    own = {text.partition("=")[0]: text for text in wanted.commands}
+    texts = tuple((name, each.meta()["scenario"]) for name, each in asked.scenarios)
+    shards = [
+        Shard(
+            client=own.get(client, client),
+            own=client in own,
+            workload=workload.name,
+            scenarios=texts,
+            broker=wanted.broker,
+            trials=wanted.trials,
+            cuts=wanted.cuts,
+            jobs=jobs,
+        )
+        for client, _ in asked.clients
+        for workload in asked.workloads
+    ]
+    return run_on_spark(wanted.spark or "", wanted.settings, shards, folder)
 
 
 def _folder(out: Path) -> Folder:

@@ -126,6 +126,33 @@ Conf = Annotated[
 ]
 
 
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Where Spark runs: local[N], spark://HOST:PORT ...; default: this machine, all cores.",
+    ),
+]
+"""Of commands that may run on Spark: `chosen_master` says what it comes to."""
+
+
+def chosen_master(spark: bool, master: str | None, conf: list[str] | None) -> str | None:
+    """The master's URL if Spark is asked for ("" is this machine), else None. Raises Trouble."""
+    from barnabas.pipeline.spark.masters import parse_master
+
+    if not spark:
+        if master is not None or conf:
+            name = "--conf" if conf else "--master"
+            raise Trouble(f"{name} applies to Spark: give --spark, too")
+        return None
+    if master is not None:
+        try:
+            parse_master(master)
+        except ValueError as problem:
+            raise Trouble(f"--master: {problem}") from None
+    return master or ""
+
+
 def spark_settings(conf: list[str] | None) -> dict[str, str]:
     """What `--conf` says. Raises Trouble."""
     settings = {}

@@ -8,8 +8,15 @@ from typing import Annotated, Any, Final
 import typer
 
 from barnabas.cli.console.help import examples
-from barnabas.cli.console.options import Conf, JsonLines, OneDocument, spark_settings
-from barnabas.trouble import FINE, Trouble
+from barnabas.cli.console.options import (
+    Conf,
+    JsonLines,
+    Master,
+    OneDocument,
+    chosen_master,
+    spark_settings,
+)
+from barnabas.trouble import FINE
 
 RUN_EXAMPLES: Final = (
     "Examples:\n\n"
@@ -115,14 +122,7 @@ def fuzz_run_command(
     spark: Annotated[
         bool, typer.Option("--spark", help="Run in shards on Spark, each with its own target.")
     ] = False,
-    master: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Where Spark runs: local[N], spark://HOST:PORT ...; default: this machine, all "
-            "cores.",
-        ),
-    ] = None,
+    master: Master = None,
     conf: Conf = None,
     own: Own = False,
     as_json: JsonLines = False,
@@ -134,10 +134,7 @@ def fuzz_run_command(
     from barnabas.cli.fuzz.campaigns import read_campaign
     from barnabas.cli.fuzz.run import Wanted, fuzz_run
 
-    if not spark and (master is not None or conf):
-        raise Trouble(f"{'--conf' if conf else '--master'} applies to Spark: give --spark, too")
-    if master is not None:
-        _look_at(master)
+    where = chosen_master(spark, master, conf)
     changes: dict[str, Any] = {}
     if target is not None:
         changes["target"] = target
@@ -153,20 +150,10 @@ def fuzz_run_command(
         own=own,
         shrink=shrink,
         as_json=as_json,
-        spark=(master or "") if spark else None,
+        spark=where,
         settings=spark_settings(conf),
     )
     raise typer.Exit(fuzz_run(wanted))
-
-
-def _look_at(master: str) -> None:
-    """Raises Trouble for what is no master, before a target is started in vain."""
-    from barnabas.pipeline.spark.masters import parse_master
-
-    try:
-        parse_master(master)
-    except ValueError as problem:
-        raise Trouble(f"--master: {problem}") from None
 
 
 @fuzz_app.command("replay", epilog=REPLAY_EXAMPLES)
