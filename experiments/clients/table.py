@@ -30,7 +30,10 @@ def tables(cells: Iterable[Cell]) -> Iterator[Table]:
         found = known[workload]
         clients = sorted({client for _, client in found})
         names = sorted({name for name, _ in found}, key=lambda one: (one != CONTROL, one))
-        met = {name for (name, _), cell in found.items() if cell.verdict.word != "not met"}
+        words: dict[str, set[str]] = {}
+        for (name, _), cell in found.items():
+            words.setdefault(name, set()).add(cell.verdict.word)
+        met = {name for name, seen in words.items() if seen - {*UNJUDGED} or "not met" not in seen}
         rows = [
             (name, [found.get((name, one)) for one in clients]) for name in names if name in met
         ]
