@@ -42,10 +42,13 @@ def _select(name: str, every: str, values: Iterable[str]) -> str:
 
 
 def _tables(cells: list[Cell]) -> Iterator[str]:
-    for workload, clients, rows, unmet in tables(cells):
+    for workload, clients, rows, unmet, settings in tables(cells):
         yield f"<h2>{escape(workload)}</h2>\n<p>{escape(heading(workload))}</p>\n"
         yield "<table><thead><tr><th>scenario</th>"
         yield "".join(f'<th data-client="{escape(one)}">{escape(one)}</th>' for one in clients)
+        yield "</tr><tr><th>asked with</th>"
+        told = zip(clients, settings, strict=True)
+        yield "".join(f'<td data-client="{escape(one)}">{escape(said)}</td>' for one, said in told)
         yield "</tr></thead>\n"
         for scenario, row in rows:
             yield f'<tr><th scope="row">{escape(scenario)}</th>'

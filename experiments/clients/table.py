@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.wording import UNJUDGED, said
 from barnabas.experiments.clients.workloads import WORKLOADS, find
 
+ASKED_WITH: Final = "*asked with*"
+"""The row with what clients are set to."""
+
 
 class Table(NamedTuple):
     """Of a workload. rows: of each scenario its name, and a cell for each client, None if there is none.
-    unmet: the scenarios whose rules had nothing to do with any client."""
+    unmet: the scenarios whose rules had nothing to do with any client. settings: what each client asked with
+    when there were no faults."""
 
     workload: str
     clients: list[str]
     rows: list[tuple[str, list[Cell | None]]]
     unmet: list[str]
+    settings: list[str]
 
 
 def tables(cells: Iterable[Cell]) -> Iterator[Table]:
@@ -37,7 +42,9 @@ def tables(cells: Iterable[Cell]) -> Iterator[Table]:
         rows = [
             (name, [found.get((name, one)) for one in clients]) for name in names if name in met
         ]
-        yield Table(workload, clients, rows, [name for name in names if name not in met])
+        unmet = [name for name in names if name not in met]
+        settings = [_settings(found.get((CONTROL, one))) for one in clients]
+        yield Table(workload, clients, rows, unmet, settings)
 
 
 def heading(workload: str) -> str:
@@ -53,6 +60,10 @@ def heading(workload: str) -> str:
 def without(unmet: Sequence[str]) -> str:
     """Scenarios that are no rows, in a sentence."""
     return f"No client asked what the rules are about of {', '.join(unmet)}."
+
+
+def _settings(control: Cell | None) -> str:
+    return control.trials[0].settings if control is not None and control.trials else ""
 
 
 def counts(cells: Iterable[Cell]) -> Counter[str]:
@@ -73,10 +84,12 @@ def markdown(cells: Iterable[Cell]) -> str:
     """The tables, and what is behind each cell that is not fine."""
     cells = list(cells)
     lines = []
-    for workload, clients, rows, unmet in tables(cells):
+    for workload, clients, rows, unmet, settings in tables(cells):
         brokers = sorted({cell.broker for cell in cells if cell.workload == workload})
         lines += [f"## {workload}", "", f"{heading(workload)} Brokers: {', '.join(brokers)}.", ""]
         lines += [f"| scenario | {' | '.join(clients)} |", "|---" * (1 + len(clients)) + "|"]
+        if any(settings):
+            lines.append(f"| {ASKED_WITH} | {' | '.join(settings)} |")
         for name, row in rows:
             texts = ("" if cell is None else said(cell) for cell in row)
             lines.append(f"| {name} | {' | '.join(texts)} |")

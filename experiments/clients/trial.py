@@ -60,7 +60,7 @@ class Trial(Settings):
     broken: what the client did on the wire, by the captures' checks, and by no rule. fired: how often rules
     of the scenario did. fault_ms: from the first that fired to the last. idempotent: whether the producer
     had a producer id. busy: whether the machine had more to do than it could. asked: APIs, in the versions in
-    which the client asked them.
+    which the client asked them. settings: what it asked with.
     """
 
     seed: int
@@ -74,6 +74,7 @@ class Trial(Settings):
     idempotent: bool = False
     busy: bool = False
     asked: tuple[Asked, ...] = ()
+    settings: str = ""
 
 
 class Place(NamedTuple):

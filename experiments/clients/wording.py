@@ -45,6 +45,7 @@ def told(one: Trial) -> list[str]:
     return [
         f"seed {one.seed}: {ended} after {one.seconds:.1f} s; the rules fired {one.fired} times, "
         f"over {one.fault_ms / 1000:.1f} s",
+        *([f"asked with {one.settings}"] if one.settings else []),
         *([f"raised {one.raised}"] if one.raised else []),
         *(f"{found.kind}: {found.text}" for found in one.findings),
         *(f"breaks the protocol: {what}" for what in one.broken),

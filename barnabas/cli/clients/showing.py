@@ -61,7 +61,7 @@ def show(name: str, out: Path, as_json: bool) -> None:
 
 def print_table(found: Iterable[Cell], output: Output) -> None:
     """A table for each workload: a row a scenario, a column a client."""
-    for workload, clients, rows, unmet in tables(found):
+    for workload, clients, rows, unmet, _ in tables(found):
         about = f"{workload}: {heading(workload)}"
         table = Table(title=about, title_justify="left", caption_justify="left")
         if unmet:

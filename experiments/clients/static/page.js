@@ -1,7 +1,7 @@
 const [word, client] = document.querySelectorAll("select");
 function filter() {
   for (const cell of document.querySelectorAll("[data-client]")) cell.hidden = Boolean(client.value) && cell.dataset.client !== client.value;
-  for (const row of document.querySelectorAll("table tr:has(td)")) {
+  for (const row of document.querySelectorAll("tbody tr")) {
     const shown = [...row.querySelectorAll("td:not([hidden])")];
     row.hidden = Boolean(word.value) && !shown.some(cell => cell.dataset.word === word.value);
   }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from barnabas.experiments.clients.table import counts, findings, markdown
+from barnabas.experiments.clients.trial import Trial
 from tests.experiments.clients.made import cell
 
+CONTROL = Trial(seed=0, raised="", code=0, seconds=1.5, settings="acks 1")
 CELLS = [
-    cell(scenario="none"),
+    cell(scenario="none").model_copy(update={"trials": (CONTROL,)}),
     cell(),
     cell("two@2", word="lost", times=2, why="1 acknowledged, <b>|gone"),
     cell("two@2", "lossy-network", word="not met"),
@@ -15,13 +17,14 @@ CELLS = [
 
 def test_a_row_a_scenario_and_a_column_a_client() -> None:
     lines = markdown(CELLS).splitlines()
-    assert lines[:10] == [
+    assert lines[:11] == [
         "## produce",
         "",
         "A producer sends records, with the library's defaults. Brokers: apache:4.3.1.",
         "",
         "| scenario | one@1 | two@2 |",
         "|---|---|---|",
+        "| *asked with* | acks 1 |  |",
         "| none | fine |  |",
         "| slow-broker | fine | lost 2 of 3 |",
         "",

@@ -43,7 +43,9 @@ def test_a_row_comes_back_whole_with_its_evidence_and_is_not_run_again(
     }
     assert folder.cells == found
     for name in "history.jsonl", "output.txt", "run.pcapng":
-        assert (tmp_path / "cells" / "here" / "produce" / "refused" / "0" / name).stat().st_size >= 0
+        assert (
+            tmp_path / "cells" / "here" / "produce" / "refused" / "0" / name
+        ).stat().st_size >= 0
     assert list(run_on_spark("", {}, rows[:1], folder)) == [
         found["here/produce/none"],
         found["here/produce/refused"],
