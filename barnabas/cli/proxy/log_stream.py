@@ -51,12 +51,11 @@ class LogStream:
         return self.writer.note(clock(), {"barnabas": "say", "text": text})
 
     def _low(self) -> None:
-        """The ring is nearly full: traffic waits, from the loop's next turn on."""
+        """The ring is nearly full: each connection waits behind the chunk that it is at."""
         if not self._waiting:
             self._waiting = True
-            loop = asyncio.get_running_loop()
-            loop.call_soon(self._wait, True)
-            loop.call_later(CAUGHT_UP, self._caught_up)
+            self._wait(True)
+            asyncio.get_running_loop().call_later(CAUGHT_UP, self._caught_up)
 
     def _caught_up(self) -> None:
         self._waiting = self.ring.free < self.ring.size >> 1
