@@ -161,7 +161,9 @@ def proxy_command(
     watched = None if scenario is None else ScenarioFile(scenario, known)  # before it is read
     topics = TopicNames()  # one map for log, filter and rules
     output = Output(context=Context(topics=topics))
-    output.blob = blob_of(bodies, as_json=log == given.Log.json)
+    if bodies is not None and log != given.Log.json:
+        raise Trouble("--bodies changes only the JSON log: give it with --log json")
+    output.blob = blob_of(bodies, as_json=True)
     if only is not None:
         output.passes = parse_filter(only, output.context.topics)
     if log == given.Log.pretty:

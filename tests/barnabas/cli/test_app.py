@@ -117,7 +117,10 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ),
         (("decode", "--request", "00", "--bodies", "full"), "--bodies applies to a capture file"),
         (("grep", "x", "text.pcapng", "--bodies", "full"), "--bodies changes only rows"),
-        ((*PROXY, "--bodies", "full"), "--bodies changes only rows of exchanges in JSON"),
+        (
+            (*PROXY, "--bodies", "full"),
+            "--bodies changes only the JSON log: give it with --log json",
+        ),
         (
             ("decode", "--request", "00", "--no-quiet-fetches"),
             "--quiet-fetches applies to a capture",
