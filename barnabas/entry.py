@@ -32,7 +32,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     finally:
-        if ours:  # what is left is to end
+        # what is left is to end; a command that has come to its own ignores it
+        if ours and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, _end)
 
 

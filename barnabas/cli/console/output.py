@@ -192,7 +192,10 @@ class Output:
         if totals.unreachable:
             said.append(f"{totals.unreachable} closed because the broker could not be reached")
         if totals.lost:
-            said.append(f"{totals.lost} lost with workers that ended")
+            said.append(
+                f"{totals.lost} lost with workers that ended (what passed in their last second may be "
+                "missing from these tables and the capture)"
+            )
         undecoded += totals.undecoded
         if undecoded:
             said.append(f"{plural(undecoded, 'frame')} undecodable, forwarded unchanged")

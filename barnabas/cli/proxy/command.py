@@ -75,7 +75,7 @@ def proxy_command(
     client_ca: given.ClientCa = None,
     tls_passthrough: given.TlsPassthrough = False,
     control_token_file: given.ControlTokenFile = None,
-    web_keep: given.WebKeep = 10_000,
+    web_keep: given.WebKeep = None,
 ) -> None:
     """Proxy between clients and a cluster: log, capture, delay, reorder, drop, corrupt."""
     from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
@@ -151,6 +151,8 @@ def proxy_command(
         raise Trouble("--web has the control port, too: give --web HOST:PORT without --control")
     if (control or web) is None and control_token_file is not None:
         raise Trouble("--control-token-file needs --control or --web: give one of them, too")
+    if web_keep is not None and web is None:
+        raise Trouble("--web-keep says how much the page holds: give it with --web")
     refuse_circle(options.listen, options.bootstrap)
     if scenario is not None:
         scenario = scenario_file(scenario)
@@ -187,15 +189,17 @@ def proxy_command(
     raise typer.Exit(run_proxy(job))
 
 
-def _control(control: str | None, web: str | None, token: Path | None, keep: int) -> Control | None:
+def _control(
+    control: str | None, web: str | None, token: Path | None, keep: int | None
+) -> Control | None:
     """The control port, and whether it serves the page. Raises Trouble."""
     from barnabas.addresses import parse_address
-    from barnabas.cli.proxy.job import Control
+    from barnabas.cli.proxy.job import KEPT, Control
 
     where = web or control
     if where is None:
         return None
-    page = None if web is None else keep
+    page = None if web is None else keep or KEPT
     return Control(parse_address(where, zero=True), token, page)
 
 

@@ -91,12 +91,12 @@ Web = Annotated[
 ]
 
 WebKeep = Annotated[
-    int,
+    int | None,
     typer.Option(
         metavar="N",
         min=1,
         max=1_000_000,
-        help="Exchanges that the page holds at most; of more, the last ones.",
+        help="Exchanges that the page holds at most; of more, the last ones [10000].",
         rich_help_panel="Control port",
     ),
 ]

@@ -7,6 +7,7 @@ import contextlib
 import os
 import resource
 import secrets
+import signal
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
@@ -132,8 +133,9 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
             f"stopping: {plural(proxy.open, 'connection')} to drain (Ctrl-C again stops at once)"
         )
         await proxy.stop()
-        for number in heard:
+        for number in heard:  # what was counted is still to be said
             loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
         if follower is not None:
             follower.close()
         report = await target.report()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import socket
@@ -130,3 +131,18 @@ def test_a_second_ctrl_c_stops_at_once(bootstrap: str, tmp_path: Path) -> None:
     assert "1 connection\n" in errors
     assert "capture: " in errors
     assert [x.api for x in captured(tmp_path)] == ["ApiVersions", "Metadata"]
+
+
+def test_who_goes_on_to_interrupt_it_is_told_all_the_same(bootstrap: str, tmp_path: Path) -> None:
+    with started(*arguments(bootstrap, tmp_path, "60s")) as (process, ready):
+        with connect(ready["listen"]) as client:
+            client.sendall(request("ApiVersions", 1, version=0) + request("Metadata", 2))
+            frame(client)
+            while process.poll() is None:
+                process.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(0.005)
+        _, errors = remaining(process, PATIENCE)
+    assert process.returncode == 0, errors
+    assert "Traceback" not in errors
+    assert any(line.startswith("capture: ") for line in errors.splitlines()), errors
