@@ -107,7 +107,9 @@ function scrolled({scrollTop, scrollHeight, clientHeight}) {
 
 function List({list}) {
   const {matches} = followed;
-  const from = Math.max(0, Math.floor(view.top / HEIGHT) - 5);
+  // those at the end stand there before the list has scrolled to them
+  const top = view.follow ? (matches.length + 1) * HEIGHT - view.height : view.top;
+  const from = Math.max(0, Math.floor(top / HEIGHT) - 5);
   const to = Math.min(matches.length, from + Math.ceil(view.height / HEIGHT) + 10);
   const numbers = [];
   for (let place = from; place < to; place++) numbers.push(matches.at(place));
@@ -153,6 +155,11 @@ export function Exchanges() {
       document.removeEventListener("keydown", pressed);
       resized.disconnect();
     };
+  }, []);
+  useLayoutEffect(() => {
+    // back from another view: where it was, as far as there are still so many
+    list.current.scrollTop = view.top;
+    view.top = list.current.scrollTop;
   }, []);
   useLayoutEffect(() => {
     const {fell} = followed;

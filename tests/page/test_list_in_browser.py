@@ -25,6 +25,16 @@ if TYPE_CHECKING:
 SAMPLE = SAMPLES / "faults.pcapng"
 MOST = 2**63 - 1
 """An offset that a number of JavaScript does not hold."""
+GAPS = """() => {
+  const list = document.querySelector(".list");
+  window.gaps = [];
+  (function look() {
+    const last = [...list.querySelectorAll(".rows .row")].at(-1).getBoundingClientRect().bottom;
+    window.gaps.push(list.getBoundingClientRect().bottom - last);
+    requestAnimationFrame(look);
+  })();
+}"""
+"""What is empty below the last row, at each frame."""
 
 pytestmark = pytest.mark.needs_chromium
 
@@ -126,5 +136,50 @@ def test_a_live_list_stays_at_its_end_until_somebody_looks_at_what_was() -> None
             assert not await rows.evaluate(at_end)
             await page.get_by_role("button", name="Follow the newest").click()
             await page.wait_for_selector(f"#x{history.count - 1}")
+
+    run(main())
+
+
+def test_the_list_has_its_rows_when_one_comes_back_from_another_view() -> None:
+    async def main() -> None:
+        exchanges = list(open_capture(SAMPLE).exchanges(inferred=True))
+        history = History(most=200_000)
+        for exchange in 10 * exchanges:
+            history.add(exchange)
+        source = {"kind": "live", "name": "", "keeps": 200_000}
+        async with page_of(application(history, {}, source)) as page:
+            await page.locator(".list").hover()
+            await page.mouse.wheel(0, -4000)
+            await page.get_by_role("button", name="Follow the newest", pressed=False).wait_for()
+            seen = await page.locator(".list").evaluate("list => list.scrollTop")
+            await page.get_by_role("button", name="Topics").click()
+            await page.locator(".list").wait_for(state="detached")
+            await page.get_by_role("button", name="Exchanges").click()
+            await page.locator(f"#x{int(seen) // 22 + 3} .api").wait_for()
+            assert await page.locator(".list").evaluate("list => list.scrollTop") == seen
+            await page.get_by_role("button", name="Topics").click()
+            await page.locator(".list").wait_for(state="detached")
+            await page.evaluate("location.hash = `#filter=api == 'Produce'`")
+            await page.get_by_text("70 of 530").wait_for()
+            await page.locator(".rows .api").first.wait_for()
+
+    run(main())
+
+
+def test_a_list_at_its_end_is_never_empty_below() -> None:
+    async def main() -> None:
+        exchanges = list(open_capture(SAMPLE).exchanges(inferred=True))
+        history = History(most=200_000)
+        for exchange in 2 * exchanges:
+            history.add(exchange)
+        source = {"kind": "live", "name": "", "keeps": 200_000}
+        async with page_of(application(history, {}, source)) as page:
+            await page.wait_for_selector(f"#x{history.count - 1}")
+            await page.evaluate(GAPS)
+            for _ in range(3):
+                for exchange in exchanges:
+                    history.add(exchange)
+                await page.locator(f"#x{history.count - 1}").get_by_text("v").first.wait_for()
+            assert max(await page.evaluate("window.gaps")) < 22
 
     run(main())
