@@ -36,7 +36,8 @@ async function start() {
   } catch (problem) {
     if (running !== mine) return;
     running = null;
-    set(problem.status === 400 ? {refused: problem.message} : {problem: problem.message});
+    if (problem.status === 400) set({refused: problem.message});
+    else set({problem: problem.message, source: {...state.source, over: state.source.over || !problem.status}});  // who answers nothing is gone
   }
 }
 

@@ -183,3 +183,28 @@ def test_a_list_at_its_end_is_never_empty_below() -> None:
             assert max(await page.evaluate("window.gaps")) < 22
 
     run(main())
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) -> None:
+    async def main() -> None:
+        history = History(most=100)
+        for exchange in open_capture(SAMPLE).exchanges(inferred=True):
+            history.add(exchange)
+        app = application(history, {}, {"kind": "live", "name": "", "keeps": 100})
+        async with contextlib.AsyncExitStack() as server:
+            address = await server.enter_async_context(served(app))
+            async with opened_at(address) as (page, _):
+                await page.wait_for_selector(".rows .api")
+                if says_so:
+                    history.close()
+                else:
+                    await server.aclose()
+                stopped = page.locator("#state").get_by_text("barnabas has stopped")
+                await stopped.wait_for()
+                await page.get_by_role("button", name="Rules").click()
+                await page.get_by_role("button", name="Exchanges").click()
+                await page.wait_for_selector(".list")
+                assert await stopped.count() == 1
+
+    run(main())
