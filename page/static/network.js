@@ -3,10 +3,13 @@ import {call} from "./api.js";
 import {usePolled} from "./polled.js";
 import {set} from "./store.js";
 import {problems, Table} from "./table.js";
-import {bytes, count} from "./text.js";
+import {bytes, count, plain, plural} from "./text.js";
 import {html, useRef} from "./vendor/preact.js";
 
 const tell = (path, again) => call("POST", path).then(again, problem => set({problem: problem.message}));
+
+const Capture = ({path, packets, lost_packets: lost, stopped}) => html`<p class=${lost || stopped ? "problem" : "none"} role="status">capture ${plain(path)}: ${
+  [plural(packets, "packet"), lost && `${count(lost)} lost`, stopped && `stopped: ${plain(stopped)}`].filter(Boolean).join(", ")}</p>`;
 
 export function Network() {
   const [status, trouble] = usePolled("/status");
@@ -32,6 +35,7 @@ export function Network() {
     ${problems(null, problem || trouble)}
     ${status && html`<div class="bar"><span>${status.draining ? "draining" : "running"}: clients connect to ${status.listen} · ${count(status.connections.open)} open, ${count(status.connections.accepted)} accepted, ${count(status.connections.refused)} without a broker</span>
       <button class="danger" onClick=${() => confirm("Stop the proxy? What is under way may finish first.") && tell("/drain", again)}>Drain and stop</button></div>
+    ${status.capture && html`<${Capture} ...${status.capture}/>`}
     <h2>Brokers</h2><${Table} label="Brokers" none="No broker is known yet." rows=${status.brokers} columns=${[
       ["id", row => `${row.kind} ${row.id}`], ["listener", row => row.listen], ["broker's address", row => row.upstream]]}/>`}
     ${found && html`<h2>Connections</h2><${Table} label="Connections" none="No connection is open." rows=${found.map(row => ({...row, key: row.connection, kind: row.paused ? "paused" : ""}))} columns=${[

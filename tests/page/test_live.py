@@ -6,6 +6,7 @@ import contextlib
 import re
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -179,6 +180,16 @@ def test_what_comes_from_the_wire_is_text() -> None:
             "document.querySelector('.message title').textContent.includes('<img')"
         )
         assert "barnabas" in page.title()
+
+
+def test_that_the_capture_has_stopped_is_said_where_the_network_is(tmp_path: Path) -> None:
+    options = ("--capture", str(tmp_path / "run.pcapng"), "--capture-limit", "2KiB")
+    with proxied(*options) as ready, page_at(ready["page"]) as page:
+        writer = producer(ready)
+        writer.produce("orders", bytes(4096))
+        assert writer.flush(20) == 0
+        page.get_by_role("button", name="Network").click()
+        page.locator(".problem", has_text=re.compile(r"run\.pcapng: .* lost, stopped: ")).wait_for()
 
 
 def test_a_payload_that_is_kept_out_of_the_log_is_kept_out_of_the_page() -> None:
