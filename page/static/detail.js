@@ -59,7 +59,7 @@ function Side({name, shown, other, inside}) {
     ${side.reason && html`<p class="problem">${plain(side.reason)}</p>`}
     ${side.value === null ? html`<p class="null">none</p>` : html`<${Tree} value=${side.value} against=${other && (turned ? shown : other).value} path="" fields=${fields}/>`}
     ${inside && Object.keys(inside).length > 0 && !turned && html`<h4>inside</h4><${Tree} value=${inside} path=${"\0"} fields=${fields}/>`}
-    ${side.hex && html`<${Hex} side=${side}/>`}
+    ${side.hex && html`<${Hex} side=${side} pinned=${pinned} key=${turned}/>`}
   </section>`;
 }
 
@@ -86,7 +86,7 @@ function Tree({value, path, fields, against}) {
 
 const WIDE = 540;  // pixels of 16 bytes a line
 
-function Hex({side}) {
+function Hex({side, pinned}) {
   const box = useRef(), [across, put] = useState(16);
   useEffect(() => {
     const resized = new ResizeObserver(([{contentRect}]) => put(contentRect.width < WIDE ? 8 : 16));
@@ -106,8 +106,9 @@ function Hex({side}) {
       else pieces.push({field: starts[at], bytes: byte});
       text += code > 32 && code < 127 ? data[at] : "·";
     }
-    lines.push(html`<div><i>${row.toString(16).padStart(4, "0")}</i>${pieces.map(({field, bytes}) => field
-      ? html`<b data-at=${field.path} title=${`${field.path}: ${field.declared ? field.declared + ", " : ""}${field.type}`}>${bytes}</b>` : html`<b>${bytes}</b>`)}<s>${text}</s></div>`);
+    // a line of another width is another line: what lights a field knows elements, not what is drawn
+    lines.push(html`<div key=${`${across} ${row}`}><i>${row.toString(16).padStart(4, "0")}</i>${pieces.map(({field, bytes}) => field
+      ? html`<b data-at=${field.path} class=${field.path === pinned ? "lit" : ""} title=${`${field.path}: ${field.declared ? field.declared + ", " : ""}${field.type}`}>${bytes}</b>` : html`<b>${bytes}</b>`)}<s>${text}</s></div>`);
   }
   return html`<div class="hex" ref=${box} tabindex="0" role="region" aria-label="Bytes">${lines}
     ${side.size > data.length && html`<div>… ${side.size - data.length} bytes more</div>`}</div>`;

@@ -43,3 +43,29 @@ def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, width: int
             assert said == []
 
     run(main())
+
+
+@pytest.mark.needs_chromium
+def test_only_the_bytes_of_the_field_are_lit_when_lines_get_shorter() -> None:
+    async def main() -> None:
+        _, app = shown(Path("captures/samples/faults.pcapng"))
+        async with served(app) as address, opened_at(address, width=1100) as (page, said):
+            await page.locator(".row", has_text="Produce").first.click()
+            lines = page.locator(".hex").first.locator("i")
+            await lines.filter(has_text="0010").wait_for()
+            index = page.locator("li[data-at$=index]").first
+            path = await index.get_attribute("data-at")
+            await index.hover()
+            await page.set_viewport_size({"width": 1000, "height": 900})
+            await lines.filter(has_text="0008").wait_for()
+            lit = await page.locator(".hex .lit").evaluate_all("all => all.map(b => b.dataset.at)")
+            assert set(lit) <= {path}
+            await index.locator(".key").click()
+            assert await page.locator(".hex .lit").count() > 0
+            await page.set_viewport_size({"width": 1100, "height": 900})
+            await lines.filter(has_text="0008").wait_for(state="detached")
+            lit = await page.locator(".hex .lit").evaluate_all("all => all.map(b => b.dataset.at)")
+            assert set(lit) == {path}
+            assert said == []
+
+    run(main())
