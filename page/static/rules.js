@@ -103,7 +103,7 @@ export function Rules() {
       ["fired", row => row.did && count(row.did.fired), "number"],
       ...live ? [["does", row => row.did ? [row.did.what, row.did.to_fire && `fires on its next ${row.did.to_fire}`].filter(Boolean).join(", ") : "not applied"]] : [],
       [draft.tried ? `tried on the last ${count(draft.tried.exchanges)}` : "not tried", row => html`<${Would} rule=${row.would} exchanges=${draft.tried?.exchanges}/>`],
-      ...live ? [["", hand]] : [],
+      ...live ? [["do", hand]] : [],
     ]}/>
     ${draft.tried && html`<p class="none">${plain(draft.tried.limits)}</p>`}
     <h2>Scenario</h2>

@@ -43,6 +43,7 @@ async def opened(
         opened_at(f"{where}/#token=secret&view=breakpoints", scheme, width) as (page, said),
     ):
         yield it, it.connect, page
+        assert await page.locator("th:empty").count() == 0
         wide = await page.evaluate("document.documentElement.scrollWidth")
         refused = "Failed to load resource: the server responded with a status of 4"
         assert [line for line in said if not line.startswith(refused)] == []

@@ -79,6 +79,7 @@ def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyon
             page.wait_for_selector(f"main.{name}")
             page.locator(selector).first.wait_for()
             assert axe(page) == [], name
+            assert page.locator("th:empty").count() == 0, name
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
