@@ -5,7 +5,7 @@ import {Filter} from "./filter.js";
 import {go, set, state} from "./store.js";
 import {followed, pause} from "./stream.js";
 import {pick, picked, TakeAway} from "./take_away.js";
-import {bytes, json, ms, plain} from "./text.js";
+import {bytes, count, json, ms, plain} from "./text.js";
 import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
@@ -68,8 +68,13 @@ function step(by, list) {
   choose(matches.at(to), list);
 }
 
+function markedHere() {
+  const {matches} = followed;
+  return [...state.marked?.numbers ?? []].filter(number => matches.at(matches.place(number)) === number);
+}
+
 function nextMarked(list) {
-  const {matches} = followed, shown = [...state.marked?.numbers ?? []].filter(number => matches.at(matches.place(number)) === number);
+  const shown = markedHere();
   const next = shown.find(number => number > (state.chosen ?? -1)) ?? shown[0];
   view.follow = false;
   if (next !== undefined) choose(next, list);
@@ -173,7 +178,8 @@ export function Exchanges() {
       ${pressed(view.follow, () => { view.follow = !view.follow; set(); }, "Follow the newest", "stay at the last one (l); scrolling up ends it")}
       ${pressed(followed.paused, () => pause(!followed.paused), "Freeze the list", "take no new ones; traffic goes on (p)")}
       <${TakeAway}/></div>
-    ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on what is marked: ${state.marked.numbers.size}</span>
+    ${state.marked && html`<div class="bar marked"><span role="status">${plain(state.marked.rule)} would have fired on what is marked: ${count(state.marked.numbers.size)}, ${
+      count(markedHere().length)} of them in this list</span>
       <button title="key n" onClick=${() => nextMarked(list.current)}>Next</button><button onClick=${() => set({marked: null})}>Clear</button></div>`}
     <${Nothing}/><div class="split"><${List} list=${list}/>
       ${state.opened && state.chosen !== null && html`<aside aria-label="Detail" tabindex="0"><${Detail} number=${state.chosen} key=${state.chosen}/></aside>`}</div>`;

@@ -106,6 +106,8 @@ def test_what_would_have_fired_is_marked_in_the_list() -> None:
         page.keyboard.press("n")
         chosen = page.locator(".row[aria-selected=true]")
         assert "Produce" in chosen.inner_text()
+        page.locator("#filter").fill("api == 'Metadata'")
+        page.get_by_text("what is marked: 3, 0 of them in this list").wait_for()
         page.get_by_role("button", name="Clear").click()
         page.locator(".row.marked").first.wait_for(state="detached")
 
