@@ -139,9 +139,9 @@ function List({list}) {
 // why the list has no row
 function Nothing() {
   const {first, end, kind, over} = state.source;
-  if (followed.matches.length || followed.after < 0) return "";
+  if (followed.matches.length || !kind || followed.after < 0 && end > first) return "";
   if (end > first) return html`<p class="none" role="status">No exchange matches the filter. <button onClick=${() => go({filter: "", chosen: null})}>Show all</button></p>`;
-  return html`<p class="none" role="status">${kind === "live" ? "No exchange yet: none of a client has passed the proxy." : over ? "The capture has no exchange." : "No exchange yet."}</p>`;
+  return html`<p class="none" role="status">${kind === "live" ? "No exchange has passed the proxy yet. Network says where clients connect." : over ? "The capture has no exchange." : "No exchange yet."}</p>`;
 }
 
 export function Exchanges() {

@@ -208,3 +208,13 @@ def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) -> None:
                 assert await stopped.count() == 1
 
     run(main())
+
+
+def test_a_list_that_nothing_has_come_to_says_so() -> None:
+    async def main() -> None:
+        app = application(History(most=100), {}, {"kind": "live", "name": "", "keeps": 100})
+        async with served(app) as address, opened_at(address) as (page, said):
+            await page.get_by_text("No exchange has passed the proxy yet.").wait_for()
+            assert said == []
+
+    run(main())
