@@ -39,8 +39,8 @@ function Head() {
     <nav aria-label="Views">${offered().map((view, at) => html`
       <button key=${view.name} aria-current=${view.name === state.view ? "page" : undefined}
         title=${`key ${at + 1}`} onClick=${() => go({view: view.name, problem: ""})}>${view.title}</button>`)}</nav>
-    <span id="state" role="status">${said.filter(Boolean).map(plain).join(" · ")}</span>
-    <button class="help" aria-label="Keys" title="key ?" onClick=${() => set({help: !state.help})}>?</button>
+    <span class="end"><span id="state" role="status">${said.filter(Boolean).map(plain).join(" · ")}</span>
+      <button class="help" aria-label="Keys" title="key ?" onClick=${() => set({help: !state.help})}>?</button></span>
   </header>`;
 }
 

@@ -10,7 +10,7 @@ import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
 const COLUMNS = [
-  ["time", row => (picked.has(row.number) ? "✓ " : "") + row.ts.slice(11, 23)],
+  ["time", row => row.ts.slice(11, 23)],
   ["client", row => row.client_id || row.client_address],
   ["conn", row => row.connection],
   ["broker", row => row.broker ?? ""],
@@ -23,7 +23,7 @@ const COLUMNS = [
 ];
 const css = name => name.replace(" ", "-");
 const line = row => COLUMNS.map(([, text]) => text(row)).join("  ");
-const kinds = row => [state.marked?.numbers.has(row.number) && "marked", row.error && "error", row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
+const kinds = row => [picked.has(row.number) && "picked", state.marked?.numbers.has(row.number) && "marked", row.error && "error", row.rules.length && "ruled", row.latency_ms > SLOW_MS && "slow"].filter(Boolean).join(" ");
 
 const rows = new Map(), waiting = new Set();
 // follow: null until it is known whether the list is live: such a one begins at its end

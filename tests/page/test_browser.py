@@ -69,3 +69,20 @@ def test_only_the_bytes_of_the_field_are_lit_when_lines_get_shorter() -> None:
             assert said == []
 
     run(main())
+
+
+@pytest.mark.needs_chromium
+def test_the_button_of_keys_stands_beside_what_is_counted_at_each_width() -> None:
+    async def main() -> None:
+        _, app = shown(Path("captures/samples/faults.pcapng"))
+        async with served(app) as address, opened_at(address) as (page, _):
+            await page.get_by_text("53 of 53").wait_for()
+            for width in range(400, 1200, 20):
+                await page.set_viewport_size({"width": width, "height": 900})
+                state = await page.locator("#state").bounding_box()
+                button = await page.locator(".help").bounding_box()
+                assert state
+                assert button
+                assert button["y"] < state["y"] + state["height"] < button["y"] + button["height"]
+
+    run(main())

@@ -20,6 +20,9 @@ def test_by_keys_alone_from_a_pick_to_a_file(scheme: str, width: int) -> None:
             await page.wait_for_selector(".rows .api")
             for key in "jxjx":
                 await page.keyboard.press(key)
+            times = page.locator(".picked .time")
+            await times.nth(1).wait_for()
+            assert await times.evaluate_all("all => all.every(e => e.scrollWidth <= e.clientWidth)")
             await page.get_by_text("Take away 2").focus()
             await page.keyboard.press("Enter")
             await page.get_by_text("2 picked").wait_for()
