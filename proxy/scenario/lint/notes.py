@@ -17,6 +17,7 @@ from barnabas.proxy.scenario.lint import (
     dead_rules,
     dependence,
     idle_rules,
+    one_way,
     vain_waits,
 )
 from barnabas.proxy.scenario.model import Scenario
@@ -41,6 +42,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
 ADVICE: Final[tuple[tuple[str, Check], ...]] = (
     ("note: rule {!r}: ", again.check),
     ("note: rule {!r}: ", chance.check),
+    ("note: rule {!r}: ", one_way.check),
 )
 """The same of what is as it is written, and may not be what was meant."""
 
