@@ -38,6 +38,11 @@ def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, width: int
             assert client == "<img src=x onerror=alert(1)>\\u202e\\u001b"
             await page.locator("li:not(:has(ul)) .key").nth(3).hover()
             assert await page.locator(".hex .lit").count() > 0
+            pane = await page.locator("aside").bounding_box()
+            covered = await page.locator(".hex").first.bounding_box()
+            assert pane
+            assert covered
+            assert covered["height"] < pane["height"] / 2
             await page.keyboard.press("Escape")
             await page.wait_for_selector("aside", state="detached")
             assert said == []
