@@ -13,14 +13,14 @@ export function Detail({number}) {
     api.exchange(number).then(value => over || put(value), problem => over || put({problem: problem.message}));
     return () => { over = true; };
   }, [number]);
+  const close = html`<button class="aside" aria-label="Close" title="key Escape" onClick=${() => set({opened: false})}>×</button>`;
   if (!found) return html`<p>…</p>`;
-  if (found.problem) return html`<p class="problem">${plain(found.problem)}</p>`;
+  if (found.problem) return html`${close}<p class="problem">${plain(found.problem)}</p>`;
   const about = [`#${found.number}`, found.client_id || found.client_address, `connection ${found.connection}`,
     `correlation id ${found.correlation_id}`, found.latency_ms !== null && `${ms(found.latency_ms)} ms`,
     found.broker_ms !== null && `${ms(found.broker_ms)} ms of them the broker's`, found.error, found.note, found.sasl];
-  return html`<article>
+  return html`<article>${close}<button class="aside" title="key m" onClick=${() => set({likeThis: number})}>Messages like this …</button>
     <h2>${found.api} v${found.version}</h2>
-    <button class="aside" title="key m" onClick=${() => set({likeThis: number})}>Messages like this …</button>
     <p>${about.filter(Boolean).map(plain).join(" · ")}</p>
     ${found.declared && html`<p>${found.declared.purpose}; v${found.declared.versions.join("–v")} are known${found.declared.brought.length > 0 && html`; v${found.version} brought ${found.declared.brought.join(", ")}`}</p>`}
     ${found.details && html`<p>${plain(found.details)}</p>`}

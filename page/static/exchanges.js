@@ -5,7 +5,7 @@ import {Filter} from "./filter.js";
 import {go, set, state} from "./store.js";
 import {followed, pause} from "./stream.js";
 import {pick, picked, TakeAway} from "./take_away.js";
-import {bytes, count, json, ms, plain} from "./text.js";
+import {bytes, count, ms, plain} from "./text.js";
 import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
@@ -80,7 +80,13 @@ function nextMarked(list) {
   if (next !== undefined) choose(next, list);
 }
 
-const copy = text => text && navigator.clipboard.writeText(text).catch(() => set({problem: "the browser does not let the page copy"}));
+const copy = text => navigator.clipboard.writeText(text).then(() => {
+  set({copied: true});
+  setTimeout(() => set({copied: false}), 2000);
+}, () => set({problem: "the browser does not let the page copy"}));
+
+// the line that Take away has of it: with what was asked and answered
+const copyJson = number => api.take({form: "jsonl", numbers: [number]}).then(({data}) => data.text()).then(copy).catch(problem => set({problem: problem.message}));
 
 function keys(event, list) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, textarea, select")) return;
@@ -97,7 +103,7 @@ function keys(event, list) {
     p: () => pause(!followed.paused), x: () => pick(state.chosen),
     m: () => state.chosen !== null && set({likeThis: state.chosen}),
     n: () => nextMarked(list),
-    y: () => row && copy(plain(line(row))), Y: () => row && copy(json(row)),
+    y: () => row && copy(plain(line(row))), Y: () => row && copyJson(row.number),
   }[event.key];
   if (!does || state.likeThis !== null || (event.key === "Escape" && state.help)) return;
   event.preventDefault();

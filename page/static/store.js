@@ -10,6 +10,7 @@ export const state = {
   problem: "",
   refused: "",  // why the filter is none
   help: false,
+  copied: false,  // just now
   likeThis: null,  // the exchange whose like a rule is to be about
   marked: null,  // {rule, numbers}: exchanges on which a rule would have fired
 };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
@@ -216,5 +217,25 @@ def test_a_list_that_nothing_has_come_to_says_so() -> None:
         async with served(app) as address, opened_at(address) as (page, said):
             await page.get_by_text("No exchange has passed the proxy yet.").wait_for()
             assert said == []
+
+    run(main())
+
+
+def test_what_is_copied_is_said_and_the_detail_is_closed_by_the_mouse() -> None:
+    async def main() -> None:
+        async with page_of(shown(SAMPLE)[1]) as page:
+            await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+            await page.locator(".rows .row").first.click()
+            await page.locator("article").wait_for()
+            await page.keyboard.press("y")
+            await page.locator("#state").get_by_text("copied").wait_for()
+            assert "ApiVersions v3" in await page.evaluate("navigator.clipboard.readText()")
+            await page.locator("#state").get_by_text("copied").wait_for(state="hidden")
+            await page.keyboard.press("Y")
+            await page.locator("#state").get_by_text("copied").wait_for()
+            text = await page.evaluate("navigator.clipboard.readText()")
+            assert json.loads(text)["request"]["client_software_name"]
+            await page.get_by_role("button", name="Close").click()
+            await page.locator("aside").wait_for(state="detached")
 
     run(main())
