@@ -61,11 +61,11 @@ def application(
             routes=[
                 *described(
                     [
+                        *steering,  # has /exchanges/stream, which is no number of one
                         *Exchanges(history, topics, source, trouble).routes,
                         *Views(history).routes,
                         *TakeAway(history, origin).routes,
                         *Sequence(history).routes,
-                        *steering,
                     ]
                 ),
                 Route("/", lambda _: FileResponse(STATIC / "index.html")),
