@@ -23,6 +23,10 @@ MAX_LENGTH: Final = 10_000
 """Characters of a condition: a longer one takes a second or more to compile, and much memory, which JMESPath
 keeps."""
 
+COPIES: Final = 100
+"""Times that a part of a value may stand in what a condition makes of it: copies of copies fill any memory,
+also in a condition of 270 characters."""
+
 
 class Unclear(ValueError):
     """A condition can't be decided on this body, and why."""
@@ -120,6 +124,8 @@ def expression(text: str, numbers: Collection[str] = ()) -> Expression:
         raise ValueError("is nested too deeply") from None
     if _depth(found.parsed) > MAX_DEPTH:  # a || a || ... is parsed in a loop and walked in depth
         raise ValueError("is nested too deeply")
+    if _copies(found.parsed, 1) > COPIES:
+        raise ValueError(f"may copy what it looks at more than {COPIES} times")
     if (other := _unordered(found.parsed, numbers)) is not None:
         raise ValueError(f"{other} is neither more nor less than a number")
     names = _roots(found.parsed)
@@ -143,6 +149,36 @@ def _unordered(node: Any, numbers: Collection[str]) -> str | None:
                 return "null" if each["value"] is None else repr(each["value"])
     here = numbers if node["type"] in ("and_expression", "or_expression", "not_expression") else ()
     return next((found for each in inner if (found := _unordered(each, here))), None)
+
+
+def _copies(node: Any, of: int) -> int:
+    """How often a part of the value may stand in what a node makes, also on its way, of what has it so often.
+
+    >>> _copies(jmespath.compile("[a, b] | [@, {c: @}] | [0]").parsed, 1)
+    4
+    """
+    inner = [each for each in node["children"] if isinstance(each, dict)]
+    match node["type"]:
+        case "and_expression" | "or_expression" | "comparator":
+            return max(_copies(each, of) for each in inner)
+        case "multi_select_list" | "multi_select_dict":
+            return sum(_copies(each, of) for each in inner)
+        case "function_expression":
+            made = sum(_copies(each, of) for each in inner if each["type"] != "expref")
+            inner = [each for each in inner if each["type"] == "expref"]
+            if node["value"] == "to_string":  # its backslashes double each time
+                made *= 2
+            elif node["value"] == "join" and node["children"]:  # its first is between the others
+                made *= _length(node["children"][0])
+            of = max(of, made)
+    for each in inner:  # is about what the one before it made
+        of = _copies(each, of)
+    return of
+
+
+def _length(separator: Any) -> int:
+    """How long it is; one that is only made then has no bound."""
+    return max(1, len(str(separator["value"]))) if separator["type"] == "literal" else COPIES + 1
 
 
 def _depth(node: Any) -> int:

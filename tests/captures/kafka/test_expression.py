@@ -78,3 +78,38 @@ def test_text_has_an_order_too(text: str) -> None:
     compiled = expression(text, ["n"])
     assert compiled.holds({"a": "n", "b": [{"n": "n"}]})
     assert not compiled.holds({"a": "a", "b": [{"n": "a"}]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a,a]" + "|[@[],@[]]" * 30,
+        "a" + "|[@,@]" * 60 + "|to_string(@)",
+        "a" + "|[@,@]" * 60 + " == a" + "|[@,@]" * 60,
+        "a" + "|{b: @, c: @}" * 30,
+        "map(&[@,@], " * 30 + "[a]" + ")" * 30,
+        "a" + "|join(@, [@])" * 8,
+        "join(`" + "x" * 200 + "`, a)",
+        "[a]" + "|[join('',[@[0],@[0]])]" * 60,
+        "[a]" + "|[to_string(@)]" * 30,
+        "a" + "|merge({b: @}, {c: @})" * 30,
+        "a[?" + "[b,b]|" * 30 + "c]",
+    ],
+)
+def test_what_would_fill_any_memory_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^may copy what it looks at more than 100 times$"):
+        expression(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "join(', ', [join(', ', rules), 'more'])",
+        "join(', ', topics[?contains(name, 'x')].name) != ''",
+        " || ".join(f"contains(rules, 'rule {number}')" for number in range(100)),
+        "topics[].partitions[].[index, error_code, leader_id][] | [?@ > 5] | length(@) > 3",
+        "sort_by(topics, &name)[*].{name: name, many: length(partitions)} | [?many > 5]",
+    ],
+)
+def test_what_one_asks_is_taken(text: str) -> None:
+    expression(text)
