@@ -41,7 +41,7 @@ class CaptureFile:
         self._reader: type[io.BufferedReader] = io.BufferedReader
         if growth is not None:
             self._reader = Prompt
-            self._raw = GrowingFile(self._file, lambda: growth.more(path))
+            self._raw = GrowingFile(self._file, path, growth)
         self._unpacked: io.BufferedReader | None = None
         """Kept: when it goes, the file is closed."""
 
@@ -88,9 +88,9 @@ def unpacked(
     plain = _buffered(file, reader)
     magic = plain.peek(4)[:4]
     if magic.startswith(_GZIP):
-        return _buffered(_Stream(gzip.GzipFile(fileobj=plain).read1))
+        return _buffered(_Stream(gzip.GzipFile(fileobj=plain).read1), reader)
     if magic == _ZSTD:
-        return _buffered(_Stream(_zstd(plain)))
+        return _buffered(_Stream(_zstd(plain)), reader)
     return plain
 
 
@@ -112,7 +112,7 @@ def _zstd(file: io.BufferedReader) -> Callable[[int], bytes]:
 
     def read(size: int) -> bytes:
         try:
-            return stream.read(size)
+            return stream.read1(size)
         except zstandard.ZstdError as problem:
             raise zlib.error(str(problem)) from None
 

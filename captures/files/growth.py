@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
 import time
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from barnabas.captures.files.capture_folder import PART, files
+from barnabas.captures.files.pcapng import CaptureError
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -57,11 +60,12 @@ class Growth:
 
 
 class GrowingFile(io.RawIOBase):
-    """A file that ends when nothing more will come."""
+    """A file that ends when nothing more will come. Reading raises CaptureError if it is another by now."""
 
-    def __init__(self, file: io.FileIO, more: Callable[[], bool]) -> None:
+    def __init__(self, file: io.FileIO, path: Path, growth: Growth) -> None:
         self._file = file
-        self._more = more
+        self._path = path
+        self._growth = growth
 
     def readable(self) -> bool:
         """It is."""
@@ -70,13 +74,26 @@ class GrowingFile(io.RawIOBase):
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Read what is there, at least a byte; 0: the file is over."""
         while not (read := self._file.readinto(buffer)):
-            if not self._more():
+            if not self._growth.more(self._path):
                 return self._file.readinto(buffer) or 0
+            self._check()
         return read
+
+    def _check(self) -> None:
+        here, mine = self._file.tell(), os.fstat(self._file.fileno())
+        if mine.st_size < here:
+            raise CaptureError(here, "the file has become shorter")
+        with suppress(OSError):  # it has got its last name, or is gone
+            if not os.path.samestat(mine, self._path.stat()):
+                raise CaptureError(here, "another file has its name now")
 
 
 class Prompt(io.BufferedReader):
     """Gives what there is at once: `io.BufferedReader` waits until what it is to fill is full."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """The same for who unpacks it."""
+        return self.read1(MOST if size is None else size)
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         """Read what is there, at least a byte; 0: the file is over."""

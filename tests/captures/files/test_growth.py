@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.files.growth import QUIET, Growth
+from barnabas.captures.files.pcapng import CaptureError
 from tests.places import SAMPLES
 
 DATA = (SAMPLES / "faults.pcapng").read_bytes()
@@ -16,7 +19,7 @@ WHOLE = [exchange.row() for exchange in open_capture(SAMPLES / "faults.pcapng").
 
 
 def read(
-    path: Path, steps: list[Callable[[], None]], over: float = QUIET
+    path: Path, steps: list[Callable[[], object]], over: float = QUIET
 ) -> list[dict[str, object]]:
     """The exchanges, as steps are taken one after the other where there is no more."""
     passed = [0.0]
@@ -49,7 +52,7 @@ def test_a_file_that_grows_is_read_as_a_whole(tmp_path: Path, cuts: tuple[int, .
 
     ends = [*cuts[1:], None]
     steps = [grow(start, end) for start, end in zip(cuts, ends, strict=True)]
-    assert read(path, steps) == WHOLE
+    assert read(path, [*steps]) == WHOLE
 
 
 def test_it_is_over_when_nothing_was_written_for_long(tmp_path: Path) -> None:
@@ -82,3 +85,45 @@ def test_what_is_there_is_given_before_more_comes(tmp_path: Path, size: int) -> 
     for _ in open_capture(path, growth=Growth(pause)).exchanges():
         found += 1
     assert paused_at[0] > 0
+
+
+def gzipped(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=31)
+    return packer.compress(data) + packer.flush(zlib.Z_SYNC_FLUSH)
+
+
+def zstandarded(data: bytes) -> bytes:
+    packer = zstandard.ZstdCompressor().compressobj()
+    return packer.compress(data) + packer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+
+
+@pytest.mark.parametrize("pack", [gzipped, zstandarded])
+def test_of_a_packed_one_what_is_there_is_given_too(
+    tmp_path: Path, pack: Callable[[bytes], bytes]
+) -> None:
+    path = tmp_path / "run.pcapng"
+    path.write_bytes(pack(DATA[:20_000]))
+    found, paused_at = 0, []
+
+    def pause(_: float) -> bool:
+        paused_at.append(found)
+        return True
+
+    for _ in open_capture(path, growth=Growth(pause)).exchanges():
+        found += 1
+    assert paused_at[0] > 0
+
+
+def test_another_file_in_its_place_ends_it_with_a_word(tmp_path: Path) -> None:
+    path, other = tmp_path / "run.pcapng", tmp_path / "other"
+    path.write_bytes(DATA[:20_000])
+    other.write_bytes(DATA)
+    with pytest.raises(CaptureError, match="another file has its name now"):
+        read(path, [lambda: other.rename(path)])
+
+
+def test_one_that_gets_shorter_ends_it_with_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    path.write_bytes(DATA[:20_000])
+    with pytest.raises(CaptureError, match="the file has become shorter"):
+        read(path, [lambda: path.write_bytes(DATA[:9_000])])
