@@ -213,8 +213,13 @@ class CaptureReader:
         if self._ours or len(self.paths) == 1:
             paths, growth = list(self.paths), self._growth
             for path in paths:  # which grows
-                files.append(CaptureFile(present(path), growth))
-                yield from files[-1].runs()
+                try:
+                    files.append(CaptureFile(present(path), growth))
+                except FileNotFoundError:
+                    if path in self.given:
+                        raise
+                else:  # if it made room for later segments, those say that it is missing
+                    yield from files[-1].runs()
                 if growth is not None and path == paths[-1]:
                     paths += growth.files(self.given, paths)
             return

@@ -22,7 +22,8 @@ class Sides(TypedDict):
 
 
 class State(TypedDict):
-    """Which numbers are held: from `first` up to, without, `end`. trouble: why no more come."""
+    """Which numbers are held: from `first` up to, without, `end`. trouble: why no more come, and what
+    could not be read."""
 
     first: int
     end: int

@@ -49,7 +49,7 @@ STREAMS: Final = 8
 @dataclass(slots=True)
 class Exchanges:
     """The endpoints. source: what the page is to know of where the exchanges are from. trouble: why no more
-    come, if that is not the end."""
+    come, if that is not the end, and what could not be read."""
 
     history: History
     topics: Mapping[uuid.UUID, str]

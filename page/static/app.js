@@ -33,7 +33,7 @@ const offered = () => VIEWS.filter(view => !view.live || state.source.kind === "
 function Head() {
   const {name, kind, first, end, over, trouble} = state.source;
   const said = [state.copied ? "copied" : "", trouble, kind === "live" && over ? "barnabas has stopped" : "", plural(end - first, "exchange"), first ? `${plural(first, "earlier one")} fell out` : "",
-    kind === "capture" && !over && !trouble ? "reading …" : ""];
+    kind === "capture" && !over ? "reading …" : ""];
   return html`<header>
     <h1>barnabas</h1><span id="source">${plain(name)}</span>
     <nav aria-label="Views">${offered().map((view, at) => html`

@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,6 +18,7 @@ from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.input import opened, spoken
+from barnabas.cli.captures.remarks import lacking, left_over, remarks
 from barnabas.cli.console.output import Output
 from barnabas.endings import endings
 from barnabas.loop import run
@@ -73,13 +74,19 @@ async def _main(
     source = {"kind": "capture", "name": capture.name, "keeps": keep}
     topics, origin = capture.context.topics, of_capture(capture, again)
     rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
-    app = application(history, topics, source, rules, lambda: reading.trouble, origin)
+    app = application(history, topics, source, rules, lambda: reading.said, origin)
     try:
         serving = await serve(app, ("127.0.0.1", port), token, is_file)
     except OSError as problem:
         why = os.strerror(problem.errno) if problem.errno else str(problem)
         raise Trouble(f"can't listen: {why}; choose another --port") from None
-    reading.start(capture.exchanges(inferred=True, spoken=draft), history)
+
+    def lacks() -> Iterator[str]:
+        yield from lacking(capture)
+        yield from remarks(capture, draft)
+        yield from left_over(capture.conversations)
+
+    reading.start(capture.exchanges(inferred=True, spoken=draft), history, lacks)
     address = f"http://{endpoint_text(serving.address)}/#token={token}"
     output.ready(address)
     if browser and output.err.is_terminal:
@@ -99,13 +106,20 @@ class Reading:
         self.stopped = threading.Event()
         self.trouble = ""
         """Why nothing more comes, if that is not the end."""
+        self.said = ""
+        """The same, and what of the capture could not be read so far."""
         self._batch: list[Exchange] = []
         self._loop: asyncio.AbstractEventLoop
         self._history: History
 
-    def start(self, exchanges: Iterator[Exchange], history: History) -> None:
-        """Begin."""
-        self._loop, self._history = asyncio.get_running_loop(), history
+    def start(
+        self,
+        exchanges: Iterator[Exchange],
+        history: History,
+        lacks: Callable[[], Iterable[str]],
+    ) -> None:
+        """Begin. lacks: what of the capture could not be read."""
+        self._loop, self._history, self._lacks = asyncio.get_running_loop(), history, lacks
         threading.Thread(target=self._run, args=(exchanges,), name="reading", daemon=True).start()
 
     def pause(self, seconds: float) -> bool:
@@ -125,6 +139,7 @@ class Reading:
         self._loop.call_soon_threadsafe(self._history.close)
 
     def _hand(self) -> None:
+        self.said = "; ".join(filter(None, (self.trouble, *self._lacks())))
         batch, self._batch = self._batch, []
 
         async def add() -> None:

@@ -153,6 +153,20 @@ def test_a_missing_segment_is_a_gap_that_is_counted(tmp_path: Path) -> None:
     assert conversations.losses == 2
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_segments_that_make_room_while_their_folder_is_read_cost_themselves_only(
+    tmp_path: Path, first: int
+) -> None:
+    said = [b"one", b"two", b"three", b"four"]
+    files = segments(tmp_path / "f", said)
+    reader = CaptureReader(tmp_path / "f")
+    for path in files[first:2]:
+        path.unlink()
+    chunks = [event.data for event in reader if isinstance(event, Chunk)]
+    assert chunks == said[:first] + said[2:]
+    assert reader.missing == {NAMED: [1, 2][first:]}
+
+
 def test_ports_that_another_connection_uses_behind_a_missing_segment(tmp_path: Path) -> None:
     folder = tmp_path / "f"
     with CaptureWriter(
