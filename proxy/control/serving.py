@@ -6,14 +6,19 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from barnabas.proxy.control.guard import Address, guard, hosts
 
 GOODBYE = 1.0
 """Seconds that requests under way get when the server stops."""
+
+CONNECTIONS: Final = 128
+"""Connections at a time: also one that says nothing takes a descriptor, which the proxy's clients need."""
 
 
 class _Server(uvicorn.Server):
@@ -22,6 +27,23 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+class _Connection(H11Protocol):
+    """A connection that takes the place of one without a request if there are too many."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        if len(self.connections) > CONNECTIONS:
+            others = (each for each in self.connections if isinstance(each, _Connection))
+            one = next((each for each in others if each is not self and not each.asks), self)
+            self.connections.discard(one)  # which it leaves late
+            one.transport.abort()
+
+    @property
+    def asks(self) -> bool:
+        """Whether a request is under way."""
+        return self.cycle is not None and not self.cycle.response_complete
 
 
 class Serving:
@@ -56,7 +78,7 @@ async def serve(
     bound: Address = listener.getsockname()[:2]
     config = uvicorn.Config(
         guard(app, token, hosts(bound), free),
-        http="h11",
+        http=_Connection,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import AsyncIterator
+from itertools import islice
 
 import pytest
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from barnabas.loop import run
-from barnabas.proxy.control.serving import Serving, serve
+from barnabas.proxy.control.serving import CONNECTIONS, Serving, serve
 from tests.proxy.control.desk import Answer, answered
 from tests.proxy.servers import SOON
 
@@ -109,5 +111,27 @@ def test_an_answer_without_end_does_not_hold_up_the_end(chunk: bytes) -> None:
         async with asyncio.timeout(5):
             await serving.stop()
         writer.transport.abort()
+
+    run(main())
+
+
+def test_connections_that_say_nothing_make_room() -> None:
+    async def main() -> None:
+        serving = await serve(HELLO, ("127.0.0.1", 0), "t")
+        host = f"127.0.0.1:{serving.address[1]}"
+        opened = [await asyncio.open_connection(*serving.address) for _ in range(CONNECTIONS + 20)]
+        for _, writer in opened:
+            writer.write(b"GET / HT")
+        assert (await ask(serving, host)).status == 200
+        ends = [asyncio.create_task(reader.read()) for reader, _ in opened]
+        async with asyncio.timeout(SOON):
+            for each in islice(asyncio.as_completed(ends), 20):
+                with contextlib.suppress(ConnectionError):
+                    assert await each == b""
+        assert (await ask(serving, host)).status == 200
+        await serving.stop()
+        await asyncio.gather(*ends, return_exceptions=True)
+        for _, writer in opened:
+            writer.close()
 
     run(main())
