@@ -1,7 +1,7 @@
 // What the page shows, in one place. `set` changes it, and draws once for all changes of a frame.
 const kept = () => {
-  const address = new URLSearchParams(location.hash.slice(1)), at = address.get("at");
-  return {view: address.get("view") ?? "exchanges", filter: address.get("filter") ?? "", chosen: /^\d{1,15}$/.test(at) ? Number(at) : null};
+  const address = new URLSearchParams(location.hash.slice(1)), at = address.get("at"), opened = /^\d{1,15}$/.test(at);
+  return {view: address.get("view") ?? "exchanges", filter: address.get("filter") ?? "", chosen: opened ? Number(at) : null, opened};
 };
 
 export const state = {

@@ -1,6 +1,6 @@
 // What comes from the wire is text, and what can't be seen is written out.
-const odd = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-export const plain = text => String(text).replace(odd, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+const odd = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+export const plain = text => String(text).replace(odd, c => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"));
 export const count = number => number.toLocaleString("en");
 export const plural = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
 // 64-bit integers, which a number does not hold, stand as BigInt

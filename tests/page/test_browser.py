@@ -16,7 +16,7 @@ from tests.page.pages import served, shown
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1600), ("dark", 400)])
 def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, width: int) -> None:
     def markup(exchange: Exchange) -> None:
-        exchange.client_id = "<img src=x onerror=alert(1)>\u202e\x1b"
+        exchange.client_id = "<img src=x onerror=alert(1)>\u202e\u061c\x1b\U000e0041\ud800"
 
     async def main() -> None:
         _, app = shown(Path("captures/samples/faults.pcapng"), markup)
@@ -35,7 +35,7 @@ def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, width: int
             assert "filter=" in page.url
             assert "at=" in page.url
             client = await page.text_content(".rows .client")
-            assert client == "<img src=x onerror=alert(1)>\\u202e\\u001b"
+            assert client == "<img src=x onerror=alert(1)>\\u202e\\u061c\\u001b\\ue0041\\ud800"
             await page.locator("li:not(:has(ul)) .key").nth(3).hover()
             assert await page.locator(".hex .lit").count() > 0
             pane = await page.locator("aside").bounding_box()

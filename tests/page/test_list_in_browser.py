@@ -90,6 +90,15 @@ def test_back_goes_to_the_view_and_the_filter_before() -> None:
     run(main())
 
 
+def test_another_address_in_the_same_tab_opens_what_is_chosen_there() -> None:
+    async def main() -> None:
+        async with page_of(shown(SAMPLE)[1]) as page:
+            await page.evaluate("location.hash = 'at=7'")
+            await page.get_by_text("#7 ·").wait_for()
+
+    run(main())
+
+
 def test_an_integer_of_64_bits_is_shown_whole() -> None:
     codec = api(0).response.codec(9)
 
