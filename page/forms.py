@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Final, NamedTuple
@@ -71,12 +72,16 @@ class Taken:
     """What makes a part of them, in words."""
     context: Context
     """Learns from all of them, so that each is shown with what was known when it passed."""
+    gone: threading.Event
+    """Set when nobody wants them any longer."""
     count: int = 0
     """How many were taken so far."""
 
     def exchanges(self) -> Iterator[Exchange]:
         """Those that are wanted."""
         for number, exchange in self.held:
+            if self.gone.is_set():
+                return
             self.context.learn(exchange)
             if self.wanted(number, exchange):
                 self.count += 1

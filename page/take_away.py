@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
@@ -29,6 +30,9 @@ SOME: Final = 200
 """Exchanges that are looked up at a time; traffic has its turn in between."""
 
 CHUNK: Final = 1 << 18
+
+LOOK: Final = 0.2
+"""Seconds between two looks whether the client still waits."""
 
 SAID: Final = "Barnabas-Said"
 """The header that says in a line what is to be known of the file."""
@@ -58,10 +62,15 @@ class TakeAway:
         context = await asyncio.to_thread(self.origin.context)
         form, wanted, last, why = _asked(text, context)
         held = await self._held(last)
-        taken = Taken(held, wanted, self.origin, why, context)
+        gone = threading.Event()  # the client: the thread would go on, and a stop wait for it
+        taken = Taken(held, wanted, self.origin, why, context, gone)
         file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it was sent
         try:
-            said = await asyncio.to_thread(form.write, taken, file)
+            writing = asyncio.ensure_future(asyncio.to_thread(form.write, taken, file))
+            while not (await asyncio.wait({writing}, timeout=LOOK))[0]:
+                if await request.is_disconnected():
+                    gone.set()
+            said = await writing
             if not taken.count:
                 raise HTTPException(404, "no exchange that is held is among those")
         except NoTest as problem:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import pytest
 from typer.testing import CliRunner
@@ -16,8 +17,9 @@ from barnabas.captures.capture import Unreadable, open_capture
 from barnabas.captures.reader import CaptureReader
 from barnabas.cli.app import app as commands
 from barnabas.loop import run
+from barnabas.page import take_away
 from barnabas.page.api import application, is_file
-from barnabas.page.forms import FORMS, Origin
+from barnabas.page.forms import FORMS, Form, Origin, Taken
 from barnabas.page.take_away import ASKED, SAID
 from barnabas.proxy.control.history import History
 from barnabas.proxy.control.serving import serve
@@ -25,6 +27,7 @@ from barnabas.proxy.scenario.file import loads
 from tests.captures.traffic import kafka_seen
 from tests.page.pages import shown
 from tests.places import SAMPLES
+from tests.proxy.servers import SOON
 
 PRODUCE = "api == 'Produce'"
 
@@ -249,3 +252,33 @@ def test_what_is_held_is_given_also_when_the_capture_is_gone(tmp_path: Path, for
         assert found.status == 200, found.body
 
     asked(made, ask)
+
+
+def test_what_nobody_waits_for_any_longer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stop would wait for it."""
+    begun, over, left = threading.Event(), threading.Event(), list[int]()
+
+    def slow(taken: Taken, _: BinaryIO) -> str:
+        begun.set()
+        if taken.gone.wait(SOON):
+            left.append(len(list(taken.exchanges())))
+        over.set()
+        return ""
+
+    monkeypatch.setattr(take_away, "FORMS", (Form("jsonl", "file", "text/plain", slow),))
+
+    async def main() -> None:
+        serving = await serve(
+            shown(SAMPLES / "faults.pcapng")[1], ("127.0.0.1", 0), "secret", is_file
+        )
+        host, port = serving.address
+        connection = http.client.HTTPConnection(host, port)
+        said = '{"form": "jsonl"}', {"Authorization": "Bearer secret"}
+        await asyncio.to_thread(connection.request, "POST", "/take", *said)
+        await asyncio.to_thread(begun.wait, SOON)
+        connection.close()
+        await asyncio.to_thread(over.wait, SOON)
+        await serving.stop()
+
+    run(main())
+    assert left == [0]
