@@ -239,10 +239,10 @@ class SendQueue:
             self.rejoin(frame)
         waiting = [*self.in_order, *(held.frame for held in self.aside)]
         waiting += [frame for window in self.windows.values() for frame in window.frames]
-        for frame, halted in self.halted():
-            if halted.rule not in rules:
-                frame.delivery.halted = None
         for frame in waiting:
+            halted = frame.delivery.halted  # decided or not
+            if halted is not None and halted.rule not in rules:
+                frame.delivery.halted = None
             fired = frame.rules
             if direction == "request" and frame.pending is not None:
                 fired = frame.pending.rules

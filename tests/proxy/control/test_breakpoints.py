@@ -150,6 +150,16 @@ def test_it_goes_with_its_client_and_with_its_rule() -> None:
     run(main())
 
 
+def test_one_that_was_let_go_and_is_not_yet_in_turn_goes_with_its_rule_too() -> None:
+    async def main() -> None:
+        async with halted(count=3) as (it, (reader, _)):
+            assert (await it.ask("POST", "/breakpoints/1.2")).status == 200
+            assert (await it.ask("DELETE", "/scenario/rules/look")).status == 200
+            assert [(await answer(reader))[0] for _ in range(3)] == [0, 1, 2]
+
+    run(main())
+
+
 @pytest.mark.parametrize(
     "number",
     ["", "1", "1.2", "2.1", "01.1", "1.01", "x", "-1.1", "1.1.1", "²", "9" * 5000, "%00", "1.1/x"],
