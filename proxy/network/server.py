@@ -201,8 +201,7 @@ class Proxy:
         if self._works_for_another:
             numbers = [*self.relays]
             self.note({"barnabas": "adopted", "scenario": began, "connections": numbers})
-        for relay in list(self.relays.values()):
-            relay.replace(self._plan)
+        self._each(lambda relay: relay.replace(self._plan))
 
     def fire(self, rule: str) -> None:
         """Let a rule fire on its next match, whatever `when` says. Raises LookupError."""
@@ -217,8 +216,16 @@ class Proxy:
 
     def let_go(self, rule: str) -> None:
         """As `release`, without a note."""
-        for relay in list(self.relays.values()):
-            relay.release(rule)
+        self._each(lambda relay: relay.release(rule))
+
+    def _each(self, do: Callable[[Relay], None]) -> None:
+        """Do it to every connection. What goes wrong with one closes it, and is said."""
+        for number, relay in list(self.relays.items()):
+            try:
+                do(relay)
+            except Exception as problem:  # noqa: BLE001 - whatever it is costs this connection only
+                self._say(f"connection {number}: {problem!r}; closed")
+                relay.close()
 
     def note(self, comment: dict[str, Any], now: int | None = None) -> None:
         """For capture and live stream, if there are any: what happened to no connection alone."""

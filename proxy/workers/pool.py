@@ -94,33 +94,40 @@ class Pool:
         self._past = replace(self._past, rules=kept)
 
     async def all(self, name: str, *args: Any, patience: float = PATIENCE) -> list[Any]:
-        """What each worker's method returns, or raises for want of what it was asked about.
-
-        A worker that does not answer within some seconds, or fails otherwise, is said.
-        """
+        """What each worker's method returns; None of one that does not answer within some seconds or fails,
+        which is said."""
         return await asyncio.gather(
             *(
-                self._tell(worker, found.caller, name, args, patience)
+                self._answered(worker, found.caller.call(name, *args), name, patience)
+                for worker, found in enumerate(self._processes)
+                if found
+            )
+        )
+
+    async def found(self, name: str, *args: Any) -> list[Any]:
+        """The same of methods that look something up: LookupError or Refused of a worker is its answer."""
+        return await asyncio.gather(
+            *(
+                self._answered(worker, _or_why(found.caller.call(name, *args)), name, PATIENCE)
                 for worker, found in enumerate(self._processes)
                 if found
             )
         )
 
     async def one(self, name: str, *args: Any) -> Any:
-        """The same of one worker that is there; None if none is."""
+        """As `all`, of one worker that is there; None if none is."""
         for worker, found in enumerate(self._processes):
             if found:
-                return await self._tell(worker, found.caller, name, args, PATIENCE)
+                call = found.caller.call(name, *args)
+                return await self._answered(worker, call, name, PATIENCE)
         return None
 
-    async def _tell(
-        self, worker: int, caller: Caller, name: str, args: Sequence[Any], patience: float
+    async def _answered(
+        self, worker: int, call: Coroutine[Any, Any, Any], name: str, patience: float
     ) -> Any:
         try:
             async with asyncio.timeout(patience):
-                return await caller.call(name, *args)
-        except (LookupError, Refused) as problem:
-            return problem
+                return await call
         except Gone:
             return None
         except Exception as problem:  # noqa: BLE001 - whatever it is costs this call
@@ -220,6 +227,13 @@ class Pool:
         )
         if not self._ending:
             self._loop.call_later(AGAIN, self._fork, worker)
+
+
+async def _or_why(call: Coroutine[Any, Any, Any]) -> Any:
+    try:
+        return await call
+    except (LookupError, Refused) as problem:
+        return problem
 
 
 async def _ended(pid: int) -> None:

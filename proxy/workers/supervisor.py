@@ -248,7 +248,7 @@ class Supervisor:
 
     async def _where(self, name: str, *args: Any) -> Any:
         """What the one worker returns who has what this is about. Raises LookupError, Refused."""
-        for each in await self._pool.all(name, *args):
+        for each in await self._pool.found(name, *args):
             if isinstance(each, Refused):
                 raise each
             if each is not None and not isinstance(each, LookupError):

@@ -23,6 +23,7 @@ from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.tls import Tls
+from barnabas.proxy.scenario.file import loads
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
@@ -119,6 +120,33 @@ def test_whatever_goes_wrong_while_a_connection_begins_costs_no_other(problem: E
                 writer.close()
             assert sum(repr(problem) in line for line in it.said) == 2
             assert not it.proxy.relays
+
+    run(main())
+
+
+def test_a_connection_that_can_not_go_on_under_other_rules_costs_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def main() -> None:
+        async with running(echo_metadata) as it:
+            first, second = await it.connect(), await it.connect()
+            for reader, writer in (first, second):
+                writer.write(request("Metadata", 1))
+                await asyncio.wait_for(read_frame(reader), SOON)
+            broken, whole = it.proxy.relays.values()
+
+            def replace(*_: object) -> None:
+                raise KeyError("gone")
+
+            monkeypatch.setattr(broken.connection, "replace", replace)
+            it.proxy.replace(loads("version: 1\nrules: [{name: r, do: drop}]"), "a test")
+            assert [line for line in it.said if "KeyError('gone')" in line] == [
+                "connection 1: KeyError('gone'); closed"
+            ]
+            assert await asyncio.wait_for(first[0].read(), SOON) == b""
+            assert whole.connection.state.plan is it.proxy._plan
+            for _, writer in (first, second):
+                writer.close()
 
     run(main())
 
