@@ -1,11 +1,7 @@
 // The workload of sarama's administrator.
 package main
 
-import (
-	"errors"
-
-	"github.com/IBM/sarama"
-)
+import "github.com/IBM/sarama"
 
 func administer(w *work) error {
 	a, err := sarama.NewClusterAdmin([]string{w.bootstrap}, settings("admin"))
@@ -24,24 +20,13 @@ func administer(w *work) error {
 		},
 		remove: a.DeleteTopic,
 		partitions: func(topic string) (int, error) {
-			found, err := a.DescribeTopics(nil) // all
-			for _, one := range found {
-				if one.Name == topic {
-					return len(one.Partitions), err
-				}
-			}
-			return 0, err
+			found, err := a.ListTopics()
+			return int(found[topic].NumPartitions), err
 		},
 		retention: func(topic string) (string, error) {
-			found, err := a.DescribeConfig(sarama.ConfigResource{Type: sarama.TopicResource, Name: topic, ConfigNames: []string{"retention.ms"}})
-			var refused *sarama.DescribeConfigError
-			if errors.As(err, &refused) && refused.Err == sarama.ErrUnknownTopicOrPartition {
-				return "", nil // this broker does not know of it yet
-			}
-			for _, one := range found {
-				if one.Name == "retention.ms" {
-					return one.Value, err
-				}
+			found, err := a.ListTopics()
+			if now := found[topic].ConfigEntries["retention.ms"]; now != nil {
+				return *now, err
 			}
 			return "", err
 		},
