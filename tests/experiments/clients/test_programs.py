@@ -46,6 +46,7 @@ LACKS: Final = {
 def test_each_is_fine_without_faults_and_some_with_slow_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(trial, "RECORDS", 40)
     monkeypatch.setattr(trial, "STAY", 1.0)  # nothing happens to a group that stays
     here = Path(sys.executable)
     clients: list[tuple[str, Callable[[], Program]]] = [
