@@ -101,10 +101,16 @@ func kind(err error) string {
 	}
 	for {
 		name := fmt.Sprintf("%T", err)
-		wraps, ok := err.(interface{ Unwrap() error })
-		if name != "*fmt.wrapError" || !ok {
+		switch wraps := err.(type) {
+		case interface{ Unwrap() []error }: // of several: of the first
+			err = wraps.Unwrap()[0]
+		case interface{ Unwrap() error }:
+			if name != "*fmt.wrapError" {
+				return name
+			}
+			err = wraps.Unwrap()
+		default:
 			return name
 		}
-		err = wraps.Unwrap()
 	}
 }
