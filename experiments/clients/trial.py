@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -148,6 +149,7 @@ def prepare(place: Place, topic: str, workload: Workload) -> bytes:
             wanted = [NewTopic(name, PARTITIONS, 1) for name in topics]
             for made in admin.create_topics(wanted).values():
                 made.result(SOON)
+            _await_leaders(admin, topics)
         else:
             for name in topics:
                 admin.list_topics(name, timeout=SOON)
@@ -167,6 +169,26 @@ def prepare(place: Place, topic: str, workload: Workload) -> bytes:
             raise OSError(f"{place.bootstrap} took no records for {topic}")
         events += [history.Acknowledged(id=f"{topic}-{n}", topic=topic) for n in range(RECORDS)]
     return b"".join(each.model_dump_json(exclude_none=True).encode() + b"\n" for each in events)
+
+
+def _await_leaders(admin: Any, topics: Iterable[str]) -> None:
+    """Until the leaders have their logs. A broker knows a new topic a moment before it can write to it: if it
+    refuses the first batch of an idempotent producer then and takes the second one, the first is out of order
+    for ever."""
+    from confluent_kafka import KafkaException, TopicPartition
+    from confluent_kafka.admin import OffsetSpec
+
+    places = [TopicPartition(name, number) for name in topics for number in range(PARTITIONS)]
+    until = time.monotonic() + SOON
+    while True:
+        try:
+            for place in admin.list_offsets(dict.fromkeys(places, OffsetSpec.latest())).values():
+                place.result(SOON)
+            return
+        except KafkaException:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.02)
 
 
 def _from_the_beginning(admin: Any, group: str) -> None:

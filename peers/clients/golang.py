@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Final
@@ -12,7 +13,7 @@ from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 
 SOURCES: Final = Path(__file__).parent / "go"
-"""Where the programs are: `lines.go`, and a folder for each library."""
+"""Where the programs are: what all of them have, and a folder for each library."""
 
 
 def go_program(name: str, module: str, version: str) -> Program:
@@ -31,20 +32,34 @@ def go() -> str:
 
 def _built(name: str, module: str, version: str) -> Path:
     """The program; built where there is none yet, or of other sources. Raises UnavailableClientError."""
-    sources = [SOURCES / "lines.go", *sorted((SOURCES / name.replace("-", "_")).glob("*.go"))]
+    sources = sorted([*SOURCES.glob("*.go"), *(SOURCES / name.replace("-", "_")).glob("*.go")])
     text = "".join(source.read_text() for source in sources)
     program = go()
     with folder(f"{name}-{version}-go") as place:
         built, of = place / "client", place / "built-of"
         if built.exists() and of.exists() and of.read_text() == text:
             return built
+        for old in place.glob("*.go"):
+            old.unlink()
         for source in sources:
             shutil.copy(source, place)
-        (place / "go.mod").write_text("module client\n\ngo 1.21\n")
+        (place / "go.mod").write_text("module client\n\ngo 1.22\n")
         environment = {**os.environ, "GOFLAGS": "-mod=mod", "GOWORK": "off"}
         what = f"{name} {version} can't be built"
         wanted = f"{module}@v{version.removeprefix('v')}"
         run(what, [program, "get", wanted], within=place, environment=environment)
-        run(what, [program, "build", "-o", str(built), "."], within=place, environment=environment)
+        build = [program, "build", "-tags", ",".join(tags(version)), "-o", str(built), "."]
+        run(what, build, within=place, environment=environment)
         of.write_text(text)
         return built
+
+
+def tags(version: str) -> list[str]:
+    """Build constraints that hold for a release: a file with `//go:build v1.21` is part of a program with
+    the library's 1.21 and whatever came later in 1, as Go has it for its own releases.
+
+    >>> tags("v1.2.4")
+    ['v1.0', 'v1.1', 'v1.2']
+    """
+    found = re.match(r"v?(\d+)\.(\d+)", version)
+    return [f"v{found[1]}.{minor}" for minor in range(int(found[2]) + 1)] if found else []

@@ -9,14 +9,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"sync"
 	"time"
 )
 
 // A session gets bootstrap and topic and returns the number of records that it consumed.
 type session func(ctx context.Context, bootstrap, topic string) int
 
-// A workload does what programs/*_workloads.py do.
+// A workload does what those of programs/*_*.py do; work.go is what it is given.
 type workload func(*work) error
 
 const (
@@ -102,129 +101,16 @@ func kind(err error) string {
 	}
 	for {
 		name := fmt.Sprintf("%T", err)
-		wraps, ok := err.(interface{ Unwrap() error })
-		if name != "*fmt.wrapError" || !ok {
+		switch wraps := err.(type) {
+		case interface{ Unwrap() []error }: // of several: of the first
+			err = wraps.Unwrap()[0]
+		case interface{ Unwrap() error }:
+			if name != "*fmt.wrapError" {
+				return name
+			}
+			err = wraps.Unwrap()
+		default:
 			return name
 		}
-		err = wraps.Unwrap()
 	}
-}
-
-// Given back by a workload that waited longer than it is told to.
-type gaveUpError struct{ what string }
-
-func (one gaveUpError) Error() string { return one.what }
-
-// Given back where the library can't do what is asked for.
-type notOfferedError struct{}
-
-func (notOfferedError) Error() string { return "this library does not offer it" }
-
-// What a workload is to do, and who is told.
-type work struct {
-	bootstrap, topic, group string
-	output                  string // the topic to which read-process-write copies
-	partitions              int    // of both topics
-	ids                     []string
-	patience, pause         time.Duration
-	leaves                  time.Time
-	speaking                sync.Mutex
-	answers                 *os.File
-}
-
-const (
-	atOnce   = 5 // records of a transaction, and that are read before their offsets are committed
-	attempts = 5 // at a transaction
-)
-
-type event map[string]any
-
-func newWork(one asked, answers *os.File) *work {
-	seconds := func(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
-	found := &work{bootstrap: one.Bootstrap, topic: one.Topic, group: one.Topic + "-group", output: one.Topic + "-out",
-		partitions: one.Work.Partitions, answers: answers,
-		patience: seconds(one.Work.Patience), pause: seconds(one.Work.Pause), leaves: time.Now().Add(seconds(one.Work.Stay))}
-	for number := 0; number < one.Work.Records; number++ {
-		found.ids = append(found.ids, fmt.Sprintf("%s-%d", one.Topic, number))
-	}
-	return found
-}
-
-func (w *work) tell(what string, facts event) {
-	facts["event"] = what
-	line, _ := json.Marshal(facts)
-	w.speaking.Lock()
-	defer w.speaking.Unlock()
-	fmt.Fprintf(w.answers, "%s\n", line)
-}
-
-func (w *work) sent(id, transaction string) {
-	facts := event{"id": id, "topic": w.topic}
-	if transaction != "" {
-		facts["transaction"] = transaction
-	}
-	w.tell("sent", facts)
-}
-
-func (w *work) acknowledged(id string, partition int32, offset int64) {
-	facts := event{"id": id, "topic": w.topic, "partition": partition}
-	if offset >= 0 {
-		facts["offset"] = offset
-	}
-	w.tell("acknowledged", facts)
-}
-
-func (w *work) ended(transaction, outcome string) {
-	w.tell("transaction", event{"transaction": transaction, "outcome": outcome})
-}
-
-func (w *work) consumer() {
-	w.tell("consumer", event{"consumer": "reader", "group": w.group, "isolation": "read_uncommitted", "reset": "earliest"})
-}
-
-func (w *work) assigned(topic string, partition int32) {
-	w.tell("assigned", event{"consumer": "reader", "topic": topic, "partition": partition})
-}
-
-func (w *work) consumed(topic string, partition int32, offset int64, value []byte) {
-	w.tell("consumed", event{"consumer": "reader", "id": string(value), "topic": topic, "partition": partition, "offset": offset})
-}
-
-func (w *work) committed(topic string, partition int32, offset int64) {
-	w.tell("offset_committed", event{"group": w.group, "topic": topic, "partition": partition, "offset": offset})
-}
-
-// The ids, for a transaction each; and whether it is aborted on purpose.
-func (w *work) batches(do func(number int, ids []string, aborts bool) error) error {
-	for at, number := 0, 0; at < len(w.ids); at, number = at+atOnce, number+1 {
-		if err := do(number, w.ids[at:min(at+atOnce, len(w.ids))], number%3 == 2); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// What a reader still waits for: says when it is done, and when it has waited too long.
-type missing struct {
-	w     *work
-	ids   map[string]bool
-	until time.Time
-}
-
-func (w *work) missing() *missing {
-	found := &missing{w, map[string]bool{}, time.Now().Add(w.patience)}
-	for _, id := range w.ids {
-		found.ids[id] = true
-	}
-	return found
-}
-
-func (m *missing) goesOn() (bool, error) {
-	if len(m.ids) == 0 && time.Now().After(m.w.leaves) {
-		return false, nil
-	}
-	if time.Now().After(m.until) {
-		return false, gaveUpError{fmt.Sprintf("%d records were not delivered", len(m.ids))}
-	}
-	return true, nil
 }

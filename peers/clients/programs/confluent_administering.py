@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
 from confluent_producing import QUIET
 from work import Work
@@ -32,7 +33,12 @@ def admin(work: Work) -> int:
 
         def kept(topic: str = topic) -> bool:
             about = ConfigResource(ConfigResource.Type.TOPIC, topic)
-            found = client.describe_configs([about])[about].result(work.patience)
+            try:
+                found = client.describe_configs([about])[about].result(work.patience)
+            except KafkaException as problem:  # this broker does not know of it yet
+                if problem.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    return False
+                raise
             return bool(found["retention.ms"].value == "3600000")
 
         work.shown(f"retention.ms of {topic}", kept)

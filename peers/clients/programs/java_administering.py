@@ -24,17 +24,21 @@ def admin(work: Work) -> int:
         except jpype.java.util.concurrent.TimeoutException:
             raise GaveUpError("an administrator's call has not ended") from None
 
+    def known(future: Any) -> Any:
+        """The same of a topic of which the broker that is asked may not know yet: None."""
+        try:
+            return done(future)
+        except jpype.java.util.concurrent.ExecutionException as problem:
+            if "UnknownTopicOrPartition" in str(problem.getCause()):
+                return None
+            raise
+
     def partitions(topic: str) -> int:
         if not done(client.listTopics().names()).contains(topic):
             return 0
-        try:
-            told = client.describeTopics(only.singletonList(topic))
-            found = done(told.allTopicNames() if hasattr(told, "allTopicNames") else told.all())
-        except jpype.java.util.concurrent.ExecutionException as problem:
-            if "UnknownTopicOrPartition" in str(problem.getCause()):
-                return 0
-            raise
-        return len(found.get(topic).partitions())
+        told = client.describeTopics(only.singletonList(topic))
+        found = known(told.allTopicNames() if hasattr(told, "allTopicNames") else told.all())
+        return len(found.get(topic).partitions()) if found else 0
 
     try:
         for number in range(work.rounds):
@@ -52,8 +56,8 @@ def admin(work: Work) -> int:
             done(client.incrementalAlterConfigs(changes).all())
 
             def kept(about: Any = about) -> bool:
-                found = done(client.describeConfigs(only.singletonList(about)).all())
-                return str(found.get(about).get("retention.ms").value()) == "3600000"
+                found = known(client.describeConfigs(only.singletonList(about)).all())
+                return found and str(found.get(about).get("retention.ms").value()) == "3600000"
 
             work.shown(f"retention.ms of {topic}", kept)
             done(client.deleteTopics(only.singletonList(topic)).all())

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.experiments.explore.history import (
+    Accepted,
     Acknowledged,
     Assigned,
     Consumed,
@@ -35,6 +36,8 @@ EVENTS: list[Event] = [
     Assigned(consumer="c", topic="t", partition=0),
     Consumed(consumer="c", id="ä", topic="t", partition=0, offset=3),
     OffsetCommitted(group="g", topic="t", partition=0, offset=4),
+    Consumer(consumer="s", group="h", share=True),
+    Accepted(consumer="s", topic="t", partition=0, offset=3),
 ]
 
 

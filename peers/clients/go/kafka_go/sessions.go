@@ -27,7 +27,7 @@ func transport() *kafka.Transport {
 	return &kafka.Transport{DialTimeout: waiting, IdleTimeout: waiting, ClientID: "barnabas"}
 }
 
-func reader(bootstrap string, own kafka.ReaderConfig) *kafka.Reader {
+func opened(bootstrap string, own kafka.ReaderConfig) *kafka.Reader {
 	own.Brokers = []string{bootstrap}
 	if own.Dialer == nil {
 		own.Dialer = &kafka.Dialer{ClientID: "barnabas", Timeout: waiting}
@@ -67,7 +67,7 @@ func sasl(ctx context.Context, bootstrap, topic string) int {
 func consumeBy(ctx context.Context, dialer *kafka.Dialer, bootstrap, topic string) int {
 	records := 0
 	for partition := 0; partition < 2; partition++ {
-		one := reader(bootstrap, kafka.ReaderConfig{Topic: topic, Partition: partition, Dialer: dialer})
+		one := opened(bootstrap, kafka.ReaderConfig{Topic: topic, Partition: partition, Dialer: dialer})
 		records += len(read(ctx, one, allRecords/2, reading))
 		_ = one.Close()
 	}
@@ -75,7 +75,7 @@ func consumeBy(ctx context.Context, dialer *kafka.Dialer, bootstrap, topic strin
 }
 
 func group(ctx context.Context, bootstrap, topic string) int {
-	member := reader(bootstrap, kafka.ReaderConfig{
+	member := opened(bootstrap, kafka.ReaderConfig{
 		Topic:             topic,
 		GroupID:           "bench-group",
 		StartOffset:       kafka.FirstOffset,

@@ -10,8 +10,10 @@ from barnabas.experiments.explore.history import Event, History
 from barnabas.experiments.explore.log import Log, Logged
 from tests.experiments.explore.checks.told import (
     CAREFUL,
+    SHARING,
     T,
     aborted,
+    accepted,
     acknowledged,
     assigned,
     committed,
@@ -29,6 +31,7 @@ def test_each_check_has_a_kind_of_its_own() -> None:
         *(acknowledged("e"), acknowledged("a", 1), failed("f"), aborted("1")),
         *(consumed("f", 2), offset_committed(4), consumed("t", 1), consumed("x", 0)),
         consumed("t", 1),
+        *(SHARING, consumed("a", 1, "s"), accepted(1), consumed("a", 1, "s")),
     ]
     kinds = [found.kind for found in check(History(wrong), log("b", "a", "f", "b"))]
     assert len(set(kinds)) == len(kinds) == len(CHECKS)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.experiments.explore.checks.consumed_out_of_order import consumed_out_of_order
-from tests.experiments.explore.checks.told import assigned, consumed, found, log
+from tests.experiments.explore.checks.told import SHARING, assigned, consumed, found, log
 
 KIND = "consumed out of order"
 
@@ -32,3 +32,8 @@ def test_rising_offsets_are_in_order(offsets: list[int]) -> None:
     told = [consumed(str(offset), offset) for offset in sorted(offsets)]
     assert found(consumed_out_of_order, log(), *told) == []
     assert bool(found(consumed_out_of_order, log(), *reversed(told))) == (len(offsets) > 1)
+
+
+def test_share_groups_promise_no_order() -> None:
+    told = SHARING, consumed("b", 1, "s"), consumed("a", 0, "s")
+    assert found(consumed_out_of_order, log(), *told) == []

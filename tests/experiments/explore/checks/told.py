@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from barnabas.experiments.explore.checks import Check
 from barnabas.experiments.explore.history import (
+    Accepted,
     Acknowledged,
     Assigned,
     Consumed,
@@ -46,6 +47,10 @@ def consumed(name: str, offset: int, consumer: str = "c", partition: int = 0) ->
     return Consumed(consumer=consumer, id=name, topic=T, partition=partition, offset=offset)
 
 
+def accepted(offset: int, consumer: str = "s", partition: int = 0) -> Accepted:
+    return Accepted(consumer=consumer, topic=T, partition=partition, offset=offset)
+
+
 def assigned(consumer: str = "c", partition: int = 0) -> Assigned:
     return Assigned(consumer=consumer, topic=T, partition=partition)
 
@@ -58,6 +63,8 @@ READER = Consumer(consumer="c", group="g", isolation="read_uncommitted")
 FROM_THE_START = Consumer(consumer="c", group="g", reset="earliest")
 CAREFUL = Consumer(consumer="c", group="g", isolation="read_committed")
 OTHER = Consumer(consumer="d", group="g", isolation="read_uncommitted")
+SHARING = Consumer(consumer="s", group="h", share=True)
+SHARING_TOO = Consumer(consumer="u", group="h", share=True)
 
 
 def log(*names: str, undone: Sequence[int] = (), undecided: Sequence[int] = ()) -> Log:

@@ -1,0 +1,5 @@
+//go:build !v1.21
+
+package main
+
+func readShared(*work) error { return notOfferedError{} }

@@ -1,0 +1,34 @@
+// The workload of sarama's administrator.
+package main
+
+import "github.com/IBM/sarama"
+
+func administer(w *work) error {
+	a, err := sarama.NewClusterAdmin([]string{w.bootstrap}, settings("admin"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = a.Close() }()
+	value := retention
+	return w.administer(administrator{
+		create: func(topic string) error {
+			return a.CreateTopic(topic, &sarama.TopicDetail{NumPartitions: 2, ReplicationFactor: 1}, false)
+		},
+		increase: func(topic string) error { return a.CreatePartitions(topic, 3, nil, false) },
+		change: func(topic string) error {
+			return a.AlterConfig(sarama.TopicResource, topic, map[string]*string{"retention.ms": &value}, false)
+		},
+		remove: a.DeleteTopic,
+		partitions: func(topic string) (int, error) {
+			found, err := a.ListTopics()
+			return int(found[topic].NumPartitions), err
+		},
+		retention: func(topic string) (string, error) {
+			found, err := a.ListTopics()
+			if now := found[topic].ConfigEntries["retention.ms"]; now != nil {
+				return *now, err
+			}
+			return "", err
+		},
+	})
+}

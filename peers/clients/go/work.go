@@ -1,0 +1,105 @@
+// What every workload in Go is given, as programs/work.py has it: what is wanted of it, and who is told what happens.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// Given back by a workload that waited longer than it is told to.
+type gaveUpError struct{ what string }
+
+func (one gaveUpError) Error() string { return one.what }
+
+// Given back where the library can't do what is asked for.
+type notOfferedError struct{}
+
+func (notOfferedError) Error() string { return "this library does not offer it" }
+
+// What a workload is to do, and who is told.
+type work struct {
+	bootstrap, topic, group string
+	output                  string // the topic to which read-process-write copies
+	partitions              int    // of both topics
+	ids                     []string
+	patience, pause         time.Duration
+	leaves                  time.Time
+	speaking                sync.Mutex
+	answers                 *os.File
+}
+
+const (
+	atOnce   = 5 // records of a transaction, and that are read before their offsets are committed
+	attempts = 5 // at a transaction
+	rounds   = 5 // topics that an administrator makes, changes and deletes
+)
+
+type event map[string]any
+
+func newWork(one asked, answers *os.File) *work {
+	seconds := func(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
+	found := &work{bootstrap: one.Bootstrap, topic: one.Topic, group: one.Topic + "-group", output: one.Topic + "-out",
+		partitions: one.Work.Partitions, answers: answers,
+		patience: seconds(one.Work.Patience), pause: seconds(one.Work.Pause), leaves: time.Now().Add(seconds(one.Work.Stay))}
+	for number := 0; number < one.Work.Records; number++ {
+		found.ids = append(found.ids, fmt.Sprintf("%s-%d", one.Topic, number))
+	}
+	return found
+}
+
+func (w *work) tell(what string, facts event) {
+	facts["event"] = what
+	line, _ := json.Marshal(facts)
+	w.speaking.Lock()
+	defer w.speaking.Unlock()
+	fmt.Fprintf(w.answers, "%s\n", line)
+}
+
+func (w *work) sent(topic, id, transaction string) {
+	facts := event{"id": id, "topic": topic}
+	if transaction != "" {
+		facts["transaction"] = transaction
+	}
+	w.tell("sent", facts)
+}
+
+func (w *work) acknowledged(topic, id string, partition int32, offset int64) {
+	facts := event{"id": id, "topic": topic, "partition": partition}
+	if offset >= 0 {
+		facts["offset"] = offset
+	}
+	w.tell("acknowledged", facts)
+}
+
+func (w *work) ended(transaction, outcome string) {
+	w.tell("transaction", event{"transaction": transaction, "outcome": outcome})
+}
+
+func (w *work) committed(topic string, partition int32, offset int64) {
+	w.tell("offset_committed", event{"group": w.group, "topic": topic, "partition": partition, "offset": offset})
+}
+
+// The ids, for a transaction each; and whether it is aborted on purpose.
+func (w *work) batches(do func(number int, ids []string, aborts bool) error) error {
+	for at, number := 0, 0; at < len(w.ids); at, number = at+atOnce, number+1 {
+		if err := do(number, w.ids[at:min(at+atOnce, len(w.ids))], number%3 == 2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Looks until it is so: what was changed is seen a little later.
+func (w *work) shown(what string, look func() (bool, error)) error {
+	for until := time.Now().Add(w.patience); ; time.Sleep(50 * time.Millisecond) {
+		if found, err := look(); found || err != nil {
+			return err
+		}
+		if time.Now().After(until) {
+			return gaveUpError{what + " is not to be seen"}
+		}
+	}
+}
