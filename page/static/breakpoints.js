@@ -109,7 +109,7 @@ function Message({id, now, listed, decided}) {
     ${problem && html`<p class="problem" role="alert">${plain(problem)}</p>`}
     ${found.problem && html`<p class="problem">${plain(found.problem)}</p>`}
     ${found.masked && html`<p class="none">Some of it is hidden here; what you do not change leaves as it came.</p>`}
-    <div class="bar">
+    <fieldset class="bar" disabled=${listed && !now}>
       <button class="main" disabled=${wrong} onClick=${change}>${changed ? "Let go changed" : "Let go"}</button>
       ${changed && html`<button onClick=${() => { edit({}); add({}); remove([]); rewrite({}); setHex(null); }}>Undo changes</button>`}
       ${found.direction === "request" && html`<form class="bar" onSubmit=${event => { event.preventDefault(); send(JSON.stringify({respond: {error}})); }}>
@@ -117,7 +117,7 @@ function Message({id, now, listed, decided}) {
         <datalist id="errors">${ERRORS.map(name => html`<option value=${name}/>`)}</datalist><button disabled=${!error}>Answer with it</button></form>`}
       <button class="danger" title="its receiver gets nothing more on this connection in that direction, as when TCP loses it" onClick=${() => send("drop")}>Drop it and all behind it</button>
       <button class="danger" title="what comes behind it on the connection passes" onClick=${() => send('{"drop": {"selective": true}}')}>Drop it alone</button>
-      <button class="danger" onClick=${() => send("reset")}>Reset connection</button></div>
+      <button class="danger" onClick=${() => send("reset")}>Reset connection</button></fieldset>
     ${found.body !== null && hex === null && html`<${Fields} value=${found.body} path="" tree=${tree}/>`}
     ${found.hex !== null && !found.masked && html`<details open=${hex !== null} onToggle=${event => setHex(event.target.open ? hex ?? spaced(found.hex) : null)}>
       <summary>Other bytes, right or wrong</summary>

@@ -9,17 +9,18 @@ import {bytes, count, ms, plain} from "./text.js";
 import {html, useEffect, useLayoutEffect, useRef} from "./vendor/preact.js";
 
 const HEIGHT = 22, PAGE = 100, KEPT = 4000, SLOW_MS = 1000, AT_MOST_EVERY = 150;
+// head, text, and what filters call it
 const COLUMNS = [
-  ["time", row => row.ts.slice(11, 23)],
-  ["client", row => row.client_id || row.client_address],
-  ["conn", row => row.connection],
-  ["broker", row => row.broker ?? ""],
-  ["api", row => `${row.api} v${row.version}`],
-  ["target", row => row.details],
-  ["size", row => `${bytes(row.request_size)} → ${row.response_size === null ? "–" : bytes(row.response_size)}`],
-  ["ms", row => ms(row.latency_ms)],
-  ["broker ms", row => ms(row.broker_ms)],
-  ["outcome", row => [row.error, row.note, ...row.rules.map(rule => "⟵ " + rule)].filter(Boolean).join(" ")],
+  ["time", row => row.ts.slice(11, 23), "ts: when the request came, UTC"],
+  ["client", row => row.client_id || row.client_address, "client_id, or client_address of a client without one"],
+  ["conn", row => row.connection, "connection"],
+  ["broker", row => row.broker ?? "", "broker"],
+  ["api", row => `${row.api} v${row.version}`, "api, version"],
+  ["target", row => row.details, "request.…: the fields of the message"],
+  ["size", row => `${bytes(row.request_size)} → ${row.response_size === null ? "–" : bytes(row.response_size)}`, "request_size, response_size"],
+  ["ms", row => ms(row.latency_ms), "latency_ms: until the client had the response"],
+  ["broker ms", row => ms(row.broker_ms), "broker_ms: of the broker alone, from when it had answered what came before"],
+  ["outcome", row => [row.error, row.note, ...row.rules.map(rule => "⟵ " + rule)].filter(Boolean).join(" "), "error, note, rules"],
 ];
 const css = name => name.replace(" ", "-");
 const line = row => COLUMNS.map(([, text]) => text(row)).join("  ");
@@ -27,7 +28,7 @@ const kinds = row => [picked.has(row.number) && "picked", state.marked?.numbers.
 
 const rows = new Map(), waiting = new Set();
 // follow: null until it is known whether the list is live: such a one begins at its end
-const view = {follow: null, top: 0, height: 600, asked: 0};
+const view = {follow: null, top: 0, height: 600, asked: 0, gone: false};
 
 async function fetchRows(wanted) {
   wanted.forEach(number => waiting.add(number));
@@ -36,6 +37,7 @@ async function fetchRows(wanted) {
     for (const row of await api.rows(wanted)) rows.set(row.number, row);
     for (const number of rows.keys()) if (rows.size > KEPT) rows.delete(number); else break;
   } catch (problem) {
+    view.gone = !problem.status;  // who answers nothing has stopped, and would be asked again with each drawing
     set({problem: problem.message});
   } finally {
     wanted.forEach(number => waiting.delete(number));
@@ -45,7 +47,7 @@ async function fetchRows(wanted) {
 
 function lacking(wanted) {
   const missing = wanted.filter(number => !rows.has(number) && !waiting.has(number)).slice(0, PAGE);
-  if (!missing.length) return;
+  if (!missing.length || view.gone) return;
   // what rushes by needs no rows
   const wait = view.asked + AT_MOST_EVERY - performance.now();
   if (wait > 0) setTimeout(set, wait);
@@ -128,7 +130,7 @@ function List({list}) {
   return html`<div class="list" ref=${list} tabindex="0" role="grid" aria-rowcount=${matches.length}
       aria-label="Exchanges: j and k move, Enter opens" aria-activedescendant=${numbers.includes(state.chosen) ? `x${state.chosen}` : undefined}
       onScroll=${event => { scrolled(event.currentTarget); }}>
-    <div class="row head" role="row">${COLUMNS.map(([name]) => html`<span role="columnheader" class=${css(name)}>${name}</span>`)}</div>
+    <div class="row head" role="row">${COLUMNS.map(([name, , filter]) => html`<span role="columnheader" class=${css(name)} title=${filter}>${name}</span>`)}</div>
     <div class="rows" role="rowgroup" style=${{height: `${matches.length * HEIGHT}px`}}>${numbers.map((number, place) => {
       const row = rows.get(number);
       return html`<div key=${number} id=${`x${number}`} role="row" aria-rowindex=${from + place + 1} aria-selected=${String(number === state.chosen)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from starlette.types import ASGIApp
@@ -195,6 +195,13 @@ def test_a_list_at_its_end_is_never_empty_below() -> None:
     run(main())
 
 
+FRAMES = """count => new Promise(done => {
+    const next = () => count-- ? requestAnimationFrame(next) : done();
+    next();
+})"""
+"""Waits for so many that are drawn."""
+
+
 @pytest.mark.parametrize("says_so", [True, False])
 def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) -> None:
     async def main() -> None:
@@ -216,6 +223,27 @@ def test_that_the_proxy_has_stopped_is_said_in_each_view(says_so: bool) -> None:
                 await page.get_by_role("button", name="Exchanges").click()
                 await page.wait_for_selector(".list")
                 assert await stopped.count() == 1
+
+    run(main())
+
+
+def test_who_has_stopped_is_not_asked_for_rows_again_and_again() -> None:
+    async def main() -> None:
+        app = shown(SAMPLE)[1]
+        async with served(app) as address, opened_at(address) as (page, _):
+            asked: list[str] = []
+
+            async def stopped(route: Any) -> None:
+                asked.append(route.request.url)
+                await route.abort()
+
+            await page.route("**/exchanges/rows**", stopped)
+            await page.reload()
+            await page.get_by_text("barnabas has stopped").wait_for()
+            await page.evaluate(FRAMES, 10)  # what was asked before is over
+            before = [*asked]
+            await page.evaluate(FRAMES, 60)
+            assert asked == before
 
     run(main())
 
