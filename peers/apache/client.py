@@ -106,6 +106,24 @@ class JavaClient:
         )
         return [(partition, offset) for partition, offset in answer["sent"]]
 
+    def transact(
+        self,
+        topic: str,
+        transactions: Sequence[tuple[Sequence[bytes], Literal["commit", "abort"]]],
+        *,
+        settings: Mapping[str, str],
+    ) -> list[list[str]]:
+        """Transactions of one new producer to a topic's first partition, each with its values and its end.
+
+        Gives the exceptions of each by their classes: none, that for which it was aborted, or also that
+        of the abort; then the producer is done with, and no further one is begun. settings: with a
+        `transactional.id`. Raises JavaError if it can't begin at all.
+        """
+        asked = [[[_text(one) for one in values], outcome] for values, outcome in transactions]
+        answer = self._ask("transact", settings, topic=topic, transactions=asked)
+        told: list[list[str]] = answer["told"]
+        return told
+
     def pace(
         self,
         topic: str,

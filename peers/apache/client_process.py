@@ -26,6 +26,7 @@ from barnabas.peers.apache.client_decoding import decode, decodes
 from barnabas.peers.apache.client_members import read_together
 from barnabas.peers.apache.client_share import share
 from barnabas.peers.apache.client_steps import follow
+from barnabas.peers.apache.client_transactions import transact
 from barnabas.peers.apache.client_values import (
     addresses,
     array,
@@ -151,6 +152,7 @@ def consume(request: dict[str, Any]) -> dict[str, Any]:
 
 DO: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "produce": produce,
+    "transact": transact,
     "pace": pace,
     "consume": consume,
     "share": share,

@@ -76,6 +76,19 @@ def test_only_transactions_that_were_committed_are_seen(pair: JavaClient) -> Non
 
 
 @pytest.mark.needs_apache
+def test_one_producer_makes_transactions_one_after_the_other(pair: JavaClient) -> None:
+    told = pair.transact(
+        "several",
+        [([b"one", b"two"], "commit"), ([b"never"], "abort"), ([b"three"], "commit")],
+        settings={"transactional.id": "several"},
+    )
+    assert told == [[], [], []]
+    committed = {"isolation.level": "read_committed"}
+    received = pair.consume("several", 3, group="several", settings=committed)
+    assert [one.value for one in received] == [b"one", b"two", b"three"]
+
+
+@pytest.mark.needs_apache
 def test_records_go_to_the_partitions_that_are_named_and_two_members_share_them(
     pair: JavaClient,
 ) -> None:
