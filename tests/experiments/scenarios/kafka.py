@@ -17,7 +17,15 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.experiments.library import find
@@ -32,8 +40,10 @@ SETTINGS: Final = {
     "group.min.session.timeout.ms": "500",
     "group.consumer.heartbeat.interval.ms": "500",
     "group.consumer.min.heartbeat.interval.ms": "500",
+    "group.consumer.min.session.timeout.ms": "1000",
     "group.share.heartbeat.interval.ms": "500",
     "group.share.min.heartbeat.interval.ms": "500",
+    "group.share.min.record.lock.duration.ms": "1000",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
 }
 """What brokers are told beside the usual: what tests wait for comes soon."""
@@ -88,6 +98,17 @@ def made_topic(
 
     until(lambda: led(admin, name, partitions), f"{name} has leaders")
     return name
+
+
+def configure_group(bootstrap: str, group: str, settings: Mapping[str, str]) -> None:
+    """Set what brokers keep for a group; it need not be there yet."""
+    entries = [
+        ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        for name, value in settings.items()
+    ]
+    about = ConfigResource(ResourceType.GROUP, group, incremental_configs=entries)
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.incremental_alter_configs([about])[about].result(SOON)
 
 
 def led(admin: AdminClient, name: str, partitions: int) -> bool:
@@ -201,7 +222,9 @@ def receive(
 
     Until so many different values came, or `done` says so; gives what came in any case after SOON.
     """
-    own = {"group.id": topic, "auto.offset.reset": "earliest", "session.timeout.ms": 6000}
+    own: dict[str, Any] = {"group.id": topic, "auto.offset.reset": "earliest"}
+    if (settings or {}).get("group.protocol") != "consumer":  # there it is the brokers' to say
+        own["session.timeout.ms"] = 6000
     consumer = Consumer({**QUICK, **own, "bootstrap.servers": bootstrap, **(settings or {})})
     received = Received()
     begun = time.monotonic()
