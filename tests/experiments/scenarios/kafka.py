@@ -68,6 +68,12 @@ JAVA: Final = {"retry.backoff.ms": "50", "reconnect.backoff.max.ms": "200"}
 SINGLY: Final = {"linger.ms": "0", "batch.size": "1"}
 """Settings of a Java producer that sends one record a request."""
 
+JAVA_FEW: Final = {"max.partition.fetch.bytes": "1", "max.poll.records": "1"}
+"""Settings of a Java consumer that gets one record a response."""
+
+FEW: Final[dict[str, Any]] = {"fetch.message.max.bytes": 1, "fetch.error.backoff.ms": 50}
+"""The same of confluent-kafka, with a short pause after an error."""
+
 
 def through(scenario: str, bootstrap: str) -> Harness:
     """A proxy in front of a cluster, with a scenario of the library."""
@@ -85,15 +91,18 @@ def made_topic(
     partitions: int = 1,
     *,
     leader: int = 1,
+    replicas: int = 1,
     settings: Mapping[str, str] | None = None,
 ) -> str:
-    """Make a topic of one replica, and give its name when every partition has a leader.
+    """Make a topic, and give its name when every partition has a leader.
 
-    leader: node id of the first partition's; those of the others follow it, in a circle.
+    leader: node id of the first partition's; those of the others, and the other replicas of each, follow
+    it, in a circle.
     """
     admin = AdminClient({**QUICK, "bootstrap.servers": bootstrap})
-    replicas = [[(leader - 1 + number) % BROKERS + 1] for number in range(partitions)]
-    topic = NewTopic(name, partitions, replica_assignment=replicas, config=dict(settings or {}))
+    nodes = [(leader - 1 + step) % BROKERS + 1 for step in range(partitions + replicas - 1)]
+    assigned = [nodes[number : number + replicas] for number in range(partitions)]
+    topic = NewTopic(name, partitions, replica_assignment=assigned, config=dict(settings or {}))
     admin.create_topics([topic])[name].result(SOON)
 
     until(lambda: led(admin, name, partitions), f"{name} has leaders")

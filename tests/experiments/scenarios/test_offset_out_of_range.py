@@ -7,7 +7,9 @@ from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient, JavaError
 from tests.experiments.scenarios.kafka import (
+    FEW,
     JAVA,
+    JAVA_FEW,
     at_once,
     fired,
     made_topic,
@@ -22,11 +24,6 @@ pytestmark = pytest.mark.needs_apache("4.3.1")
 
 RULE = "the offset is not there any more"
 VALUES = numbers(60)
-
-
-FEW = {"max.partition.fetch.bytes": "1", "max.poll.records": "1"}
-SINGLY = {"fetch.message.max.bytes": 1}
-"""One record a response, for Java and for librdkafka."""
 
 
 def refused(proxy: Harness) -> None:
@@ -55,7 +52,7 @@ def test_librdkafka_reads_again_from_the_beginning(cluster: ApacheCluster) -> No
                 proxy.bootstrap,
                 topic,
                 len(VALUES),
-                SINGLY,
+                FEW,
                 done=lambda so_far: VALUES[-1] in so_far.values,
             ),
         )
@@ -77,7 +74,7 @@ def test_librdkafka_without_a_policy_says_so(cluster: ApacheCluster) -> None:
                 proxy.bootstrap,
                 topic,
                 len(VALUES),
-                group | SINGLY,
+                group | FEW,
                 done=lambda so_far: bool(so_far.errors),
             ),
         )
@@ -90,7 +87,7 @@ def test_java_reads_again_from_the_beginning(cluster: ApacheCluster, java: JavaC
     topic = made_topic(cluster.bootstrap, "out-of-range-java")
     send(cluster.bootstrap, topic, VALUES)
     with through("offset-out-of-range", cluster.bootstrap) as proxy:
-        settings = {**JAVA, **FEW, "bootstrap.servers": proxy.bootstrap}
+        settings = {**JAVA, **JAVA_FEW, "bootstrap.servers": proxy.bootstrap}
         received = java.consume(topic, len(VALUES) + 10, group=topic, settings=settings)
     refused(proxy)
     assert twice_up_to_some_record([record.value or b"" for record in received])
@@ -99,7 +96,7 @@ def test_java_reads_again_from_the_beginning(cluster: ApacheCluster, java: JavaC
 def test_java_without_a_policy_says_so(cluster: ApacheCluster, java: JavaClient) -> None:
     topic = made_topic(cluster.bootstrap, "out-of-range-none")
     send(cluster.bootstrap, topic, VALUES)
-    direct = {**JAVA, **FEW, "bootstrap.servers": cluster.bootstrap}
+    direct = {**JAVA, **JAVA_FEW, "bootstrap.servers": cluster.bootstrap}
     java.consume(topic, 1, group=topic, settings=direct)  # so that it has an offset
     with through("offset-out-of-range", cluster.bootstrap) as proxy:
         own = {"bootstrap.servers": proxy.bootstrap, "auto.offset.reset": "none"}
