@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -83,6 +84,13 @@ def through(scenario: str, bootstrap: str) -> Harness:
 def fired(proxy: Harness, rule: str) -> list[Exchange]:
     """The exchanges on which a rule fired, of those that are over."""
     return [exchange for exchange in list(proxy.exchanges) if rule in exchange.rules]
+
+
+def silence(proxy: Harness, exchange: Exchange) -> float:
+    """How long nothing came on its connection once it was answered, in ms; infinite if nothing came."""
+    connection, answered = exchange.connection, exchange.answered or 0
+    times = [one.ts for one in list(proxy.exchanges) if one.connection == connection]
+    return min(((ts - answered) / 1e6 for ts in times if ts > answered), default=math.inf)
 
 
 def made_topic(
