@@ -8,14 +8,14 @@ import pytest
 
 from barnabas.peers.apache import ApacheCluster, UnavailableError
 from barnabas.peers.apache.client import JavaClient
-from tests.experiments.scenarios.kafka import BROKERS, SETTINGS, VERSION
+from tests.experiments.scenarios.kafka import BROKERS, SASL, SETTINGS, VERSION
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[ApacheCluster]:
     """Three brokers of Apache Kafka; a test makes topics of its own."""
     try:
-        with ApacheCluster(VERSION, BROKERS, settings=SETTINGS, timeout=60) as running:
+        with ApacheCluster(VERSION, BROKERS, settings=SETTINGS | SASL, timeout=60) as running:
             yield running
     except UnavailableError as problem:
         pytest.skip(str(problem))

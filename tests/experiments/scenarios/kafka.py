@@ -52,6 +52,17 @@ SETTINGS: Final = {
 PLAIN: Final = {"enable.idempotence": False, "max.in.flight.requests.per.connection": 5}
 """Settings of a producer without idempotence."""
 
+SASL: Final = {
+    "listeners": "PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port},"
+    "SASL_PLAINTEXT://127.0.0.1:{spare_port}",
+    "advertised.listeners": "PLAINTEXT://127.0.0.1:{port},SASL_PLAINTEXT://127.0.0.1:{spare_port}",
+    "sasl.enabled.mechanisms": "PLAIN",
+    "listener.name.sasl_plaintext.plain.sasl.jaas.config": "org.apache.kafka.common.security.plain"
+    '.PlainLoginModule required user_alice="secret";',
+    "listener.name.sasl_plaintext.plain.connections.max.reauth.ms": "1000",
+}
+"""What brokers are told for a second listener, at each one's spare port: sessions of alice end after 1 s."""
+
 SOON: Final = 30.0
 """Seconds after which what was to come is given up."""
 
