@@ -12,6 +12,7 @@ from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnknownClientError
 from barnabas.peers.clients.golang import go_program
 from barnabas.peers.clients.java import java_program
+from barnabas.peers.clients.node import node_program
 from barnabas.peers.clients.python import python_program
 
 LIBRARIES: Final[tuple[tuple[str, str, Callable[[str], Program]], ...]] = (
@@ -38,8 +39,17 @@ LIBRARIES: Final[tuple[tuple[str, str, Callable[[str], Program]], ...]] = (
         "a release of the Go module",
         partial(go_program, "kafka-go", "github.com/segmentio/kafka-go"),
     ),
+    ("kafkajs", "a release on npm", partial(node_program, "kafkajs", "kafkajs")),
+    (
+        "platformatic-kafka",
+        "a release of @platformatic/kafka on npm",
+        partial(node_program, "platformatic-kafka", "@platformatic/kafka"),
+    ),
 )
 """(name, what it is, what gets the program of a version)."""
+
+WITHOUT_SESSIONS: Final = ("kafkajs", "platformatic-kafka")
+"""Libraries whose programs have workloads, but not the fuzzer's sessions."""
 
 
 def find(text: str) -> Client:

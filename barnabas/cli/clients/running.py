@@ -38,6 +38,8 @@ DEFAULT: Final = (
     "franz-go@1.21.4",
     "sarama@1.46.2",
     "kafka-go@0.4.51",
+    "kafkajs@2.2.4",
+    "platformatic-kafka@2.12.1",
 )
 """The clients that are run if nobody names any."""
 
