@@ -18,6 +18,7 @@ class Work {
   atOnce = 5 // records of a transaction, and that are read before their offsets are committed
   attempts = 5 // at a transaction
   rounds = 5 // topics that an administrator makes, changes and deletes
+  closing = 10 // s for a client that has failed
 
   constructor({ bootstrap, topic, work }, out) {
     this.bootstrap = bootstrap
@@ -63,10 +64,10 @@ class Work {
   }
 
   // What a promise comes to. Throws GaveUpError if that takes too long.
-  async within(what, promise) {
+  async within(what, promise, seconds = this.patience) {
     let timer
     const late = new Promise((_, reject) => {
-      timer = setTimeout(() => reject(new GaveUpError(`${what}: neither done nor failed`)), this.patience * 1000)
+      timer = setTimeout(() => reject(new GaveUpError(`${what}: neither done nor failed`)), seconds * 1000)
     })
     return Promise.race([promise, late]).finally(() => clearTimeout(timer))
   }
@@ -77,7 +78,7 @@ class Work {
     try {
       found = await use()
     } catch (problem) {
-      await this.within('close', close()).catch(() => {})
+      await this.within('close', close(), this.closing).catch(() => {})
       throw problem
     }
     await this.within('close', close())
@@ -91,7 +92,8 @@ class Work {
     }
   }
 
-  // Have all transactions, each third aborted; `attempt` of records, name and whether to abort says false if it was aborted in vain.
+  // Have all transactions, each third aborted; `attempt` of records, name and whether to abort says false if it
+  // had to be aborted.
   async transactions(attempt) {
     for (const [number, batch] of this.batches.entries()) {
       let tries = 0

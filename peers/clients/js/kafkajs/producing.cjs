@@ -2,6 +2,7 @@
 'use strict'
 
 const { Kafka } = require('kafkajs')
+const { GaveUpError } = require('../work.cjs')
 
 const client = (work, clientId) => new Kafka({ brokers: [work.bootstrap], clientId })
 
@@ -46,6 +47,7 @@ async function transaction(work, producer, name, batch, topic, end) {
     await end(work, one, name)
     return true
   } catch (problem) {
+    if (problem instanceof GaveUpError) throw problem
     try {
       await abort(work, one, name)
     } catch {

@@ -2,6 +2,7 @@
 'use strict'
 
 const { Producer, stringSerializers } = require('@platformatic/kafka')
+const { GaveUpError } = require('../work.cjs')
 
 // Send a record; `sender` is a producer or a transaction.
 async function send(work, sender, id, transaction, topic = work.topic) {
@@ -51,6 +52,7 @@ async function transaction(work, producer, name, fill) {
     }
     return true
   } catch (problem) {
+    if (problem instanceof GaveUpError) throw problem
     try {
       await work.within('abort', one.abort())
     } catch {
