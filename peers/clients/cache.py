@@ -40,7 +40,7 @@ def run(
     """Run a command to its end; returns what it printed. Raises UnavailableClientError, with what it said
     last, if it fails."""
     try:
-        done = subprocess.run(  # noqa: S603 (pip, go, npm)
+        done = subprocess.run(  # noqa: S603 (pip, go, npm, cargo)
             line,
             cwd=within,
             env=environment,
