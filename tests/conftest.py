@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 SPARK = 600
 """Seconds for a test with Spark, which may have to wait for the start of a JVM, on whatever machine."""
 
-MORE = ("needs_spark", "needs_apache", "needs_go", "needs_tshark", "needs_chromium")
+BUILT = ("needs_go", "needs_node", "needs_cargo")
+"""Marks of tests with the names of clients that are got with a tool."""
+
+MORE = ("needs_spark", "needs_apache", *BUILT, "needs_tshark", "needs_chromium")
 """Marks of tests that are slow by what they need."""
 
 SHRINKING = 480
@@ -120,8 +123,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             java()
             for version in kafka.args:
                 class_path(release(version).coordinates)
-        if go := item.get_closest_marker("needs_go"):
-            for name in go.args:
+        for clients in map(item.get_closest_marker, BUILT):
+            for name in clients.args if clients else ():
                 find(name).prepare()
     except (UnavailableError, UnavailableClientError) as problem:
         pytest.skip(str(problem))

@@ -36,10 +36,11 @@ def run(
     within: Path | None = None,
     environment: Mapping[str, str] | None = None,
     seconds: float = 600.0,
-) -> None:
-    """Run a command to its end. Raises UnavailableClientError, with what it said last, if it fails."""
+) -> str:
+    """Run a command to its end; returns what it printed. Raises UnavailableClientError, with what it said
+    last, if it fails."""
     try:
-        done = subprocess.run(  # noqa: S603 (pip, go)
+        done = subprocess.run(  # noqa: S603 (pip, go, npm, cargo)
             line,
             cwd=within,
             env=environment,
@@ -53,3 +54,4 @@ def run(
     if done.returncode:
         said = " | ".join((done.stderr or done.stdout).strip().splitlines()[-_LINES:])
         raise UnavailableClientError(f"{what}: {said}")
+    return done.stdout

@@ -12,7 +12,9 @@ from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnknownClientError
 from barnabas.peers.clients.golang import go_program
 from barnabas.peers.clients.java import java_program
+from barnabas.peers.clients.node import node_program
 from barnabas.peers.clients.python import python_program
+from barnabas.peers.clients.rust import rust_program
 
 LIBRARIES: Final[tuple[tuple[str, str, Callable[[str], Program]], ...]] = (
     ("kafka-python", "a release on PyPI", partial(python_program, "kafka-python", "kafka_python")),
@@ -38,8 +40,18 @@ LIBRARIES: Final[tuple[tuple[str, str, Callable[[str], Program]], ...]] = (
         "a release of the Go module",
         partial(go_program, "kafka-go", "github.com/segmentio/kafka-go"),
     ),
+    ("kafkajs", "a release on npm", partial(node_program, "kafkajs", "kafkajs")),
+    (
+        "platformatic-kafka",
+        "a release of @platformatic/kafka on npm",
+        partial(node_program, "platformatic-kafka", "@platformatic/kafka"),
+    ),
+    ("rdkafka", "a release of the Rust crate, with its librdkafka", rust_program),
 )
 """(name, what it is, what gets the program of a version)."""
+
+WITHOUT_SESSIONS: Final = ("kafkajs", "platformatic-kafka", "rdkafka")
+"""Libraries whose programs have workloads, but not the fuzzer's sessions."""
 
 
 def find(text: str) -> Client:

@@ -33,6 +33,9 @@ DEFAULT: Final = (
     "franz-go@1.21.4",
     "sarama@1.46.2",
     "kafka-go@0.4.51",
+    "kafkajs@2.2.4",
+    "platformatic-kafka@2.12.1",
+    "rdkafka@0.39.0",
 )
 """The clients that are run if nobody names any."""
 

@@ -23,6 +23,8 @@ from barnabas.peers.clients.python import program
 from barnabas.proxy.scenario.file import loads
 
 GO: Final = ("franz-go@1.21.4", "sarama@1.46.2", "kafka-go@0.4.51")
+NODE: Final = ("kafkajs@2.2.4", "platformatic-kafka@2.12.1")
+RUST: Final = "rdkafka@0.39.0"
 LATE: Final = loads("""
 version: 1
 rules: [{name: late, match: {api: [Produce, Fetch], direction: response}, do: {delay: 50ms}}]
@@ -36,13 +38,18 @@ LACKS: Final = {
         *("idempotent", "transact", "read-process-write"),
         *("cooperative", "consumer-protocol", "share-group"),
     },
+    "kafkajs@2.2.4": {"assign", "cooperative", "consumer-protocol", "share-group"},
+    "platformatic-kafka@2.12.1": {"assign", "share-group"},
+    RUST: {"share-group"},
 }
 """What libraries do not offer; confluent-kafka and Java offer all."""
 
 
 @pytest.mark.needs_apache("4.3.1")
 @pytest.mark.needs_go(*GO)
-@pytest.mark.timeout(400)
+@pytest.mark.needs_node(*NODE)
+@pytest.mark.needs_cargo(RUST)
+@pytest.mark.timeout(900)
 def test_each_is_fine_without_faults_and_some_with_slow_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,7 +61,7 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
         ("confluent-kafka@here", partial(program, here, "confluent")),
         ("aiokafka@here", partial(program, here, "aiokafka")),
         ("java@4.3.1", partial(java_program, "4.3.1")),
-        *((name, registry.find(name).prepare) for name in GO),
+        *((name, registry.find(name).prepare) for name in (*GO, *NODE, RUST)),
     ]
     assert {name.partition("@")[0] for name, _ in clients} == {
         name for name, _, _ in registry.LIBRARIES

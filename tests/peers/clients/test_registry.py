@@ -41,6 +41,19 @@ def test_without_go_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> No
         find("sarama@1.46.2").prepare()
 
 
+@pytest.mark.parametrize("name", ["kafkajs@2.2.4", "platformatic-kafka@2.12.1"])
+def test_without_node_it_is_said_what_to_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(UnavailableClientError, match=r"the node command .*nodejs\.org"):
+        find(name).prepare()
+
+
+def test_without_cargo_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(UnavailableClientError, match=r"the cargo command .*rustup\.rs"):
+        find("rdkafka@0.39.0").prepare()
+
+
 def test_what_fails_is_told_in_a_line() -> None:
     with pytest.raises(UnavailableClientError, match=r"^no luck: one \| two$"):
         run("no luck", ["sh", "-c", "echo one >&2; echo two >&2; exit 3"])

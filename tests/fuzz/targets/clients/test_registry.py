@@ -8,14 +8,21 @@ from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.documented import DOCUMENTED
 from barnabas.fuzz.targets.clients.registry import client
 from barnabas.peers.clients.golang import SOURCES
-from barnabas.peers.clients.registry import LIBRARIES
+from barnabas.peers.clients.registry import LIBRARIES, WITHOUT_SESSIONS
 
 IN_GO = {folder.name.replace("_", "-") for folder in SOURCES.glob("*") if folder.is_dir()}
+RAISING = [name for name, _, _ in LIBRARIES if name not in {*IN_GO, *WITHOUT_SESSIONS}]
 
 
 def test_another_name_is_told_what_there_is() -> None:
     with pytest.raises(Misuse, match=r"kafka-python@VERSION, .*command:LINE"):
         client("no-such@1")
+
+
+@pytest.mark.parametrize("name", WITHOUT_SESSIONS)
+def test_a_library_without_sessions_is_no_target(name: str) -> None:
+    with pytest.raises(Misuse, match=rf"^{name} has no sessions for the fuzzer"):
+        client(f"{name}@1.2.3")
 
 
 def test_a_command_says_where_the_broker_goes() -> None:
@@ -30,7 +37,7 @@ def test_what_can_not_be_had_can_not_run(monkeypatch: pytest.MonkeyPatch) -> Non
         pass
 
 
-@pytest.mark.parametrize("name", [name for name, _, _ in LIBRARIES if name not in IN_GO])
+@pytest.mark.parametrize("name", RAISING)
 def test_a_client_that_raises_says_what_it_documents(name: str) -> None:
     assert name in {library for library, _, _ in DOCUMENTED}, (
         "add a line to DOCUMENTED: else every error of this client is a finding"

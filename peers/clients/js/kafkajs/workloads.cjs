@@ -1,0 +1,9 @@
+// Workloads of KafkaJS: its consumers are in a group of the classic protocol, and have all their partitions taken in a rebalance.
+'use strict'
+
+const { admin } = require('./administering.cjs')
+const { readProcessWrite } = require('./copying.cjs')
+const { idempotent, produce, transact } = require('./producing.cjs')
+const { group } = require('./reading.cjs')
+
+module.exports = { admin, group, idempotent, produce, 'read-process-write': readProcessWrite, transact }

@@ -1,0 +1,18 @@
+// Workloads of @platformatic/kafka: its consumers always join a group, and it has no share groups.
+'use strict'
+
+const { admin } = require('./administering.cjs')
+const { readProcessWrite } = require('./copying.cjs')
+const { idempotent, produce, transact } = require('./producing.cjs')
+const { consumerProtocol, cooperative, group } = require('./reading.cjs')
+
+module.exports = {
+  admin,
+  'consumer-protocol': consumerProtocol,
+  cooperative,
+  group,
+  idempotent,
+  produce,
+  'read-process-write': readProcessWrite,
+  transact
+}

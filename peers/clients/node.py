@@ -1,0 +1,45 @@
+"""Clients in JavaScript: each release in a folder of its own, with the program that uses it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+from barnabas.peers.clients.cache import folder, run
+from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.errors import UnavailableClientError
+
+SOURCES: Final = Path(__file__).parent / "js"
+"""Where the programs are: `lines.cjs`, `work.cjs`, and a folder for each library."""
+
+_INSTALL: Final = (
+    "--engine-strict",  # a library fails in a node that it is not made for
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--logs-max=0",
+)
+
+
+def node_program(name: str, package: str, version: str) -> Program:
+    """The program in `js/` of that name, with a release of a package on npm. Raises
+    UnavailableClientError."""
+    node, npm = _found("node"), _found("npm")
+    running = run("node can't be run", [node, "--version"]).strip()
+    with folder(f"{name}-{version}-node-{running}") as place:
+        done = place / "done"
+        if not done.exists():
+            wanted = ["--prefix", str(place), f"{package}@{version}"]
+            run(f"{name} {version} can't be installed", [npm, "install", *_INSTALL, *wanted])
+            done.touch()
+        program = [node, str(SOURCES / "lines.cjs"), name.replace("-", "_")]
+        return Program(program, {"NODE_PATH": str(place / "node_modules")})
+
+
+def _found(command: str) -> str:
+    found = shutil.which(command)
+    if found is None:
+        why = f"JavaScript clients need the {command} command on the PATH: see nodejs.org"
+        raise UnavailableClientError(why)
+    return found

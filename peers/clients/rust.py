@@ -1,0 +1,60 @@
+"""Clients in Rust: one small program, built with the cargo on the path for the release that is asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+from barnabas.peers.clients.cache import folder, run
+from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.errors import UnavailableClientError
+
+SOURCES: Final = Path(__file__).parent / "rust"
+"""The program: of the crate rdkafka, since 0.37."""
+
+_MANIFEST: Final = """[package]
+name = "client"
+version = "0.0.0"
+edition = "2021"
+
+[dependencies]
+rdkafka = {{ version = "={}", default-features = false }}
+serde_json = "1"
+"""
+"""librdkafka, which the crate builds, without TLS, SASL and compression by others: no workload needs them."""
+
+_BUILDING: Final = 1800.0
+"""Seconds: the first time librdkafka is built in C."""
+
+
+def rust_program(version: str) -> Program:
+    """The program with a release of the crate rdkafka. Raises UnavailableClientError."""
+    return Program([str(_built(version))])
+
+
+def _built(version: str) -> Path:
+    """The program; built where there is none yet, or of other sources. Raises UnavailableClientError."""
+    sources = sorted(SOURCES.glob("*.rs"))
+    text = "".join(source.read_text() for source in sources)
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        why = "Rust clients need the cargo command on the PATH, and a C compiler: see rustup.rs"
+        raise UnavailableClientError(why)
+    with folder(f"rdkafka-{version}-rust") as place:
+        built, of = place / "client", place / "built-of"
+        if built.exists() and of.exists() and of.read_text() == text:
+            return built
+        (place / "src").mkdir(exist_ok=True)
+        for source in sources:
+            shutil.copy(source, place / "src")
+        (place / "Cargo.toml").write_text(_MANIFEST.format(version))
+        # what releases have in common is built once
+        with folder("rust-target") as target:
+            environment = {**os.environ, "CARGO_TARGET_DIR": str(target)}
+            what, line = f"rdkafka {version} can't be built", [cargo, "build", "--release"]
+            run(what, line, within=place, environment=environment, seconds=_BUILDING)
+            shutil.copy(target / "release" / "client", built)
+        of.write_text(text)
+        return built
