@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from confluent_kafka import KafkaException
-from confluent_producing import again, make_producer, send
+from confluent_producing import again, make_producer, send, to_abort
 from confluent_reading import make_consumer
 from work import Missing, Reader, Work
 
@@ -49,7 +49,7 @@ def _copied(work: Work, producer: Any, consumer: Any, found: list[Any], name: st
         again(work, lambda: producer.send_offsets_to_transaction(told, about, work.patience))
         again(work, lambda: producer.commit_transaction(work.patience))
     except KafkaException as problem:
-        if not problem.args[0].txn_requires_abort():
+        if not to_abort(problem):
             raise
         again(work, lambda: producer.abort_transaction(work.patience))
         work.ended(name, "aborted")

@@ -88,13 +88,19 @@ def transact(work: Work) -> int:
                     work.ended(name, "committed")
                 break
             except KafkaException as problem:
-                if not problem.args[0].txn_requires_abort():
+                if not to_abort(problem):
                     raise
                 again(work, lambda: producer.abort_transaction(work.patience))
                 work.ended(name, "aborted")
         else:
             raise GaveUpError(f"transaction {number} was aborted {work.attempts} times")
     return 0
+
+
+def to_abort(problem: KafkaException) -> bool:
+    """Whether a transaction has failed and can be aborted; a record is refused then with _STATE."""
+    error = problem.args[0]
+    return bool(error.txn_requires_abort() or error.code() == KafkaError._STATE)
 
 
 def again(work: Work, do: Any) -> None:

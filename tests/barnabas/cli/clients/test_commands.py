@@ -63,7 +63,7 @@ def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path
     rows = list(map(json.loads, said.splitlines()))
     words = {(row["workload"], row["scenario"]): row["verdict"]["word"] for row in rows}
     assert words["produce", "refused"] == "fails"
-    assert words["transact", "refused"] == "not run"
+    assert words["read-process-write", "refused"] == "not run"
     before = tmp_path / "clients" / "cells" / "mine" / "produce" / "refused" / "0" / "run.pcapng"
     first = before.read_bytes()
     (tmp_path / "refused.yaml").unlink()  # the table has it
