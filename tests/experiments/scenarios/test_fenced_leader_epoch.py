@@ -50,9 +50,11 @@ def test_librdkafka_fetches_again(cluster: ApacheCluster) -> None:
 
 def test_java_fetches_again(cluster: ApacheCluster, java: JavaClient) -> None:
     topic = made_topic(cluster.bootstrap, "fenced-epoch-java")
-    send(cluster.bootstrap, topic, VALUES)
     with through("fenced-leader-epoch", cluster.bootstrap) as proxy:
         settings = {**JAVA, **JAVA_FEW, "bootstrap.servers": proxy.bootstrap}
-        received = java.consume(topic, len(VALUES), group=topic, settings=settings)
+        _, received = at_once(
+            lambda: send(cluster.bootstrap, topic, VALUES, seconds=1),
+            lambda: java.consume(topic, len(VALUES), group=topic, settings=settings),
+        )
     refused(proxy)
     assert [one.value for one in received] == VALUES

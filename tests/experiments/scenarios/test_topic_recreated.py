@@ -9,7 +9,7 @@ from tests.experiments.scenarios.kafka import (
     FEW,
     JAVA,
     JAVA_FEW,
-    SINGLY,
+    at_once,
     fired,
     made_topic,
     numbers,
@@ -21,7 +21,7 @@ from tests.experiments.scenarios.kafka import (
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
-VALUES = numbers(40)
+VALUES = numbers(60)
 READER = "fetched by an id that is gone", "a reader is told an id that is no topic's"
 WRITER = "produced to an id that is gone", "a writer is told an id that is no topic's"
 
@@ -37,9 +37,11 @@ def refused(proxy: Harness, api: str, rule: str, told: str) -> None:
 
 def test_librdkafka_reads_by_the_right_id(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "recreated")
-    send(cluster.bootstrap, topic, VALUES)
     with through("topic-recreated", cluster.bootstrap) as proxy:
-        received = receive(proxy.bootstrap, topic, len(VALUES), FEW)
+        _, received = at_once(
+            lambda: send(cluster.bootstrap, topic, VALUES, seconds=1.5),
+            lambda: receive(proxy.bootstrap, topic, len(VALUES), FEW),
+        )
     refused(proxy, "Fetch", *READER)
     assert received.errors == []
     assert received.values == VALUES
@@ -49,9 +51,12 @@ def test_java_produces_and_reads_by_the_right_id(cluster: ApacheCluster, java: J
     topic = made_topic(cluster.bootstrap, "recreated-java")
     with through("topic-recreated", cluster.bootstrap) as proxy:
         settings = {**JAVA, "bootstrap.servers": proxy.bootstrap}
-        java.produce(topic, VALUES, settings=settings | SINGLY)
-        received = java.consume(topic, len(VALUES), group=topic, settings=settings | JAVA_FEW)
+        java.pace(topic, 60, size=1, rate=60, settings=settings)
+        received, _ = at_once(
+            lambda: java.consume(topic, 121, group=topic, settings=settings | JAVA_FEW),
+            lambda: send(cluster.bootstrap, topic, VALUES, seconds=1.5),
+        )
     refused(proxy, "Produce", *WRITER)
     refused(proxy, "Fetch", *READER)
-    assert read_log(cluster.bootstrap, topic) == {0: VALUES}
-    assert [one.value for one in received] == VALUES
+    assert read_log(cluster.bootstrap, topic) == {0: [b"x"] * 61 + VALUES}
+    assert [one.offset for one in received] == list(range(121))
