@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from barnabas.experiments.clients.running import Ended, Stopped, run
+from barnabas.experiments.clients.verdict import GAVE_UP, NOT_OFFERED
 from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.python import program
 
 ASKED = {"bootstrap": "h:1", "topic": "t", "work": {"records": 3}}
 TELLS = """
@@ -57,3 +59,14 @@ def test_all_can_be_ended(tmp_path: Path) -> None:
     program = Program([sys.executable, "-c", "import time; time.sleep(600)"])
     with pytest.raises(Stopped):
         run(program, "produce", ASKED, 600, tmp_path / "output.txt", stop)
+
+
+@pytest.mark.parametrize(("workload", "told"), [("produce", GAVE_UP), ("no-such", NOT_OFFERED)])
+def test_what_a_program_of_ours_raises_is_told_as_the_judge_knows_it(
+    workload: str, told: str, tmp_path: Path
+) -> None:
+    ours = program(Path(sys.executable), "confluent")
+    work = {"records": 1, "partitions": 1, "patience": 0.1, "pause": 0, "stay": 0}
+    asked = {"bootstrap": "127.0.0.1:1", "topic": "t", "work": work}
+    found = run(ours, workload, asked, 20, tmp_path / "output.txt", threading.Event())
+    assert found.raised.startswith(told)
