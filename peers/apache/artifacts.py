@@ -44,7 +44,7 @@ def class_path(coordinates: Sequence[str]) -> tuple[Path, ...]:
             return jars
     try:
         note.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(note.with_suffix(".lock")):
+        with _alone(note.with_name("downloading.lock")):
             jars = _download(coordinates)
             text = json.dumps([str(jar.relative_to(repository())) for jar in jars], indent=1)
             note.write_text(text + "\n")
@@ -61,7 +61,7 @@ def _name(coordinates: Sequence[str]) -> str:
 
 @contextlib.contextmanager
 def _alone(lock: Path) -> Iterator[None]:
-    """Only one process at a time downloads the same."""
+    """Only one at a time downloads: artifacts share what they need, and jgo does not expect another."""
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from barnabas.peers.apache import artifacts
 from barnabas.peers.apache.artifacts import _name, class_path, repository
 from barnabas.peers.apache.errors import UnavailableError
 
@@ -114,6 +117,22 @@ def test_a_jar_missing_from_a_noted_class_path_is_downloaded(central: list[str])
 def test_each_list_of_artifacts_is_a_class_path_of_its_own(central: list[str]) -> None:
     six = "org.example:six:1.0"
     assert [len(class_path(wanted)) for wanted in ([ONE], [six], [ONE, six], [ONE])] == [2, 1, 3, 2]
+
+
+def test_what_may_need_the_same_is_downloaded_one_after_the_other(
+    central: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both, download = threading.Barrier(2), artifacts._download
+
+    def downloading(coordinates: list[str]) -> tuple[Path, ...]:
+        with pytest.raises(threading.BrokenBarrierError):
+            both.wait(0.1)
+        return download(coordinates)
+
+    monkeypatch.setattr(artifacts, "_download", downloading)
+    wanted = [ONE], [ONE, "org.example:six:1.0"]
+    with ThreadPoolExecutor() as pool:
+        assert [len(jars) for jars in pool.map(class_path, wanted)] == [2, 3]
 
 
 def test_what_is_not_there_is_said_in_a_line(central: list[str]) -> None:
