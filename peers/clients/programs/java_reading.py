@@ -67,7 +67,11 @@ def _member(work: Work, missing: Missing, name: str, **own: Any) -> None:
                 continue
             try:
                 consumer.commitSync()
-            except (ERRORS.RetriableException, CLIENTS.consumer.CommitFailedException):
+            except (
+                ERRORS.RetriableException,
+                ERRORS.RebalanceInProgressException,
+                CLIENTS.consumer.CommitFailedException,
+            ):
                 continue  # it was not committed: it may come again
             for (topic, partition), offset in ends.items():
                 work.committed(topic, partition, offset)
