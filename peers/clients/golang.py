@@ -39,7 +39,7 @@ def _built(name: str, module: str, version: str) -> Path:
         built, of = place / "client", place / "built-of"
         if built.exists() and of.exists() and of.read_text() == text:
             return built
-        for old in place.glob("*.go"):
+        for old in place.glob("*.go"):  # of another barnabas, which may have had other files
             old.unlink()
         for source in sources:
             shutil.copy(source, place)
