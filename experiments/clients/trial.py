@@ -27,13 +27,7 @@ from barnabas.peers.clients.client import Program
 from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.scenario.file import Scenario
 
-RECORDS: Final = 100
-"""That are sent, or read."""
-
 PARTITIONS: Final = 4
-
-PAUSE: Final = 0.02
-"""Seconds between two records that are sent: faults meet a client at work."""
 
 STAY: Final = 8.0
 """Seconds that a consumer stays in its group at least: two heartbeats of most libraries."""
@@ -102,15 +96,16 @@ def trial(
     topic = f"clients-{secrets.token_hex(5)}"
     prepared = prepare(place, topic, workload)
     work = {
-        "records": RECORDS,
+        "records": workload.records,
         "partitions": PARTITIONS,
         "patience": PATIENCE,
-        "pause": PAUSE,
+        "pause": workload.pause,
         "stay": STAY,
     }
     with Harness(place.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
         asked = {"bootstrap": proxy.bootstrap, "topic": topic, "work": work}
-        ended = run(program, workload.name, asked, LIMIT, folder / "output.txt", stop)
+        named = workload.runs or workload.name
+        ended = run(program, named, asked, LIMIT, folder / "output.txt", stop)
     (folder / "history.jsonl").write_bytes(prepared + ended.history)
     told = history.parse(prepared + ended.history)
     log = read_log(place.bootstrap, told.topics, {}, id_of("value"))
@@ -161,13 +156,13 @@ def prepare(place: Place, topic: str, workload: Workload) -> bytes:
     events: list[history.Event] = []
     if workload.written:
         producer = Producer({**common, "enable.idempotence": place.makes})
-        for number in range(RECORDS):
-            name = f"{topic}-{number}"
+        names = [f"{topic}-{number}" for number in range(workload.records)]
+        for name in names:
             events.append(history.Sent(id=name, topic=topic, producer="barnabas-prepares"))
             producer.produce(topic, name.encode(), key=name.encode())
         if producer.flush(SOON):
             raise OSError(f"{place.bootstrap} took no records for {topic}")
-        events += [history.Acknowledged(id=f"{topic}-{n}", topic=topic) for n in range(RECORDS)]
+        events += [history.Acknowledged(id=name, topic=topic) for name in names]
     return b"".join(each.model_dump_json(exclude_none=True).encode() + b"\n" for each in events)
 
 

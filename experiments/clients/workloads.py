@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+RECORDS: Final = 100
+"""That are sent, or read."""
+
+PAUSE: Final = 0.02
+"""Seconds between two records that are sent: faults meet a client at work."""
+
 
 class Workload(NamedTuple):
-    """What each library's program can be told to do (`PARTS` in `peers/clients/programs/lines.py`).
+    """What each library's program can be told to do: `runs`, or else what has this name (`PARTS` in
+    `peers/clients/programs/lines.py`).
 
     once: a record that is sent is in the log once. written: the records that it reads are there before it
     begins. copies: it writes to a second topic. share: its group is a share group. embedded: whether the
-    embedded cluster does faithfully what it needs.
+    embedded cluster does faithfully what it needs. pause: in seconds, as PAUSE.
     """
 
     name: str
@@ -20,11 +27,22 @@ class Workload(NamedTuple):
     copies: bool = False
     share: bool = False
     embedded: bool = False
+    runs: str = ""
+    records: int = RECORDS
+    pause: float = PAUSE
 
 
 WORKLOADS: Final = (
     Workload("produce", "a producer sends records, with the library's defaults", embedded=True),
     Workload("idempotent", "the same, idempotent: each record is written once", once=True),
+    Workload(
+        "burst",
+        "an idempotent producer is given 20,000 records at once: batches are large",
+        once=True,
+        runs="idempotent",
+        records=20_000,
+        pause=0,
+    ),
     Workload(
         "transact",
         "a producer sends records in transactions, and aborts each third",

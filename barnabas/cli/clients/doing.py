@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TextIO
 
 from barnabas.cli.clients.naming import named_clients, named_workloads
 from barnabas.endings import interruptible
-from barnabas.experiments.clients.trial import PARTITIONS, PATIENCE, PAUSE
+from barnabas.experiments.clients.trial import PARTITIONS, PATIENCE
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -46,15 +46,18 @@ def do(wanted: Wanted) -> int:
         "records": wanted.records,
         "partitions": PARTITIONS,
         "patience": PATIENCE,
-        "pause": PAUSE,
         "stay": STAY,
     }
-    asked = {"bootstrap": wanted.bootstrap, "topic": wanted.topic, "work": work}
+    asked = {"bootstrap": wanted.bootstrap, "topic": wanted.topic}
     try:
         program = prepare()
         with interruptible(), _opened(wanted.history) as out:
             for workload in workloads:
-                raised = _one(program, {"number": 1, "run": workload.name, **asked}, out)
+                told = {
+                    "run": workload.runs or workload.name,
+                    "work": {**work, "pause": workload.pause},
+                }
+                raised = _one(program, {"number": 1, **asked, **told}, out)
                 if raised:
                     print(f"{workload.name}: {raised}", file=sys.stderr)
                     return FINDINGS
