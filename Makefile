@@ -4,7 +4,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help docs demo test test-more test-all lint bench compat compat-franz kafka-release rediscover fuzz-self wheel clean
+.PHONY: help docs demo test test-more test-all lint bench compat compat-franz kafka-release rediscover rediscover-behaviour fuzz-self wheel clean
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench     speed of proxy, codecs, fuzzer, reading captures, the pipeline and with real Kafka, as ratios of one run"
 	@echo "make fuzz-self the fuzzer against our own decoders and proxy: two minutes, nothing to find"
 	@echo "make rediscover  campaigns against releases with known bugs and those that mended them"
+	@echo "make rediscover-behaviour  client releases with known faults and those that mended them, under the same scenarios"
 	@echo "make compat    brokers and clients of many versions, directly and through the proxy"
 	@echo "make kafka-release VERSION=4.4.0  what that release has otherwise than we declare it; tests/golden anew"
 	@echo "make wheel     wheel and sdist into dist/, checked, each installed and tried in fresh environments"
@@ -85,6 +86,9 @@ $(FUZZ_SELF): $(VENV)/.stamp-test
 
 rediscover: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.rediscover
+
+rediscover-behaviour: $(VENV)/.stamp-test
+	@$(BIN)/python -m tests.rediscover_behaviour
 
 # the reference is written from the code first; a dead link fails
 docs: $(VENV)/.stamp-test $(VENV)/.stamp-docs
