@@ -18,7 +18,7 @@ class Sent(NamedTuple):
     """What a Produce sends to one partition."""
 
     topic: Any
-    """Name or id: equal for the same topic in requests of one version."""
+    """As `Partition` has it."""
     place: str
     """Topic and partition in words: orders[3]."""
     partition: int

@@ -17,7 +17,7 @@ class Partition(NamedTuple):
     """A partition in a message."""
 
     topic: Any
-    """Name or id: equal for the same topic in messages of one version."""
+    """Its name, or the id of one whose name is not known: newer messages have ids alone."""
     number: int
     place: str
     """Both in words: orders[3]."""
@@ -37,7 +37,8 @@ def partitions(exchange: Exchange, direction: Direction, context: Context) -> It
     where, *_ = partition_places(exchange.key, direction, exchange.version)
     *inner, field = where.below
     for about in values_at(body, where.topic):
-        topic = about.get(where.name) or about.get(where.id)
+        number = about.get(where.id)
+        topic = about.get(where.name) or context.topics.get(number) or number
         name = topic_name(about, context.topics)
         for said in values_at(about, tuple(inner)):
             yield Partition(topic, said[field], f"{name}[{said[field]}]", said, about)

@@ -72,11 +72,13 @@ def counts(cells: Iterable[Cell]) -> Counter[str]:
 
 
 def findings(cells: Iterable[Cell]) -> list[Cell]:
-    """Those in which a client did not do as it promised."""
+    """Those in which a client did not do as it promised; of one that was slow a busy machine says nothing."""
     return [
         cell
         for cell in cells
-        if cell.verdict.promised and cell.verdict.word not in ("fine", *UNJUDGED)
+        if cell.verdict.promised
+        and cell.verdict.word not in ("fine", *UNJUDGED)
+        and not (cell.verdict.word == "slow" and cell.verdict.busy)
     ]
 
 

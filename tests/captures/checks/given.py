@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import uuid
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -96,12 +97,13 @@ def produce(
     producer: int = -1,
     epoch: int = -1,
     partition: int = 0,
-    topic: str = "orders",
+    topic: str | uuid.UUID = "orders",
     acks: int = -1,
     version: int = 9,
     **more: Any,
 ) -> Exchange:
-    """A Produce of one batch; error None: it was never answered."""
+    """A Produce of one batch, to a topic by name or, since v13, by id; error None: it was never answered."""
+    named = {"topic_id" if isinstance(topic, uuid.UUID) else "name": topic}
     records = build(
         [
             Record(number, 1_700_000_000_000, None, value.encode())
@@ -118,14 +120,12 @@ def produce(
         {
             "acks": acks,
             "timeout_ms": 1000,
-            "topic_data": [
-                {"name": topic, "partition_data": [{"index": partition, "records": records}]}
-            ],
+            "topic_data": [{**named, "partition_data": [{"index": partition, "records": records}]}],
         },
         None
         if error is None
         else {
-            "responses": [{"name": topic, "partition_responses": [answer]}],
+            "responses": [{**named, "partition_responses": [answer]}],
             "throttle_time_ms": 0,
         },
         at=at,

@@ -38,15 +38,20 @@ def fetch(version: int, asked: tuple[int, ...], answered: tuple[int, ...]) -> Ex
     return exchange("Fetch", version, request, response, at=0)
 
 
-@pytest.mark.parametrize(("version", "topic"), [(12, "orders"), (13, TOPIC)])
-def test_what_was_asked_with_its_answer(version: int, topic: object) -> None:
+@pytest.mark.parametrize("version", [12, 13])
+def test_what_was_asked_with_its_answer(version: int) -> None:
     context = Context()
     context.topics[TOPIC] = "orders"
     one, other = answered_partitions(fetch(version, (0, 3), (3, 5)), context)
-    assert (one.topic, one.number, one.place, one.answer) == (topic, 0, "orders[0]", None)
+    assert (one.topic, one.number, one.place, one.answer) == ("orders", 0, "orders[0]", None)
     assert (other.place, (other.answer or {})["error_code"]) == ("orders[3]", 6)
     said = partitions(fetch(version, (0, 3), (3, 5)), "response", context)
     assert [one.place for one in said] == ["orders[3]", "orders[5]"]
+
+
+def test_a_topic_whose_name_is_not_known_is_its_id() -> None:
+    (one,) = answered_partitions(fetch(13, (0,), (0,)), Context())
+    assert (one.topic, one.answer is not None) == (TOPIC, True)
 
 
 def test_of_what_is_not_there_or_can_not_be_read_there_is_none() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import pytest
@@ -40,6 +41,36 @@ def ended(at: float, epoch: int) -> Exchange:
 
 def test_one_behind_the_other() -> None:
     assert found("sequences", begun(0), sent(1, 0), sent(2, 2, 3), sent(3, 5)) == []
+
+
+def test_a_topic_is_the_same_by_name_and_by_id() -> None:
+    orders = uuid.UUID(int=7)
+    topic = {
+        "name": "orders",
+        "topic_id": orders,
+        "error_code": 0,
+        "is_internal": False,
+        "partitions": [],
+        "topic_authorized_operations": 0,
+    }
+    known = {"throttle_time_ms": 0, "brokers": [], "cluster_id": None, "controller_id": 1}
+    told = exchange(
+        "Metadata",
+        12,
+        {
+            "topics": None,
+            "allow_auto_topic_creation": False,
+            "include_topic_authorized_operations": False,
+        },
+        {**known, "topics": [topic]},
+        at=0.5,
+    )
+    by_id = sent(2, 2, version=13, topic=orders)
+    assert found("sequences", begun(0), told, sent(1, 0), by_id, sent(3, 4)) == []
+    assert (
+        len(found("sequences", begun(0), told, sent(1, 0), sent(2, 4, version=13, topic=orders)))
+        == 1
+    )
 
 
 def test_a_gap() -> None:

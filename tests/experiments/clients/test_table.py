@@ -37,3 +37,5 @@ def test_what_is_counted_and_what_is_found() -> None:
     assert counts(CELLS) == {"fine": 1, "lost": 1, "not met": 1}
     assert findings(CELLS) == [CELLS[2]]
     assert findings([cell(word="duplicates", promised=False), cell(word="not run")]) == []
+    slow = cell(word="slow")
+    assert findings([slow, cell(word="slow", busy=True)]) == [slow]
