@@ -44,11 +44,11 @@ WORK: Final = ("produce", "read-process-write", "group")
 """The workloads that are run if nobody names any."""
 
 QUICK: Final = (
+    "commits-during-rebalance",
+    "coordinator-moves",
     "leader-failover-storm",
-    "lossy-network",
-    "lost-end-txn-reply",
-    "offset-out-of-range",
-    "slow-broker",
+    "storage-error",
+    "topic-not-known-yet",
     "transaction-coordinator-moves",
 )
 """The scenarios of `--quick`: they tell clients apart in short runs."""
