@@ -8,13 +8,15 @@ from typing import Any, Final
 from barnabas.captures.kafka.exchange import Exchange
 
 ACKS: Final = {0: "0", 1: "1", -1: "all"}
-ISOLATION: Final = ("read_uncommitted", "read_committed")
 
 Body = Mapping[str, Any]
 
 
 def _produce(body: Body) -> dict[str, str]:
-    return {"acks": ACKS[body["acks"]], "timeout": _seconds(body["timeout_ms"])}
+    return {
+        "acks": ACKS.get(body["acks"], str(body["acks"])),
+        "timeout": _seconds(body["timeout_ms"]),
+    }
 
 
 def _init(body: Body) -> dict[str, str]:
@@ -26,7 +28,7 @@ def _init(body: Body) -> dict[str, str]:
 def _fetch(body: Body) -> dict[str, str]:
     found = {"max wait": _seconds(body["max_wait_ms"])}
     if body.get("isolation_level"):
-        found["isolation"] = ISOLATION[body["isolation_level"]]
+        found["isolation"] = "read_committed"
     return found
 
 

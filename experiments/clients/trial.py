@@ -17,6 +17,7 @@ from barnabas.captures.checks.running import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.experiments.clients.meeting import Asked
 from barnabas.experiments.clients.running import run
+from barnabas.experiments.clients.settings import settings_of
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.experiments.explore import history
 from barnabas.experiments.explore.checks import check
@@ -124,6 +125,7 @@ def trial(
         asked=tuple(
             sorted({(e.api, e.version) for e in proxy.exchanges if e.key not in STAND_INS})
         ),
+        settings=settings_of(proxy.exchanges),
     )
 
 

@@ -69,6 +69,8 @@ def test_each_cell_is_judged_with_its_evidence_and_is_not_run_again(tmp_path: Pa
             for name, _ in ASKED.scenarios
         },
     }
+    (healthy, _) = found["librdkafka@here/produce/none"].trials
+    assert healthy.settings == "acks all, timeout 30 s"
     failed = found["librdkafka@here/produce/too-large"]
     assert (failed.verdict.times, failed.verdict.of) == (2, 2)
     assert "MSG_SIZE_TOO_LARGE" in failed.verdict.why
