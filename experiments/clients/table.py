@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.cell import CONTROL, Cell
@@ -12,6 +12,9 @@ from barnabas.experiments.clients.workloads import WORKLOADS, find
 
 ASKED_WITH: Final = "*asked with*"
 """The row with what clients are set to."""
+
+PRIVATE: Final = "differs"
+"""Said in public of a cell in which a client did not do as it promises."""
 
 
 class Table(NamedTuple):
@@ -85,23 +88,35 @@ def findings(cells: Iterable[Cell]) -> list[Cell]:
 def markdown(cells: Iterable[Cell]) -> str:
     """The tables, and what is behind each cell that is not fine."""
     cells = list(cells)
-    lines = []
-    for workload, clients, rows, unmet, settings in tables(cells):
-        brokers = sorted({cell.broker for cell in cells if cell.workload == workload})
-        lines += [f"## {workload}", "", f"{heading(workload)} Brokers: {', '.join(brokers)}.", ""]
-        lines += [f"| scenario | {' | '.join(clients)} |", "|---" * (1 + len(clients)) + "|"]
-        if any(settings):
-            lines.append(f"| {ASKED_WITH} | {' | '.join(settings)} |")
-        for name, row in rows:
-            texts = ("" if cell is None else said(cell) for cell in row)
-            lines.append(f"| {name} | {' | '.join(texts)} |")
-        lines += ["", without(unmet), ""] if unmet else [""]
+    lines = [*_tables(cells, said)]
     whys = [cell for cell in cells if cell.verdict.why and cell.verdict.word != "not met"]
     if whys:
         lines += ["## Why", ""]
         lines += [f"- {cell.name}: {said(cell)}: {_plain(cell.verdict.why)}" for cell in whys]
         lines.append("")
     return "\n".join(lines)
+
+
+def public(cells: Iterable[Cell]) -> str:
+    """The tables as they may be published: of what may be a bug that is not mended yet it is not said what it
+    is, so that its project hears of it first (SECURITY.md)."""
+    cells = list(cells)
+    private = {cell.name for cell in findings(cells)}
+    return "\n".join(_tables(cells, lambda cell: PRIVATE if cell.name in private else said(cell)))
+
+
+def _tables(cells: list[Cell], words: Callable[[Cell], str]) -> Iterator[str]:
+    """Lines of Markdown, and an empty one behind each table. words: of a cell."""
+    for workload, clients, rows, unmet, settings in tables(cells):
+        brokers = sorted({cell.broker for cell in cells if cell.workload == workload})
+        yield from (f"## {workload}", "", f"{heading(workload)} Brokers: {', '.join(brokers)}.", "")
+        yield f"| scenario | {' | '.join(clients)} |"
+        yield "|---" * (1 + len(clients)) + "|"
+        if any(settings):
+            yield f"| {ASKED_WITH} | {' | '.join(settings)} |"
+        for name, row in rows:
+            yield f"| {name} | {' | '.join('' if cell is None else words(cell) for cell in row)} |"
+        yield from ("", without(unmet), "") if unmet else ("",)
 
 
 def _plain(text: str) -> str:

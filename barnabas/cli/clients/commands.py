@@ -41,6 +41,7 @@ class Format(StrEnum):
     """What a report is written in."""
 
     markdown = "markdown"
+    public = "public"
     json = "json"
     html = "html"
 
@@ -228,6 +229,7 @@ def clients_rerun(
         "barnabas clients report --out table > clients.md",
         "barnabas clients report --out table --format html > clients.html",
         "barnabas clients report --out table --format json | jq .verdict.word",
+        note="--format public is Markdown without what may be a bug that its project has to hear of first.",
     ),
 )
 def clients_report(
@@ -240,7 +242,7 @@ def clients_report(
     from barnabas.cli.clients.showing import cells
     from barnabas.cli.console.output import Output
     from barnabas.experiments.clients.page import page
-    from barnabas.experiments.clients.table import markdown
+    from barnabas.experiments.clients.table import markdown, public
 
     found = cells(out)
     if not found:
@@ -250,6 +252,12 @@ def clients_report(
         for cell in found:
             output.raw(cell.model_dump_json())
         return
-    text = markdown(found) if form is Format.markdown else page(found, out)
+    match form:
+        case Format.markdown:
+            text = markdown(found)
+        case Format.public:
+            text = public(found)
+        case Format.html:
+            text = page(found, out)
     for line in text.rstrip().splitlines():
         output.line(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from barnabas.experiments.clients.table import counts, findings, markdown
+from barnabas.experiments.clients.table import counts, findings, markdown, public
 from barnabas.experiments.clients.trial import Trial
 from tests.experiments.clients.made import cell
 
@@ -31,6 +31,14 @@ def test_a_row_a_scenario_and_a_column_a_client() -> None:
         "No client asked what the rules are about of lossy-network.",
     ]
     assert lines[-1] == ("- two@2/produce/slow-broker: lost 2 of 3: 1 acknowledged, &lt;b>\\|gone")
+
+
+def test_in_public_it_is_not_said_what_may_be_a_bug() -> None:
+    text = public([*CELLS, cell("two@2", "clock-skew", word="duplicates", promised=False, why="x")])
+    assert "| slow-broker | fine | differs |" in text
+    assert "| clock-skew |  | duplicates (not promised) |" in text
+    assert "lost" not in text
+    assert "gone" not in text
 
 
 def test_what_is_counted_and_what_is_found() -> None:
