@@ -129,7 +129,8 @@ def clients_run(
 @clients_app.command(
     "do",
     epilog=examples(
-        "barnabas clients do --client sarama@1.46.2 -b localhost:9092 produce group",
+        "barnabas clients do --client sarama@1.61.1 -b localhost:9092 produce group",
+        "barnabas clients do --client java@4.3.1 -b localhost:9092 --records 1000 --topic t produce",
         "barnabas explore -b localhost:9092 -- barnabas clients do --client java@4.3.1 transact assign",
         note="What reads a topic reads what a workload before it wrote. Exit code 1: the client raised an "
         "error.",
