@@ -43,12 +43,12 @@ test: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses $$(($$(getconf _NPROCESSORS_ONLN) + 1)) --maxprocesses 5 \
 	  --dist loadfile --no-loadscope-reorder -m "not slow"
 
-# two at a time, on however many cores: Spark and brokers are JVMs, whose clients have deadlines; then what needs
-# the machine
+# three at a time, on however many cores: much of it waits for brokers and Spark, JVMs whose clients have deadlines;
+# then what needs the machine
 test-more: $(VENV)/.stamp-test
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
-	  -m "slow and not alone" tests && two=0 || two=$$?; \
-	$(BIN)/python -m pytest -m alone tests/compat && exit $$two
+	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder \
+	  -m "slow and not alone" tests && three=0 || three=$$?; \
+	$(BIN)/python -m pytest -m alone tests/compat && exit $$three
 
 test-all: test test-more
 

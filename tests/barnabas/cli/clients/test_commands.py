@@ -79,7 +79,7 @@ def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path
         (("run", "--client", "sarama"), "unknown client 'sarama'"),
         (
             ("run", "--workload", "reading"),
-            "choose from produce, idempotent, transact, read-process-write",
+            "choose from produce, idempotent, burst, transact, read-process-write",
         ),
         (("run", "--scenario", "lossy-netwrok"), "did you mean 'lossy-network'"),
         (("run", "--command", "a/b=c"), "expected NAME=LINE"),
