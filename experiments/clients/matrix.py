@@ -25,7 +25,7 @@ from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.proxy.scenario.file import Scenario
 
-SIDE_BY_SIDE: Final = 6
+SIDE_BY_SIDE: Final = 8
 """Cells at once: most of their time clients wait."""
 
 ENOUGH: Final = 2

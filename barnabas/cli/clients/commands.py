@@ -93,7 +93,7 @@ def clients_run(
             min=0, metavar="N", help="Cut the connection at N exchanges, too, each in turn."
         ),
     ] = 0,
-    jobs: Jobs = 6,
+    jobs: Jobs = 8,
     spark: Annotated[
         bool, typer.Option("--spark", help="Run on Spark: each worker has brokers of its own.")
     ] = False,
@@ -201,7 +201,7 @@ def clients_show(cell: Name, out: Out = Path("clients"), as_json: JsonLines = Fa
 def clients_rerun(
     cell: Name,
     commands: Commands = None,
-    jobs: Jobs = 6,
+    jobs: Jobs = 8,
     out: Out = Path("clients"),
     as_json: JsonLines = False,
 ) -> None:

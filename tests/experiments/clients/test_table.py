@@ -37,6 +37,9 @@ def test_in_public_it_is_not_said_what_may_be_a_bug() -> None:
     text = public([*CELLS, cell("two@2", "clock-skew", word="duplicates", promised=False, why="x")])
     assert "| slow-broker | fine | differs |" in text
     assert "| clock-skew |  | duplicates (not promised) |" in text
+    assert "| lossy-network |  | slow +0.0 s |" in public(
+        [cell("two@2", "lossy-network", word="slow"), *CELLS[:3]]
+    )
     assert "lost" not in text
     assert "gone" not in text
 
