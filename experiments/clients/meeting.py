@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
 
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
-from barnabas.specs.frames import Direction
+from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.registry import key_of
-
-DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 
 Asked = tuple[str, int]
 """The name of an API, and the version that was asked for."""

@@ -96,19 +96,18 @@ class Pool:
     async def all(self, name: str, *args: Any, patience: float = PATIENCE) -> list[Any]:
         """What each worker's method returns; None of one that does not answer within some seconds or fails,
         which is said."""
-        return await asyncio.gather(
-            *(
-                self._answered(worker, found.caller.call(name, *args), name, patience)
-                for worker, found in enumerate(self._processes)
-                if found
-            )
-        )
+        return await self._each(lambda caller: caller.call(name, *args), name, patience)
 
     async def found(self, name: str, *args: Any) -> list[Any]:
         """The same of methods that look something up: LookupError or Refused of a worker is its answer."""
+        return await self._each(lambda caller: _or_why(caller.call(name, *args)), name, PATIENCE)
+
+    async def _each(
+        self, call: Callable[[Caller], Coroutine[Any, Any, Any]], name: str, patience: float
+    ) -> list[Any]:
         return await asyncio.gather(
             *(
-                self._answered(worker, _or_why(found.caller.call(name, *args)), name, PATIENCE)
+                self._answered(worker, call(found.caller), name, patience)
                 for worker, found in enumerate(self._processes)
                 if found
             )

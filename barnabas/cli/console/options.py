@@ -138,14 +138,14 @@ Master = Annotated[
 
 def chosen_master(spark: bool, master: str | None, conf: list[str] | None) -> str | None:
     """The master's URL if Spark is asked for ("" is this machine), else None. Raises Trouble."""
-    from barnabas.pipeline.spark.masters import parse_master
-
     if not spark:
         if master is not None or conf:
             name = "--conf" if conf else "--master"
             raise Trouble(f"{name} applies to Spark: give --spark, too")
         return None
     if master is not None:
+        from barnabas.pipeline.spark.masters import parse_master
+
         try:
             parse_master(master)
         except ValueError as problem:
