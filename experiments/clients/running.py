@@ -82,13 +82,37 @@ def run(
                     pipe.close()
     events, raised = [], ""
     for text in out.splitlines(keepends=True):
-        with contextlib.suppress(ValueError):  # it was ended within a line
-            said = json.loads(text)
-            if "event" in said:
-                events.append(text)
-            elif (problem := said.get("raised")) is not None:
-                raised = _text(f"{problem['class']}: {problem['message']}"[:WORDS])
+        said = heard(text)
+        if "event" in said:
+            events.append(text)
+        elif problem := raised_of(said):
+            raised = problem
     return Ended(b"".join(events), raised, code, seconds)
+
+
+def heard(line: str | bytes) -> dict[str, Any]:
+    """A line of a program; nothing of one that is none of its lines, or was ended within it.
+
+    >>> heard('{"ready": true}'), heard("1"), heard('{"event": "se')
+    ({'ready': True}, {}, {})
+    """
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def raised_of(said: Mapping[str, Any]) -> str:
+    """The class and message of what left the client, as a line tells it; empty: nothing did.
+
+    >>> raised_of({"raised": {"class": "KafkaError", "message": "no"}}), raised_of({"raised": "no"})
+    ('KafkaError: no', 'no')
+    """
+    problem = said.get("raised")
+    if isinstance(problem, dict):
+        problem = f"{problem.get('class')}: {problem.get('message')}"
+    return "" if problem is None else _text(str(problem)[:WORDS])
 
 
 def _text(said: str) -> str:

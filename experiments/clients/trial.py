@@ -54,9 +54,9 @@ class Trial(Settings):
 
     raised, code, seconds: as `running.Ended` has them. findings: of the history held against the log.
     broken: what the client did on the wire, by the captures' checks, and by no rule. fired: how often rules
-    of the scenario did. fault_ms: from the first that fired to the last. idempotent: whether the producer
-    had a producer id. busy: whether the machine had more to do than it could. asked: APIs, in the versions in
-    which the client asked them. settings: what it asked with.
+    of the scenario did. fault_ms: from the first that fired to the last. busy: whether the machine had more
+    to do than it could. asked: APIs, in the versions in which the client asked them. settings: what it asked
+    with.
     """
 
     seed: int
@@ -67,10 +67,14 @@ class Trial(Settings):
     broken: tuple[str, ...] = ()
     fired: int = 0
     fault_ms: float = 0
-    idempotent: bool = False
     busy: bool = False
     asked: tuple[Asked, ...] = ()
     settings: str = ""
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether the producer asked for a producer id."""
+        return any(api == "InitProducerId" for api, _ in self.asked)
 
 
 class Place(NamedTuple):
@@ -120,7 +124,6 @@ def trial(
         broken=broken(folder / CAPTURE),
         fired=sum(rule.fired for rule in proxy.rules.rules),
         fault_ms=_span(hit),
-        idempotent=any(exchange.api == "InitProducerId" for exchange in proxy.exchanges),
         busy=os.getloadavg()[0] > BUSY * (os.cpu_count() or 1),
         asked=tuple(
             sorted({(e.api, e.version) for e in proxy.exchanges if e.key not in STAND_INS})

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TextIO
 
 from barnabas.cli.clients.naming import named_clients, named_workloads
 from barnabas.endings import interruptible
+from barnabas.experiments.clients.running import heard, raised_of
 from barnabas.experiments.clients.trial import PARTITIONS, PATIENCE
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -89,12 +90,11 @@ def _one(program: Program, asked: dict[str, Any], out: TextIO) -> str:
         ) as process:
             try:
                 for line in process.stdout or ():
-                    said = json.loads(line)
+                    said = heard(line)
                     if "event" in said:
                         out.write(line)
                     elif "raised" in said:
-                        problem = said["raised"]
-                        raised = f"{problem['class']}: {problem['message']}" if problem else ""
+                        raised = raised_of(said)
             finally:
                 process.kill()
     return raised

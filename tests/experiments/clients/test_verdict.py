@@ -52,7 +52,9 @@ def test_the_word_is_of_the_worst_that_was_seen(about: dict[str, Any], word: str
 def test_duplicates_are_no_fault_of_who_did_not_promise_otherwise() -> None:
     plain = verdict(PRODUCE, CONTROL, [trial(findings=(TWICE,))])
     assert (plain.word, plain.promised) == ("duplicates", False)
-    assert verdict(PRODUCE, CONTROL, [trial(findings=(TWICE,), idempotent=True)]).promised
+    assert verdict(
+        PRODUCE, CONTROL, [trial(findings=(TWICE,), asked=(("InitProducerId", 4),))]
+    ).promised
     assert verdict(TRANSACT, CONTROL, [trial(findings=(TWICE,))]).promised
     both = verdict(PRODUCE, CONTROL, [trial(findings=(TWICE,), raised="X: no")])
     assert (both.word, both.promised) == ("fails", True)

@@ -81,6 +81,12 @@ def test_a_history_that_goes_nowhere_is_printed(bootstrap: str) -> None:
         (("--client", "none@1", "produce"), 2, "unknown client 'none@1'"),
         (("--command", "gone=/nowhere/at-all", "produce"), 3, "No such file"),
         (("--command", "ends=true", "produce"), 1, "produce: its program ended without an answer"),
+        (("--command", "odd=echo 1", "produce"), 1, "produce: its program ended without an answer"),
+        (
+            ("--command", "odd=echo hi", "produce"),
+            1,
+            "produce: its program ended without an answer",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(
