@@ -12,6 +12,7 @@ INTERRUPTED = 130
 """The exit code, as a shell has it for SIGINT."""
 
 try:
+    import io
     import signal
     import sys
 except KeyboardInterrupt:
@@ -23,6 +24,7 @@ def main() -> None:
     ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if ours:
         signal.signal(signal.SIGINT, _end)
+    _buffer_stdout()
     from barnabas.cli.app import main as run
 
     if ours:
@@ -35,6 +37,15 @@ def main() -> None:
         # what is left is to end; a command that has come to its own ignores it
         if ours and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, _end)
+
+
+def _buffer_stdout() -> None:
+    """With PYTHONUNBUFFERED, what a short write leaves is lost in silence: on a full disk, say."""
+    out = sys.stdout
+    if isinstance(out, io.TextIOWrapper) and isinstance(out.buffer, io.RawIOBase):
+        encoding, errors = out.encoding, out.errors
+        whole = io.BufferedWriter(out.detach())
+        sys.stdout = io.TextIOWrapper(whole, encoding, errors, line_buffering=True)
 
 
 def _end(number: int, frame: object) -> None:

@@ -92,6 +92,15 @@ class Harness:
         if self._failure is not None and value is None:
             raise self._failure
 
+    def replace(self, scenario: Scenario) -> None:
+        """Put all connections under another scenario, from their next message on; `rules` are its rules."""
+
+        async def replace() -> None:
+            self.proxy.replace(scenario, "the harness")
+            self.rules = self.proxy.rules
+
+        asyncio.run_coroutine_threadsafe(replace(), self._loop).result()
+
     def _work(self) -> None:
         try:
             run(self._main())

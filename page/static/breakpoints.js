@@ -119,7 +119,7 @@ function Message({id, now, listed, decided}) {
       <button class="danger" title="what comes behind it on the connection passes" onClick=${() => send('{"drop": {"selective": true}}')}>Drop it alone</button>
       <button class="danger" onClick=${() => send("reset")}>Reset connection</button></fieldset>
     ${found.body !== null && hex === null && html`<${Fields} value=${found.body} path="" tree=${tree}/>`}
-    ${found.hex !== null && !found.masked && html`<details open=${hex !== null} onToggle=${event => setHex(event.target.open ? hex ?? spaced(found.hex) : null)}>
+    ${found.hex !== null && !found.masked && html`<details open=${hex !== null} onToggle=${({target: {open}}) => setHex(now => open ? now ?? spaced(found.hex) : null)}>
       <summary>Other bytes, right or wrong</summary>
       <textarea aria-label="Bytes of the body in hex" rows="6" spellcheck=${false} value=${hex ?? ""} onInput=${event => setHex(event.target.value)}></textarea></details>`}
   </article>`;

@@ -1,11 +1,15 @@
-"""Ctrl-C is quiet whenever it comes: while modules load, while a command runs, and at the very end."""
+"""Ctrl-C is quiet whenever it comes: while modules load, while a command runs, and at the very end. And no
+line is lost."""
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 
 import pytest
+
+from barnabas import entry
 
 SIGNAL = "import os, signal; os.kill(os.getpid(), signal.SIGINT)"
 
@@ -90,3 +94,28 @@ def test_ctrl_c_at_any_import_is_quiet(words: tuple[str, ...], number: int) -> N
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert (found.returncode, found.stderr) == (130, "")
+
+
+class Short(io.RawIOBase):
+    """A file that takes three bytes at a time."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        some = bytes(memoryview(data)[:3])  # type: ignore[arg-type]
+        self.taken += some
+        return len(some)
+
+
+def test_stdout_without_a_buffer_gets_one_and_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = Short()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(file, write_through=True))
+    entry._buffer_stdout()
+    print("one line")
+    assert file.taken == b"one line\n"

@@ -135,8 +135,8 @@ class Output:
     def gather(self) -> None:
         """From now on lines leave when there are many, or by `flush`; on a terminal, too."""
         self.at_once = False
-        if isinstance(sys.stdout, io.TextIOWrapper):  # PYTHONUNBUFFERED lets each line through
-            sys.stdout.reconfigure(line_buffering=False, write_through=False)
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(line_buffering=False)
 
     @contextmanager
     def batches(self) -> Iterator[None]:

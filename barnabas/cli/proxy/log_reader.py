@@ -53,8 +53,6 @@ class LogReader:
         self._errors: Counter[tuple[int, str]] = Counter()
         output.flag = self._flag
         output.gather()
-        # PYTHONUNBUFFERED: each line leaves by itself, and who counts it later may die meanwhile
-        self._batch = 1 if getattr(sys.stdout, "write_through", False) else BATCH
 
     def run(self) -> None:
         """Until the ring is closed; then what was counted is told."""
@@ -67,7 +65,7 @@ class LogReader:
             if (error := exchange.error) is not None:
                 self._errors[exchange.key, error] += 1
             self._printer.exchange(exchange)
-            if self._printer.shown >= self._batch:
+            if self._printer.shown >= BATCH:
                 self._write()
                 if self._ring.waiting > self._ring.size >> 3:
                     self._behind()

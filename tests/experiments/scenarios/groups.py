@@ -181,11 +181,15 @@ class Group:
 @contextmanager
 def group_behind(scenario: str, cluster: ApacheCluster, suffix: str = "") -> Iterator[Group]:
     """A group without members behind a proxy with that scenario; its topic is named like it."""
-    topic = made_topic(cluster.bootstrap, scenario + suffix, PARTITIONS)
-    with (
-        through(scenario, cluster.bootstrap) as proxy,
-        Group(cluster.bootstrap, proxy, topic) as group,
-    ):
+    with group_of(through(scenario, cluster.bootstrap), cluster, scenario + suffix) as group:
+        yield group
+
+
+@contextmanager
+def group_of(proxy: Harness, cluster: ApacheCluster, topic: str) -> Iterator[Group]:
+    """A group without members behind that proxy."""
+    made_topic(cluster.bootstrap, topic, PARTITIONS)
+    with proxy, Group(cluster.bootstrap, proxy, topic) as group:
         yield group
 
 

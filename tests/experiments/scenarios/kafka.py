@@ -32,6 +32,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.experiments.library import find
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import load
+from barnabas.proxy.scenario.model import Scenario
 
 VERSION: Final = "4.3.1"
 
@@ -87,9 +88,14 @@ FEW: Final[dict[str, Any]] = {"fetch.message.max.bytes": 1, "fetch.error.backoff
 """The same of confluent-kafka, with a short pause after an error."""
 
 
+def ready(scenario: str) -> Scenario:
+    """A scenario of the library."""
+    return load(find(Path(scenario)))
+
+
 def through(scenario: str, bootstrap: str) -> Harness:
     """A proxy in front of a cluster, with a scenario of the library."""
-    return Harness(bootstrap, scenario=load(find(Path(scenario))))
+    return Harness(bootstrap, scenario=ready(scenario))
 
 
 def fired(proxy: Harness, rule: str) -> list[Exchange]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
-from tests.experiments.scenarios.groups import CLASSIC, CONSUMER, group_behind
-from tests.experiments.scenarios.kafka import fired, until
+from tests.experiments.scenarios.groups import CLASSIC, CONSUMER, group_of
+from tests.experiments.scenarios.kafka import fired, ready, until
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
@@ -19,9 +20,10 @@ pytestmark = pytest.mark.needs_apache("4.3.1")
 def test_members_find_it_and_stay_who_they_are(
     cluster: ApacheCluster, settings: dict[str, Any], suffix: str
 ) -> None:
-    with group_behind("coordinator-moves", cluster, suffix) as group:
+    with group_of(Harness(cluster.bootstrap), cluster, "coordinator-moves" + suffix) as group:
         group.join(2, settings)
         group.until_shared()
+        group.proxy.replace(ready("coordinator-moves"))  # how long joining takes, nobody knows
         moved = group.proxy.rules.rule("it is not the coordinator any longer")
         loading = group.proxy.rules.rule("the new coordinator is loading the group")
         while not moved.fired:

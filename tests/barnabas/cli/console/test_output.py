@@ -153,22 +153,6 @@ def test_on_a_terminal_too_lines_of_a_batch_leave_together(monkeypatch: pytest.M
         assert seen.read(100) == b"three\r\n"
 
 
-def test_a_batch_leaves_together_where_python_holds_nothing_back(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    path = tmp_path / "rows"
-    with path.open("wb", buffering=0) as file:
-        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(file, write_through=True))
-        output = Output()
-        with output.batches():
-            output.raw("one")
-            output.raw("two")
-            assert path.read_bytes() == b""
-        assert path.read_bytes() == b"one\ntwo\n"
-        output.raw("three")
-        assert path.read_bytes() == b"one\ntwo\nthree\n"
-
-
 def test_the_width_of_the_terminal_is_asked_for_once_a_batch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
