@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from typing import Any, cast
 
 import pytest
 
@@ -115,7 +116,7 @@ def test_stdout_without_a_buffer_gets_one_and_loses_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     file = Short()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(file, write_through=True))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(cast(Any, file), write_through=True))
     entry._buffer_stdout()
     print("one line")
     assert file.taken == b"one line\n"

@@ -28,7 +28,7 @@ PASSWORD: Final = "plain-hunter2-alice"
 SCRAM_PASSWORD: Final = "scram-hunter2-bob"
 REAUTHENTICATION_MS: Final = 10_000
 
-SOON = 30.0
+SOON = 90.0
 """Seconds after which what was to come is given up."""
 
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"

@@ -200,6 +200,7 @@ class Load:
                     self.consumed["alice"].update(message.value for message in messages)
 
 
+@pytest.mark.timeout(300)  # with three brokers to start, and each to start again
 @pytest.mark.usefixtures("users")
 def test_sessions_are_renewed_and_brokers_restarted_under_load(
     cluster: ApacheCluster, proxy: ProxyProcess, folder: Path
