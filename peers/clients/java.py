@@ -1,4 +1,4 @@
-"""The Java client of a release, through JPype in a process of this Python."""
+"""Java libraries of a release of Apache Kafka, through JPype in a process of this Python."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.python import program
 
 
-def java_program(version: str) -> Program:
-    """kafka-clients of a version; it has what is used since 2.0. Raises UnavailableClientError."""
+def java_program(artifact: str, name: str, version: str) -> Program:
+    """The program in `programs/` of that name, with an artifact of org.apache.kafka: kafka-clients has what
+    is used since 2.0, kafka-streams since 3.3. Raises UnavailableClientError."""
     if importlib.util.find_spec("jpype") is None:
         why = "Java clients are driven by JPype: pip install 'barnabas[apache]'"
         raise UnavailableClientError(why)
     try:
         exact = release(version).version
-        jars = class_path((f"org.apache.kafka:kafka-clients:{exact}", LOGGER))
+        jars = class_path((f"org.apache.kafka:{artifact}:{exact}", LOGGER))
         jvm = java()
     except (UnavailableError, UnknownVersionError) as problem:
         raise UnavailableClientError(str(problem)) from None
@@ -32,4 +33,4 @@ def java_program(version: str) -> Program:
         "BARNABAS_JVM": str(machine),
         "CLASSPATH": os.pathsep.join(str(jar) for jar in jars),
     }
-    return program(Path(sys.executable), "java")._replace(environment=environment)
+    return program(Path(sys.executable), name)._replace(environment=environment)

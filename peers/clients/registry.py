@@ -24,7 +24,16 @@ LIBRARIES: Final[tuple[tuple[str, str, Callable[[str], Program]], ...]] = (
         partial(python_program, "confluent-kafka", "confluent"),
     ),
     ("aiokafka", "a release on PyPI", partial(python_program, "aiokafka", "aiokafka")),
-    ("java", "Apache Kafka's Java client of a release, from Maven Central", java_program),
+    (
+        "java",
+        "Apache Kafka's Java client of a release, from Maven Central",
+        partial(java_program, "kafka-clients", "java"),
+    ),
+    (
+        "kafka-streams",
+        "Apache Kafka's Streams of a release, from Maven Central",
+        partial(java_program, "kafka-streams", "kafka_streams"),
+    ),
     (
         "franz-go",
         "a release of the Go module",
@@ -50,7 +59,7 @@ LIBRARIES: Final[tuple[tuple[str, str, Callable[[str], Program]], ...]] = (
 )
 """(name, what it is, what gets the program of a version)."""
 
-WITHOUT_SESSIONS: Final = ("kafkajs", "platformatic-kafka", "rdkafka")
+WITHOUT_SESSIONS: Final = ("kafka-streams", "kafkajs", "platformatic-kafka", "rdkafka")
 """Libraries whose programs have workloads, but not the fuzzer's sessions."""
 
 

@@ -30,6 +30,7 @@ DEFAULT: Final = (
     "kafka-python@3.0.12",
     "aiokafka@0.14.0",
     "java@4.3.1",
+    "kafka-streams@4.3.1",
     "franz-go@1.22.3",
     "sarama@1.61.1",
     "kafka-go@0.4.51",

@@ -25,6 +25,7 @@ from barnabas.proxy.scenario.file import loads
 GO: Final = ("franz-go@1.21.4", "sarama@1.46.2", "kafka-go@0.4.51")
 NODE: Final = ("kafkajs@2.2.4", "platformatic-kafka@2.12.1")
 RUST: Final = "rdkafka@0.39.0"
+STREAMS: Final = "kafka-streams@4.3.1"
 LATE: Final = loads("""
 version: 1
 rules: [{name: late, match: {api: [Produce, Fetch], direction: response}, do: {delay: 50ms}}]
@@ -41,6 +42,7 @@ LACKS: Final = {
     "kafkajs@2.2.4": {"assign", "cooperative", "consumer-protocol", "share-group"},
     "platformatic-kafka@2.12.1": {"assign", "share-group"},
     RUST: {"share-group"},
+    STREAMS: {one.name for one in WORKLOADS if not one.runs} - {"read-process-write"},
 }
 """What libraries do not offer; confluent-kafka and Java offer all."""
 
@@ -59,8 +61,8 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
         ("kafka-python@here", partial(program, here, "kafka_python")),
         ("confluent-kafka@here", partial(program, here, "confluent")),
         ("aiokafka@here", partial(program, here, "aiokafka")),
-        ("java@4.3.1", partial(java_program, "4.3.1")),
-        *((name, registry.find(name).prepare) for name in (*GO, *NODE, RUST)),
+        ("java@4.3.1", partial(java_program, "kafka-clients", "java", "4.3.1")),
+        *((name, registry.find(name).prepare) for name in (*GO, *NODE, RUST, STREAMS)),
     ]
     assert {name.partition("@")[0] for name, _ in clients} == {
         name for name, _, _ in registry.LIBRARIES
@@ -80,5 +82,5 @@ def test_each_is_fine_without_faults_and_some_with_slow_answers(
     others = {name: verdict.why for name, verdict in found.items() if verdict.word != "fine"}
     without = [(client, one) for client, several in LACKS.items() for one in several]
     lacking = {f"{client}/{workload}/none" for client, workload in without}
-    lacking |= {f"{client}/assign/late" for client, workload in without if workload == "assign"}
+    lacking |= {f"{client}/{one}/late" for client, one in without if one in ("produce", "assign")}
     assert others == dict.fromkeys(lacking, "this library does not offer it")

@@ -1,0 +1,106 @@
+"""The workload of Kafka Streams, through JPype: an application that copies a topic, exactly once.
+
+Its members are those of the streams rebalance protocol (KIP-1071) where the release offers it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import jpype
+from java_producing import CLIENTS, STRING, milliseconds, properties
+from work import Missing, Reader, Work
+
+_COMMON = jpype.JPackage("org.apache.kafka.common")
+_STREAMS = jpype.JPackage("org.apache.kafka.streams")
+_SERDE = "org.apache.kafka.common.serialization.Serdes$StringSerde"
+
+
+def read_process_write(work: Work) -> int:
+    """Copy records to another topic, each in the transaction that commits its offset. A copy that can be
+    read is what Streams acknowledges."""
+    missing, failed = Missing(work), list[Any]()
+    state = Path(tempfile.mkdtemp(prefix="streams-"))
+    streams = _STREAMS.KafkaStreams(_topology(work), _settings(work, state))
+    streams.setUncaughtExceptionHandler(_Failed(failed))
+    copies = _consumer(work)
+    try:
+        streams.start()
+        while not failed and missing.goes_on():
+            for one in copies.poll(milliseconds(100)):
+                record = str(one.value())
+                work.acknowledged(record, int(one.partition()), int(one.offset()), work.output)
+                missing.found(record.encode())
+    finally:
+        copies.close(milliseconds(1000))
+        streams.close(milliseconds(5000))
+        shutil.rmtree(state, ignore_errors=True)
+    if failed:
+        raise failed[0]
+    return work.records
+
+
+def _settings(work: Work, state: Path) -> Any:
+    serdes = {"default_key_serde": _SERDE, "default_value_serde": _SERDE}
+    own = {"application_id": work.group, "state_dir": state, **serdes}
+    if hasattr(_STREAMS.StreamsConfig, "GROUP_PROTOCOL_CONFIG"):
+        own["group_protocol"] = "streams"
+    return properties(work, processing_guarantee="exactly_once_v2", client_id="streams", **own)
+
+
+def _topology(work: Work) -> Any:
+    reader = Reader(work, isolation="read_committed")
+
+    @jpype.JImplements("org.apache.kafka.streams.processor.api.Processor")
+    class Copying:
+        """Of a task, that is of a partition."""
+
+        @jpype.JOverride  # type: ignore[untyped-decorator]
+        def init(self, context: Any) -> None:
+            self._context = context
+            reader.got(work.topic, int(context.taskId().partition()))
+
+        @jpype.JOverride  # type: ignore[untyped-decorator]
+        def process(self, record: Any) -> None:
+            value, at = str(record.value()), self._context.recordMetadata().get()
+            reader.consumed(work.topic, int(at.partition()), int(at.offset()), value.encode())
+            work.sent(value, topic=work.output)
+            self._context.forward(record)
+
+    @jpype.JImplements("org.apache.kafka.streams.processor.api.ProcessorSupplier")
+    class Supplier:
+        @jpype.JOverride  # type: ignore[untyped-decorator]
+        def get(self) -> Any:
+            return Copying()
+
+    builder = _STREAMS.StreamsBuilder()
+    builder.stream(work.topic).process(Supplier()).to(work.output)
+    return builder.build()
+
+
+def _consumer(work: Work) -> Any:
+    """Of the copies: it reads from their beginning what is committed."""
+    coded = {"key_deserializer": f"{STRING}Deserializer"}
+    coded["value_deserializer"] = f"{STRING}Deserializer"
+    own = {"isolation_level": "read_committed", "auto_offset_reset": "earliest", **coded}
+    consumer = CLIENTS.consumer.KafkaConsumer(properties(work, client_id="copies", **own))
+    places = [_COMMON.TopicPartition(work.output, number) for number in range(work.partitions)]
+    consumer.assign(jpype.java.util.Arrays.asList(places))
+    return consumer
+
+
+@jpype.JImplements("org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler")
+class _Failed:
+    """Keeps what a thread of Streams ended with, which ends the client: its default."""
+
+    def __init__(self, failed: list[Any]) -> None:
+        self._failed = failed
+
+    @jpype.JOverride  # type: ignore[untyped-decorator]
+    def handle(self, problem: Any) -> Any:
+        self._failed.append(problem)
+        handler = _STREAMS.errors.StreamsUncaughtExceptionHandler
+        return handler.StreamThreadExceptionResponse.SHUTDOWN_CLIENT
