@@ -19,7 +19,9 @@ from tests.experiments.scenarios.kafka import (
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
-VALUES = numbers(30)
+VALUES = numbers(120)
+FIRST = 30
+"""The first that is refused."""
 REFUSED = "one of those under way is refused"
 
 
@@ -35,7 +37,7 @@ def most_under_way(proxy: Harness) -> int:
 
 def test_without_a_refusal_the_order_holds(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "pipelined-in-order")
-    few = VALUES[:6]  # the seventh is the first that is refused
+    few = VALUES[:FIRST]
     with through("pipelined-produce", cluster.bootstrap) as proxy:
         sent = send(proxy.bootstrap, topic, few, PLAIN)
     assert fired(proxy, REFUSED) == []
@@ -67,7 +69,7 @@ def test_without_idempotence_a_retry_lies_behind_what_came_after(cluster: Apache
     assert sent.failed == {}
     (stored,) = read_log(cluster.bootstrap, topic).values()
     assert sorted(stored) == sorted(VALUES)
-    assert stored.index(VALUES[6]) > stored.index(VALUES[7])
+    assert stored.index(VALUES[FIRST]) > stored.index(VALUES[FIRST + 1])
 
 
 def java_stores(cluster: ApacheCluster, java: JavaClient, topic: str, **own: str) -> list[bytes]:
