@@ -109,8 +109,10 @@ def _late(
     seen = (alive.evidence, evidence(exchange))
     who, limit = f"group {key[0]}: member {key[1]}", duration(alive.timeout_ms * MS)
     silent = f"{who} was silent for {duration(gap * MS)}"
+    # responses of a connection come in the order of requests: no heartbeat is under way there
+    same = exchange.connection == alive.evidence.connection
     if alive.classic:
-        if exchange.key not in (HEARTBEAT, OFFSET_COMMIT):
+        if exchange.key != HEARTBEAT and not (exchange.key == OFFSET_COMMIT and same):
             return
         over = gap > alive.timeout_ms
         yield Finding(
@@ -126,12 +128,7 @@ def _late(
             what = f"{silent}; the broker asked for a heartbeat every {limit}"
             what += f" and now answers {exchange.error}" if removed else ""
             yield Finding("error" if removed else "warning", what, INTERVAL_ADVICE, seen)
-    elif (
-        exchange.key == OFFSET_COMMIT
-        # responses of a connection come in the order of requests: no heartbeat is under way there
-        and exchange.connection == alive.evidence.connection
-        and not alive.told
-    ):
+    elif exchange.key == OFFSET_COMMIT and same and not alive.told:
         alive.told = True
         yield Finding(
             "warning",

@@ -82,6 +82,11 @@ WORKLOADS: Final = (
         written=True,
         share=True,
     ),
+    Workload(
+        "stored-offsets",
+        "two members of a group store offsets themselves, one batch late, and the library commits them",
+        written=True,
+    ),
     Workload("admin", "an administrator makes, changes and deletes topics"),
 )
 """All of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,10 @@ EXTRAS: Final = {
 """PyPI's name -> what it needs to read every compression, if that is not in it."""
 
 
+OLD: Final = {"confluent-kafka": ((2, 0), "3.9")}
+"""PyPI's name -> releases before this one run on that Python: they have no wheels for newer ones."""
+
+
 def python_program(package: str, name: str, version: str) -> Program:
     """The program in `programs/` of that name, with a release of a package on PyPI. Raises
     UnavailableClientError."""
@@ -32,11 +37,14 @@ def program(python: Path, name: str) -> Program:
 
 def _venv(package: str, version: str) -> Path:
     """The Python of a venv with that release; made where there is none yet. Raises UnavailableClientError."""
-    running = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    running, base = f"{sys.version_info[0]}.{sys.version_info[1]}", sys.executable
+    first, old = OLD.get(package, ((0,), ""))
+    if tuple(int(part) for part in re.findall(r"\d+", version)) < first:
+        running, base = old, f"python{old}"
     with folder(f"{package}-{version}-python{running}") as place:
         python, done = place / "bin" / "python", place / "done"
         if not done.exists():
-            run(f"no venv for {package} {version}", [sys.executable, "-m", "venv", str(place)])
+            run(f"no venv for {package} {version}", [base, "-m", "venv", str(place)])
             wanted = f"{package}{EXTRAS.get(package, '')}=={version}"
             install = [str(python), "-m", "pip", "install", "--quiet", wanted]
             run(f"{package} {version} can't be installed", install)

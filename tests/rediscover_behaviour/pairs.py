@@ -24,6 +24,9 @@ PAIRS: Final[tuple[Pair, ...]] = (
     # after a possibly persisted error the next sequence number is expected as if it had been persisted
     Pair("librdkafka#4438", "confluent-kafka@2.2.0", "confluent-kafka@2.3.0",
          "idempotent", "produce-timed-out", "fails"),
+    # offsets that are stored when a partition is another's are committed once it comes back
+    Pair("librdkafka#2782", "confluent-kafka@1.8.2", "confluent-kafka@1.9.0",
+         "stored-offsets", "late-join", "duplicates"),
     # a large batch is cut at retry, where the backoff of some of its records is not over
     Pair("librdkafka#4736", "confluent-kafka@2.4.0", "confluent-kafka@2.5.0",
          "burst", "slow-acknowledgements", "fails"),

@@ -18,7 +18,7 @@ def assign(work: Work) -> int:
     reader.assigned(places)
     try:
         while missing.goes_on():
-            _read(work, consumer, reader, missing)
+            read(work, consumer, reader, missing)
     finally:
         consumer.close()
     return work.records
@@ -53,8 +53,8 @@ def _member(work: Work, missing: Missing, name: str, **own: Any) -> None:
     try:
         consumer.subscribe([work.topic], on_assign=lambda _, places: reader.assigned(places))
         while missing.goes_on():
-            if _read(work, consumer, reader, missing):
-                _commit(work, consumer)
+            if read(work, consumer, reader, missing):
+                commit(work, consumer)
     finally:
         consumer.close()
 
@@ -79,8 +79,8 @@ def make_consumer(work: Work, reader: Reader, **own: Any) -> Any:
         raise
 
 
-def _read(work: Work, consumer: Any, reader: Reader, missing: Missing) -> list[Any]:
-    """What came, told."""
+def read(work: Work, consumer: Any, reader: Reader, missing: Missing) -> list[Any]:
+    """What came, told, and missing no more."""
     found = [one for one in consumer.consume(work.at_once, timeout=0.1) if not one.error()]
     for one in found:
         reader.consumed(one.topic(), one.partition(), one.offset(), one.value())
@@ -88,7 +88,8 @@ def _read(work: Work, consumer: Any, reader: Reader, missing: Missing) -> list[A
     return found
 
 
-def _commit(work: Work, consumer: Any) -> None:
+def commit(work: Work, consumer: Any) -> None:
+    """Commit what was read, or stored, and tell of it."""
     try:
         committed = consumer.commit(asynchronous=False)
     except KafkaException:  # it was not committed: it may come again

@@ -54,12 +54,13 @@ PARTS = {
     "cooperative": "reading",
     "consumer-protocol": "reading",
     "share-group": "reading",
+    "stored-offsets": "storing",
     "read-process-write": "copying",
     "admin": "administering",
 }
 """Workload -> the module NAME_... that has it, where the library offers it."""
 
-Teller = Callable[[BaseException], dict[str, Any] | None]
+Teller = Callable[[BaseException], "dict[str, Any] | None"]
 
 _over = threading.Event()
 _background: list[dict[str, Any]] = []

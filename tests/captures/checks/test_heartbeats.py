@@ -215,6 +215,8 @@ def test_that_a_silence_had_the_member_removed_is_told_though_the_silence_was() 
 
 def test_a_heartbeat_may_be_under_way_on_another_connection() -> None:
     assert found("heartbeats", new_beat(0, 0), commit(12 * S, connection=2)) == []
+    assert found("heartbeats", join(0), commit(12 * S, connection=2)) == []
+    assert len(found("heartbeats", join(0), commit(12 * S))) == 1
 
 
 def test_a_member_that_was_removed_for_its_silence() -> None:
