@@ -44,7 +44,7 @@ LACKS: Final = {
     RUST: {"share-group"},
     STREAMS: {one.name for one in WORKLOADS if not one.runs} - {"read-process-write"},
 }
-"""What libraries do not offer; Java offers all but `stored-offsets`, which only confluent-kafka's program does."""
+"""What libraries do not offer. Java offers all but `stored-offsets`, which confluent-kafka alone does."""
 
 
 @pytest.mark.needs_apache("4.3.1")
