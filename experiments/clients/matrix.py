@@ -166,7 +166,11 @@ class Matrix:
         except (OSError, LogError, HistoryError, BootError, UnavailableError) as problem:
             found = Verdict(word="not run", why=" ".join(str(problem).split()))
         else:
-            found = verdict(workload, control, trials) if scenario else _control(workload, trials)
+            if scenario:
+                fatal = scenario.about is not None and scenario.about.fatal
+                found = verdict(workload, control, trials, fatal=fatal)
+            else:
+                found = _control(workload, trials)
         return self._over(about, found, trials)
 
     def _over(self, about: dict[str, str], found: Verdict, trials: list[Trial]) -> Cell:

@@ -83,13 +83,16 @@ class Verdict(Settings):
     busy: bool = False
 
 
-def verdict(workload: Workload, control: Sequence[Trial], trials: Sequence[Trial]) -> Verdict:
-    """The judgement. control: trials without faults, which must be fine: see `healthy`."""
+def verdict(
+    workload: Workload, control: Sequence[Trial], trials: Sequence[Trial], *, fatal: bool = False
+) -> Verdict:
+    """The judgement. control: trials without faults, which must be fine: see `healthy`. fatal: whether a
+    healthy client may fail (`About.fatal`)."""
     usual = median(one.seconds for one in control)
     met = [one for one in trials if one.fired]
     if not met:
         return Verdict(word="not met")
-    seen = [_seen(workload, usual, one) for one in met]
+    seen = [_seen(workload, usual, one, fatal) for one in met]
     worst = max(seen, key=lambda each: each.badness)
     return Verdict(
         word=worst.word,
@@ -114,7 +117,7 @@ def healthy(workload: Workload, control: Sequence[Trial]) -> str:
     return ""
 
 
-def _seen(workload: Workload, usual: float, one: Trial) -> Seen:
+def _seen(workload: Workload, usual: float, one: Trial, fatal: bool = False) -> Seen:
     """The worst of one trial."""
     if one.code is None:
         return Seen("stuck", f"had not ended after {one.seconds:.0f} s")
@@ -131,7 +134,7 @@ def _seen(workload: Workload, usual: float, one: Trial) -> Seen:
     if one.raised.startswith(GAVE_UP):
         seen.append(Seen("stuck", one.raised.partition(": ")[2]))
     elif one.raised:
-        seen.append(Seen("fails", one.raised))
+        seen.append(Seen("fails", one.raised, not fatal))
     beyond = one.seconds - usual - one.fault_ms / 1000
     if beyond > SLOW:
         seen.append(Seen("slow", f"took {beyond:.1f} s longer than the fault"))

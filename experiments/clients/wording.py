@@ -19,6 +19,8 @@ def said(cell: Cell) -> str:
     >>> made = {"client": "c", "workload": "w", "scenario": "s", "broker": "embedded"}
     >>> said(Cell(**made, verdict=Verdict(word="duplicates", times=2, of=3, promised=False)))
     'duplicates 2 of 3 (not promised)'
+    >>> said(Cell(**made, verdict=Verdict(word="fails", times=3, of=3, promised=False)))
+    'fails (as it may)'
     """
     found = cell.verdict
     if found.word in UNJUDGED:
@@ -28,7 +30,9 @@ def said(cell: Cell) -> str:
         text += f" {found.times} of {found.of}"
     if found.word == "slow":
         text += f" +{found.slower_ms / 1000:.1f} s" + (" (busy machine)" if found.busy else "")
-    return text if found.promised else f"{text} (not promised)"
+    if found.promised:
+        return text
+    return f"{text} (as it may)" if found.word == "fails" else f"{text} (not promised)"
 
 
 def kind(cell: Cell) -> Literal["fine", "slow", "open", "bad"]:

@@ -110,6 +110,8 @@ class About(Settings):
     """What goes wrong, and where in the world it does."""
     healthy: str
     """What a client does that copes with it; anything else is worth a look."""
+    fatal: bool = False
+    """Whether it may be that its application is told an error, for good."""
     needs: str = ""
     """What must be there for the rules to have something to do: a group, transactions, a version."""
     sources: Annotated[tuple[str, ...], Field(strict=False)] = ()

@@ -49,6 +49,15 @@ def test_the_word_is_of_the_worst_that_was_seen(about: dict[str, Any], word: str
     assert verdict(PRODUCE, CONTROL, [trial(**about)]).word == word
 
 
+def test_who_may_fail_is_not_blamed_for_it() -> None:
+    failed = [trial(raised="X: fenced")]
+    told = verdict(PRODUCE, CONTROL, failed, fatal=True)
+    assert (told.word, told.promised) == ("fails", False)
+    assert verdict(PRODUCE, CONTROL, failed).promised
+    lost = verdict(PRODUCE, CONTROL, [trial(raised="X: fenced", findings=(LOST,))], fatal=True)
+    assert (lost.word, lost.promised) == ("lost", True)
+
+
 def test_duplicates_are_no_fault_of_who_did_not_promise_otherwise() -> None:
     plain = verdict(PRODUCE, CONTROL, [trial(findings=(TWICE,))])
     assert (plain.word, plain.promised) == ("duplicates", False)
