@@ -62,6 +62,7 @@ class Row(TypedDict):
     connection: int
     client_address: str
     client_id: str | None
+    user: str | None
     broker: int | None
     api: str
     key: int

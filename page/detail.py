@@ -28,6 +28,7 @@ SUMMARY: Final = (
     "connection",
     "client_address",
     "client_id",
+    "user",
     "broker",
     "api",
     "key",

@@ -132,6 +132,7 @@ class _Flow:
         self.writer = writer
         self._masking = masking
         self._written: Counter[Direction] = Counter()
+        self._user: str | None = None
 
     def write(self, exchange: Exchange, direction: Direction, ts: int) -> None:
         """The next frame of a direction."""
@@ -143,6 +144,8 @@ class _Flow:
             comment["rules"] = list(exchange.rules)
         if direction == "request" and exchange.sasl:
             comment["sasl"] = exchange.sasl
+        if direction == "request" and exchange.user != self._user:
+            comment["user"] = self._user = exchange.user
         if hashes := {**exchange.payload.get(direction, {}), **masked.payload}:
             comment["payload"] = hashes
         if direction == _last(exchange) and exchange.latency_ms is None:

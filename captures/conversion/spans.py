@@ -39,6 +39,8 @@ class Spans:
     """Places in front of which frames are missing."""
     begun: dict[int, int] = field(default_factory=dict)
     """By place: `Exchange.begun` of responses."""
+    users: dict[int, str | None] = field(default_factory=dict)
+    """By place: `Exchange.user` of requests that are wanted, where it is another than of the one before."""
     _runs: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     """(place, ordinal): from there on they count alike."""
     _skipped: int = 0

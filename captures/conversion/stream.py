@@ -152,6 +152,9 @@ class Stream:
         changes = self.sliced or not self.hiding.clean
         if changes and self._hidden(verdict) == UNREADABLE:
             facts["unreadable"] = True  # asterisks may read as a header
+        if changes and self.direction == "request" and place in self.spans.users:
+            # the token that names him is hidden, or left out
+            facts["user"] = self.spans.users[place]
         if self.sliced:
             facts |= self._otherwise_unknown(place, verdict)
         if facts:

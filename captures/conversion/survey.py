@@ -44,6 +44,8 @@ class Survey:
     """Key and version of frames in which something is to be hidden: the verdict on them is MASKED and
     the place in this list."""
     _openings: Counter[int] = field(default_factory=Counter)
+    _users: dict[tuple[int, int], str | None] = field(default_factory=dict)
+    """The user of the last request that is wanted, by connection and its opening."""
     _kinds: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def read(self, events: Iterable[Event]) -> Conversations:
@@ -90,7 +92,11 @@ class Survey:
         opening = self._openings[number]
         if exchange.request_place >= 0:
             verdict = self._verdict(exchange, "request") if wanted else DROPPED
-            self.arrived[number, opening, "request"].verdicts[exchange.request_place] = verdict
+            spans = self.arrived[number, opening, "request"]
+            spans.verdicts[exchange.request_place] = verdict
+            if wanted and exchange.user != self._users.get((number, opening)):
+                self._users[number, opening] = exchange.user
+                spans.users[exchange.request_place] = exchange.user
         verdict = self._verdict(exchange, "response") if wanted else DROPPED
         if exchange.response_place >= 0:
             spans = self.arrived[number, opening, "response"]

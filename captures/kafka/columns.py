@@ -14,6 +14,10 @@ COLUMNS: Final = (
     ("connection", "number of the client's connection"),
     ("client_address", "the client's ip:port"),
     ("client_id", "the client id in the request's header, or null"),
+    (
+        "user",
+        "who was authenticated when the request came, or null: nobody, or nobody who could be told",
+    ),
     ("broker", "node id of the broker, or null while it is not known"),
     ("api", "name of the API, or `key N` if it is unknown"),
     ("key", "key of the API; -1 for a raw SASL token, -3 for a header that can't be read"),

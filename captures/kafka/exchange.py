@@ -102,6 +102,8 @@ class Exchange:
     """What else there is to say: "no response (acks=0)", "dropped", "connection closed" ..."""
     sasl: str = ""
     """What is known of an authentication: mechanism, user, outcome; never a secret."""
+    user: str | None = None
+    """Who was authenticated when the request came; None: nobody, or nobody who could be told."""
     payload: dict[str, dict[str, str]] = field(default_factory=dict)
     """By direction and path: hashes that stand for a payload which was taken out, see
     `barnabas.captures.writing.masking`."""

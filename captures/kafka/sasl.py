@@ -38,6 +38,11 @@ def user_of(mechanism: str, token: bytes) -> str:
     return shorten(printable(name), NAME)
 
 
+def name_of_user(said: object) -> str | None:
+    """What a capture says of the user, if that is a name."""
+    return shorten(printable(said), NAME) if isinstance(said, str) and said else None
+
+
 def _attribute(parts: list[str], name: str) -> str:
     """The value of `n=...` (after the two fields of the GS2 header), with its escapes undone."""
     for part in parts[1:]:
@@ -68,6 +73,8 @@ class Sasl:
     user: str = ""
     times: int = 0
     """How often it succeeded."""
+    authenticated: str | None = None
+    """Whom it last succeeded for; None: it did not yet, or for somebody who could not be told."""
     _asked: str = ""
 
     @property
@@ -111,6 +118,7 @@ class Sasl:
         elif self.mechanism not in ("PLAIN", "OAUTHBEARER") and not lifetime_ms:
             return "token"  # whether it is the last one is for those to know who can read it
         self.times += 1
+        self.authenticated = self.user or None
         again = " again" if self.times > 1 else ""
         life = f" for {lifetime_ms / 1000:g} s" if lifetime_ms else ""
         return f"authenticated{again}{life}"

@@ -2,8 +2,8 @@
 
 `goes_on` in the comment of a flow has `seq`: the sequence numbers with which it goes on, of both ends.
 The arrived flow may have `frames`, by direction: [number, bytes]: the frame of that number begins behind so
-many bytes more, and those end one that began before. And `waiting`: [correlation id, key, version] of
-requests that wait for their responses. See `barnabas.proxy.connection.snapshot`.
+many bytes more, and those end one that began before; `waiting`: [correlation id, key, version] of requests
+that wait for their responses; and `user`: who is authenticated. See `barnabas.proxy.connection.snapshot`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class Introduction(NamedTuple):
     """A flow as it goes on."""
 
     comment: dict[str, Any]
-    """What is said of the flow itself, and `frames` (numbers of the first frames, by direction) and
-    `waiting` if they are known."""
+    """What is said of the flow itself, and `frames` (numbers of the first frames, by direction), `waiting`
+    and `user` if they are known."""
     seq: tuple[int, int]
     rest: dict[Direction, int]
     """Bytes that end a frame which began before; a direction that is not in it is not known."""
@@ -49,6 +49,8 @@ def introduction(comment: Mapping[str, Any]) -> Introduction | None:
         about["frames"] = {way: number for way, (number, _) in known.items()}
     if isinstance(said.get("waiting"), list):
         about["waiting"] = said["waiting"]
+    if isinstance(said.get("user"), str):
+        about["user"] = said["user"]
     first, second = said["seq"]
     rest = {way: size for way, (_, size) in known.items()}
     return Introduction(about, (first % MODULUS, second % MODULUS), rest)

@@ -16,7 +16,7 @@ export function Detail({number}) {
   const close = html`<button class="aside" aria-label="Close" title="key Escape" onClick=${() => set({opened: false})}>×</button>`;
   if (!found) return html`<p>…</p>`;
   if (found.problem) return html`${close}<p class="problem">${plain(found.problem)}</p>`;
-  const about = [`#${found.number}`, found.client_id || found.client_address, `connection ${found.connection}`,
+  const about = [`#${found.number}`, found.client_id || found.client_address, found.user && `user ${found.user}`, `connection ${found.connection}`,
     `correlation id ${found.correlation_id}`, found.latency_ms !== null && `${ms(found.latency_ms)} ms`,
     found.broker_ms !== null && `${ms(found.broker_ms)} ms of them the broker's`, found.error, found.note, found.sasl];
   return html`<article>${close}<button class="aside" title="key m" onClick=${() => set({likeThis: number})}>Messages like this …</button>

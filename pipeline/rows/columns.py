@@ -74,6 +74,11 @@ EXCHANGES: Final = (
     Column("server_address", "string", "where the client connected, as ip:port"),
     Column("client_id", "string", "the client id in the request's header, or null"),
     Column(
+        "user",
+        "string",
+        "who was authenticated when the request came, or null: nobody, or nobody who could be told",
+    ),
+    Column(
         "software",
         "string",
         "name and version as the connection's ApiVersions request has them, or null",

@@ -43,7 +43,7 @@ ATTRIBUTES: Final[dict[str, Callable[[Exchange], Any]]] = {
             *("connection", "ordinal", "client_address", "server_address", "client_id"),
             *("api", "key", "version", "correlation_id", "request_size", "response_size"),
             *("latency_ms", "broker_ms", "note", "request_packet", "response_packet"),
-            *("sasl", "losses", "request_body", "response_body"),
+            *("sasl", "user", "losses", "request_body", "response_body"),
             *("request_place", "response_place"),
         )
     },
@@ -176,6 +176,7 @@ def exchange(row: Mapping[str, Any]) -> Exchange:
         response_body=row.get("response_body"),
         note=row["note"],
         sasl=row["sasl"],
+        user=row.get("user"),
         payload=json.loads(payload) if payload else {},
         request_packet=row["request_packet"],
         response_packet=row["response_packet"],

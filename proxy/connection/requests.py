@@ -6,12 +6,12 @@ from typing import Final
 
 from barnabas.captures.kafka.context.naming import group_of
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, UNREADABLE
+from barnabas.captures.kafka.pairing import sasl_frames
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
-from barnabas.proxy.connection.sasl import note_request
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import unsupported_version
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
@@ -93,6 +93,7 @@ class Requests:
         ingress.pending = Pending(
             0, stands_for, 0, client_id, ingress.size, now, now, opaque=True, note=note
         )
+        ingress.pending.user = self.state.sasl.authenticated
         hidden = self.state.hide("request", key if key in NAMES else stands_for, -1)
         if hidden or key == SASL_TOKEN or self.state.queues["request"].busy:
             return True
@@ -175,7 +176,7 @@ class Requests:
 
     def _sasl(self, pending: Pending, body: bytes, ordinal: int, at: int) -> None:
         """A request of an authentication: the capture says who it is, since it can't show the token."""
-        note_request(self.state.sasl, pending, body)
+        pending.sasl = sasl_frames.note_request(self.state.sasl, pending, body)
         if pending.sasl:
             self.actions.cut("request", at, {"frame": ordinal, "sasl": pending.sasl})
 
@@ -215,7 +216,9 @@ class Requests:
         client_id = (
             self.state.client_id
         )  # the one in the header, see `_identify`: kept once for all
-        return Pending(head.correlation_id, head.key, head.version, client_id, size, now, now)
+        pending = Pending(head.correlation_id, head.key, head.version, client_id, size, now, now)
+        pending.user = self.state.sasl.authenticated
+        return pending
 
     def _enter(self, pending: Pending) -> None:
         self.state.pairing.sent(pending)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from barnabas.captures.kafka.exchange import SASL_TOKEN, body_version
+from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.notes import PASSED_OVER, REPEATED
+from barnabas.captures.kafka.pairing import sasl_frames
 from barnabas.captures.kafka.pairing.in_flight import Pending
+from barnabas.captures.kafka.wording import arrow
 from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Left
@@ -15,10 +17,9 @@ from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.requests import ADDRESSES, UNREAD
-from barnabas.proxy.connection.sasl import note_response
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.edits.edits import edit_response, needs_body
-from barnabas.proxy.fastpath.plan import SASL, code, skimmable
+from barnabas.proxy.fastpath.plan import code, skimmable
 from barnabas.proxy.fastpath.prefix_cache import unmatched_sizes
 from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import Decision
@@ -158,10 +159,12 @@ class Responses:
         decisions: list[Decision] = []
         start, unread = _body(frame, pending)
         offset = 4 + start
-        if pending.key in SASL or pending.key == SASL_TOKEN:
-            outcome = note_response(state.sasl, pending, frame[offset:])
+        if pending.key in sasl_frames.KEYS:
+            outcome = sasl_frames.note_response(state.sasl, pending, frame[offset:])
             if outcome:
-                self.actions.cut("response", at, {"frame": ordinal, "sasl": outcome})
+                pending.sasl = arrow(pending.sasl, outcome)
+                said = {"frame": ordinal, "sasl": outcome, "user": state.sasl.authenticated}
+                self.actions.cut("response", at, said)
         if not pending.opaque:
             outgoing.response_body = frame[offset:]
             if ordinal < 0:

@@ -17,8 +17,8 @@ _SIZE: Final = 4
 
 
 def snapshot(connection: Connection, kept: Mapping[Direction, int]) -> dict[str, Any]:
-    """`frames` and `waiting`, as `captures.tcp.mid_stream` reads them. `kept`: bytes that came and are not
-    written yet."""
+    """`frames`, `waiting` and `user`, as `captures.tcp.mid_stream` reads them. `kept`: bytes that came and
+    are not written yet."""
     frames = {way: _next(connection, way, size) for way, size in kept.items()}
     waiting = connection.state.pairing.waiting
     listed = [
@@ -29,6 +29,7 @@ def snapshot(connection: Connection, kept: Mapping[Direction, int]) -> dict[str,
     return {
         "frames": {way: place for way, place in frames.items() if place is not None},
         "waiting": listed,
+        "user": connection.state.sasl.authenticated,
     }
 
 

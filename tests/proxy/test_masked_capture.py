@@ -152,6 +152,7 @@ def test_tokens_and_what_stands_around_them(
         "PLAIN alice → authenticated again for 10 s",
         "",
     ]
+    assert [one.user for one in decoded] == [None, None, "alice", "alice", "alice", "alice"]
     if observed:
         assert shown(decoded) == shown(actor.done)
 

@@ -22,6 +22,7 @@ from barnabas.captures.kafka.framing.stream_framing import (
     facts_of,
     head_of,
 )
+from barnabas.captures.kafka.pairing import sasl_frames
 from barnabas.captures.kafka.pairing.captured_requests import (
     altered,
     body_of_response,
@@ -33,6 +34,7 @@ from barnabas.captures.kafka.pairing.captured_requests import (
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.fast_pairing import FastPairing
 from barnabas.captures.kafka.pairing.in_flight import LIMIT, Pairing, Pending
+from barnabas.captures.kafka.sasl import Sasl, name_of_user
 from barnabas.captures.kafka.wording import arrow
 from barnabas.captures.tcp.events import Chunk, FlowName, Opened
 from barnabas.captures.tcp.mid_stream import first_frames, waiting
@@ -68,6 +70,9 @@ class Conversation:
         proxied = "broker" in opened.comment  # else one place is known that messages passed
         self._connection = self.number, client, broker, opened.server, proxied
         self._fast = FastPairing(*self._connection, self.pairing)
+        self._sasl = None if proxied else Sasl()
+        """What is known of the client's authentication; None: the proxy, which hides tokens, says it."""
+        self._fast.user = name_of_user(opened.comment.get("user"))
         self._raw_tokens = False
         self._cut_off = False
         self._answered = False
@@ -189,11 +194,14 @@ class Conversation:
         unreadable = head is None or facts.get("unreadable") is True
         if head is None or unreadable or (token and not known_version(head.key, head.version)):
             self.undecoded += not token
-            self.pairing.sent(opaque_request(frame, SASL_TOKEN if token else UNREADABLE))
+            opaque = opaque_request(frame, SASL_TOKEN if token else UNREADABLE)
+            self._authenticates(opaque, frame.data, facts)
+            self.pairing.sent(opaque)
             return None
         self._raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
         self.undecoded += not known_version(head.key, head.version)
         pending = captured_request(frame, head)
+        self._authenticates(pending, pending.body or b"", facts)
         left, note = facts.get("left"), facts.get("note", "")
         if left in ("later", "never"):
             pending.sent = 0
@@ -205,7 +213,7 @@ class Conversation:
         elif left == "never":
             return self._without_response(pending, note=note)
         else:
-            if not self._raw_tokens and known_version(head.key, head.version):
+            if head.key not in sasl_frames.KEYS and known_version(head.key, head.version):
                 self._fast.learn(frame.data, head)
             if head.acks == 0:
                 return self._without_response(pending, note=notes.UNANSWERED)
@@ -213,6 +221,18 @@ class Conversation:
             if left == "changed":
                 self._changed[frame.ordinal] = pending
         return None
+
+    def _authenticates(self, pending: Pending, body: bytes, facts: Mapping[str, Any]) -> None:
+        """A request: who sends it, and if it is one of an authentication, what it says."""
+        self._told(facts)  # where his authentication was left out of the capture
+        pending.user = self._fast.user
+        if self._sasl is not None and pending.key in sasl_frames.KEYS:
+            sasl_frames.note_request(self._sasl, pending, body)
+
+    def _told(self, facts: Mapping[str, Any]) -> None:
+        """Who is authenticated, if the capture says it of a frame."""
+        if "user" in facts:
+            self._fast.user = name_of_user(facts["user"])
 
     def _request_left(self, frame: CapturedFrame) -> Exchange | None:
         number = number_of(frame)
@@ -252,6 +272,7 @@ class Conversation:
         opaque = bool(waiting) and waiting[0].opaque
         correlation_id = None if opaque else int.from_bytes(frame.data[:4], signed=True)
         facts = facts_of(frame)
+        self._told(facts)
         if facts.get("note") == notes.REPEATED:
             return None
         # out of turn is no fault here: what left late may stand behind others of the same chunk
@@ -270,6 +291,10 @@ class Conversation:
         if isinstance(begun, int) and 0 <= begun <= frame.ts:
             pending.begun = begun  # what came before it was left out of the capture
         pending.sasl = arrow(pending.sasl, facts.get("sasl", ""))
+        if self._sasl is not None and pending.key in sasl_frames.KEYS:
+            body = frame.data[body_of_response(frame.data, pending) :]
+            sasl_frames.note_response(self._sasl, pending, body)
+            self._fast.user = self._sasl.authenticated
         left = facts.get("left")
         if left in ("later", "changed"):
             self._responses[frame.ordinal] = (pending, frame)

@@ -57,6 +57,7 @@ def build_exchange(
         response_body,
         f"{pending.note}; {note}" if pending.note and note else pending.note or note,
         pending.sasl,
+        pending.user,
         hashes,
         pending.packet,
         packet,

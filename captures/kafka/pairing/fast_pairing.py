@@ -56,7 +56,7 @@ class _Kind(NamedTuple):
 class FastPairing:
     """What the hot path knows of a connection."""
 
-    __slots__ = ("_connection", "_kinds", "_pairing")
+    __slots__ = ("_connection", "_kinds", "_pairing", "user")
 
     def __init__(
         self,
@@ -70,6 +70,8 @@ class FastPairing:
         self._connection = number, client, broker, server, proxied
         self._pairing = pairing
         self._kinds: dict[int, _Kind] = {}
+        self.user: str | None = None
+        """Who is authenticated."""
 
     def learn(self, frame: bytes, head: RequestHead) -> None:
         """From now on requests that begin like this one are as usual."""
@@ -96,7 +98,7 @@ class FastPairing:
         found: list[Exchange] = []
         _, _, _, ts, data, _, packet = chunk
         find, enter = self._kinds.get, self._pairing.waiting.append
-        ordinal, place = framing.ordinal, framing.found
+        ordinal, place, user = framing.ordinal, framing.found, self.user
         # positions count from the first byte of `data`: a frame that has begun is before it
         end, large = len(data), max(len(data) // _SHARE, _SMALL)
         head, before = (begun, len(begun)) if begun else (data, 0)
@@ -121,6 +123,8 @@ class FastPairing:
                 else:
                     pending.uncut = uncut
                 head, before, last = data, 0, end - _SAME
+            if user:
+                pending.user = user
             pending.packet = packet
             pending.ordinal = ordinal
             pending.request_place = place

@@ -41,6 +41,8 @@ class Pending:
     at a time, so it can't have begun with this one earlier."""
     sasl: str = ""
     """What is known of an authentication, see `Exchange.sasl`."""
+    user: str | None = None
+    """See `Exchange.user`."""
     payload: dict[str, str] | None = None
     """Hashes in place of the request's payload, if it was taken out of a capture."""
     packet: int = 0

@@ -173,6 +173,23 @@ def test_secrets_of_others_are_overwritten(tmp_path: Path) -> None:
         assert rows(out) == rows(path)
 
 
+def test_who_was_authenticated_stays_known(tmp_path: Path) -> None:
+    """Where the token that says it is hidden, and where it is left out."""
+    said: list[Said] = [
+        ("request", request(1, 17, 1, mechanism="PLAIN")),
+        ("response", response(1, 17, 1, mechanisms=["PLAIN"])),
+        ("request", request(2, 36, 2, auth_bytes=TOKEN)),
+        ("response", response(2, 36, 2)),
+        *talk(3, 1),
+    ]
+    path = others(tmp_path / "f", said)
+    whole = converted(path, tmp_path / "whole.pcapng")
+    part = converted(whole, tmp_path / "part.pcapng", Wanted(only="user == 'alice'"))
+    assert rows(whole) == rows(path)
+    assert rows(part) == rows(path, "user == 'alice'") != []
+    assert b"hunter2" not in whole.read_bytes()
+
+
 @pytest.mark.parametrize("size", [14, 12_000])
 def test_raw_tokens_are_overwritten_and_stay_tokens(tmp_path: Path, size: int) -> None:
     """So many asterisks would read as the header of a request."""

@@ -26,6 +26,7 @@ def test_user_and_times(observed: bool, chunks: Chunks) -> None:
         actor.ask(request("SaslAuthenticate", 2, auth_bytes=TOKEN), chunks)
         actor.answer(response("SaslAuthenticate", 2), chunks)
         assert (sasl.who, sasl.times) == ("PLAIN alice", again)
+    assert [exchange.user for exchange in actor.done] == [None, None, "alice", "alice"] * observed
 
 
 def test_a_refusal_is_not_an_authentication() -> None:
@@ -37,6 +38,9 @@ def test_a_refusal_is_not_an_authentication() -> None:
     assert actor.connection.state.sasl.times == 0
     assert actor.done[-1].sasl == "PLAIN alice → refused: no\N{REPLACEMENT CHARACTER}[2J"
     assert "hunter2" not in str(actor.done[-1].row())
+    actor.ask(request("Heartbeat", 3, group_id="g", generation_id=1, member_id="m"))
+    actor.answer(response("Heartbeat", 3))
+    assert actor.done[-1].user is None
 
 
 def test_control_names_the_user() -> None:

@@ -88,10 +88,11 @@ def exchanges(*paths: Path) -> list[Exchange]:
     return list(Conversations().exchanges(CaptureReader(*paths)))
 
 
-def mark(exchange: Exchange) -> tuple[int, int, bytes | None, bytes | None]:
+def mark(exchange: Exchange) -> tuple[int, int, str | None, bytes | None, bytes | None]:
     return (
         exchange.ordinal,
         exchange.correlation_id,
+        exchange.user,
         exchange.request_body,
         exchange.response_body,
     )
