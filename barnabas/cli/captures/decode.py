@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from barnabas.captures.kafka.exchange import with_bodies
 from barnabas.captures.kafka.frames import SeenFrame, frames
@@ -16,7 +18,13 @@ from barnabas.cli.console.options import Bodies, blob_of
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.parsing import parse_filter
 from barnabas.plural import plural
-from barnabas.trouble import FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+
+if TYPE_CHECKING:
+    from barnabas.cli.traces.exporter import Exporter
+
+LONGEST: Final = 10.0
+"""Seconds that a collector is given for the last spans."""
 
 
 def decode(
@@ -29,12 +37,13 @@ def decode(
     keys: KeyLog | None = None,
     draft: str | None = None,
     bodies: Bodies | None = None,
+    otlp: str | None = None,
     output: Output | None = None,
 ) -> int:
     """Print the exchanges of captures (those that meet `only`), or their frames; returns the exit code.
 
     quiet: whether lines that say nothing are left out; None: on a terminal, where nothing is filtered.
-    draft: what is spoken in them, if their scenario does not say it.
+    draft: what is spoken in them, if their scenario does not say it. otlp: where spans of them go.
     Raises Trouble for a file that can't be read, or a condition that can't be meant.
     """
     output = output or Output()
@@ -45,6 +54,7 @@ def decode(
         output.passes = parse_filter(only, output.context.topics)
     if not (as_json or frames_only):
         output.fold(quiet)
+    exporter = None if otlp is None else _exporting(otlp, output)
     capture = opened(*paths, keys=keys, context=output.context)
     dialect = spoken(capture, draft)
     progress = bar(output, "decoding")
@@ -65,6 +75,10 @@ def decode(
         with output.batches():
             for exchange in read(capture, capture.learn(map(with_bodies, found)), output, upto):
                 show(exchange)
+    dropped = []
+    if exporter is not None:
+        exporter.close(LONGEST)
+        dropped = exporter.remarks()
     for remark in (*remarks(capture, dialect), *left_over(capture.conversations)):
         output.note(remark)
     if output.hidden:
@@ -76,7 +90,17 @@ def decode(
         output.note(f"{plural(undecoded, 'frame')} undecodable or without a request")
     if output.too_large:
         output.note(f"{plural(output.too_large, 'exchange')} with a body too large to decode")
-    return FINE
+    for remark in dropped:
+        output.note(remark)
+    return COULD_NOT_RUN if dropped else FINE
+
+
+def _exporting(otlp: str, output: Output) -> Exporter:
+    from barnabas.cli.traces.exporter import Exporter, InTurn  # the SDK takes its time to load
+
+    exporter = Exporter(otlp, output.note, InTurn)
+    output.passed = partial(exporter.exchange, context=output.context)
+    return exporter
 
 
 def _text(frame: SeenFrame) -> str:

@@ -10,6 +10,7 @@ import typer
 from barnabas.cli.captures.files import capture_path
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.options import Filter, JsonBodies, JsonBytes, QuietFetches, TlsKeys
+from barnabas.cli.traces.options import Otlp, endpoint_of
 from barnabas.trouble import Trouble
 
 DECODE_EXAMPLES: Final = (
@@ -17,6 +18,7 @@ DECODE_EXAMPLES: Final = (
     "  barnabas decode run.pcapng --json | jq .request\n\n"
     "  barnabas decode broker1.pcap.gz broker2.pcap.gz\n\n"
     "  barnabas decode run.pcapng --filter \"api == 'Produce' && latency_ms > 100\"\n\n"
+    "  barnabas decode run.pcapng --otlp http://localhost:4318\n\n"
     "  barnabas decode --request '0003 0001 00000007 0001 61 ffffffff'\n\n"
     "  xxd -p response.bin | barnabas decode --response - --api Fetch --api-version 11"
 )
@@ -50,6 +52,7 @@ def decode_command(
     only: Filter = None,
     quiet_fetches: QuietFetches = None,
     tls_keys: TlsKeys = None,
+    otlp: Otlp = None,
     request: Annotated[
         str | None, typer.Option(metavar="HEX", help="Decode one request in hex; - reads stdin.")
     ] = None,
@@ -78,6 +81,8 @@ def decode_command(
 
         if quiet_fetches and (as_json or frames):
             raise Trouble("--quiet-fetches applies to lines of exchanges: omit --json and --frames")
+        if otlp is not None and frames:
+            raise Trouble("--otlp sends spans of exchanges: omit --frames")
         keys = read_keys(tls_keys)
         raise typer.Exit(
             decode(
@@ -89,6 +94,7 @@ def decode_command(
                 keys=keys,
                 draft=draft,
                 bodies=bodies,
+                otlp=None if otlp is None else endpoint_of(otlp),
             )
         )
     from barnabas.cli.captures.decode_hex import Asked, decode_hex
@@ -99,6 +105,7 @@ def decode_command(
         ("--quiet-fetches", quiet_fetches),
         ("--tls-keys", tls_keys),
         ("--bodies", bodies),
+        ("--otlp", otlp),
     ):
         if value is not None:
             raise Trouble(f"{option} applies to a capture file")

@@ -20,6 +20,7 @@ from barnabas.cli.console.options import (
 )
 from barnabas.cli.proxy import options as given
 from barnabas.cli.scenarios.reading import read_scenario, scenario_file
+from barnabas.cli.traces.options import Otlp, endpoint_of
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ PROXY_EXAMPLES: Final = examples(
     "barnabas proxy -b localhost:9092 --listen localhost:0 --log json | jq .api",
     "barnabas proxy -b localhost:9092 --filter \"api == 'Produce' && latency_ms > 100\"",
     "barnabas proxy -b localhost:9092 --web   # a page to watch it, and to steer it",
+    "barnabas proxy -b localhost:9092 --otlp http://localhost:4318   # a span for each exchange",
     "barnabas proxy -b kafka.example.org:9093 --broker-tls --client-tls",
 )
 """What stands below its help."""
@@ -48,6 +50,7 @@ def proxy_command(
     no_payload: given.NoPayload = False,
     broker_tls: BrokerTls = False,
     client_tls: given.ClientTls = False,
+    otlp: Otlp = None,
     control: given.ControlPort = None,
     web: given.Web = None,
     rotate: given.Rotate = None,
@@ -114,6 +117,7 @@ def proxy_command(
             "--capture": capture,
             "--control": control,
             "--web": web,
+            "--otlp": otlp,
             "--no-payload": no_payload,
             "--advertise": advertise,
             "--broker-ports": broker_ports,
@@ -143,9 +147,9 @@ def proxy_command(
     if client_tls:
         check_name("--listen", options.listen[0])
         check_name("--advertise", options.advertise or options.listen[0])
-    if only is not None and log == given.Log.off:
+    if only is not None and log == given.Log.off and otlp is None:
         raise Trouble("--filter selects what the log shows: give it without --log off")
-    if log_wait and log == given.Log.off:
+    if log_wait and log == given.Log.off and otlp is None:
         raise Trouble("--log-wait has traffic wait for the log: give it without --log off")
     if control is not None and web is not None:
         raise Trouble("--web has the control port, too: give --web HOST:PORT without --control")
@@ -181,6 +185,7 @@ def proxy_command(
         capture_limit=None if capture_limit is None else _size(capture_limit, "--capture-limit"),
         rotation=_rotation(rotate, rotate_keep, capture),
         log=log.value,
+        otlp=None if otlp is None else endpoint_of(otlp),
         log_waits=log_wait,
         output=output,
         topics=topics,

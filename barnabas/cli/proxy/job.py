@@ -44,6 +44,8 @@ class Job:
     rotation: Rotation | None = None
     """The capture is a folder of segments."""
     log: Log = "pretty"
+    otlp: str | None = None
+    """Where a span of each exchange goes, which a reader of the live stream sends."""
     log_waits: bool = False
     """Whether traffic waits for the log, so that it has every exchange."""
     output: Output = field(default_factory=Output)
@@ -53,6 +55,11 @@ class Job:
     """Processes that carry traffic."""
     began: Callable[[str], None] = lambda _: None
     """Told where clients connect, as soon as they may."""
+
+    @property
+    def followed(self) -> bool:
+        """Whether somebody wants the exchanges of the live stream."""
+        return self.log != "off" or self.otlp is not None
 
     @property
     def supervised(self) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.printer import not_printed
+from barnabas.cli.proxy.job import Log
 from barnabas.cli.proxy.log_reader import read
 from barnabas.cli.proxy.log_stream import LogStream
 from barnabas.forking import fork
@@ -28,9 +29,12 @@ AGAIN: Final = 1.0
 class LogProcess:
     """The reader of a stream, which others may write, too; `stream` is this process' own."""
 
-    def __init__(self, output: Output, stream: LogStream, *, as_json: bool) -> None:
+    def __init__(
+        self, output: Output, stream: LogStream, log: Log, otlp: str | None = None
+    ) -> None:
         self._output = output
-        self._as_json = as_json
+        self._log = log
+        self._otlp = otlp
         self._ring = stream.ring
         self.stream = stream
         self._flushed = self._asked = 0
@@ -96,7 +100,8 @@ class LogProcess:
     def _fork(self) -> None:
         self._gone, self._heard = False, b""
         self._report, report = os.pipe()
-        main = partial(read, self._ring, self._output, self._as_json, report, self.stream.waits)
+        options = self._log, self._otlp, report, self.stream.waits
+        main = partial(read, self._ring, self._output, *options)
         self._pid = fork(main, [self._ring.woken, report], "log")
         os.close(report)
         os.set_blocking(self._report, False)

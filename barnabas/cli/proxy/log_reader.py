@@ -1,4 +1,5 @@
-"""The reader of the live log, a process of its own: prints exchanges and lines as the stream has them."""
+"""The reader of the live log, a process of its own: prints exchanges and lines as the stream has them, and
+sends spans of the exchanges."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.captures.kafka.context.id_names import names_by_id
 from barnabas.captures.kafka.exchange import Exchange
@@ -18,6 +20,10 @@ from barnabas.captures.live.reading import LiveReader, Note, RingFile
 from barnabas.captures.live.ring import Ring
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.printer import Printer
+from barnabas.cli.proxy.job import Log
+
+if TYPE_CHECKING:
+    from barnabas.cli.traces.exporter import Exporter
 
 NICE: Final = 10
 """How far the reader stands behind the traffic where both want the same core; see `stand_back`, too."""
@@ -30,23 +36,24 @@ SAY_AGAIN: Final = 5.0
 
 
 class LogReader:
-    """Shows what the ring has until it is closed. tell: what the proxy is to know, as JSON can have it.
-    behind: called now and then while much waits."""
+    """Shows what the ring has until it is closed. otlp: where spans go. tell: what the proxy is to know, as
+    JSON can have it. behind: called now and then while much waits."""
 
     def __init__(
         self,
         ring: Ring,
         output: Output,
-        as_json: bool,
+        log: Log,
+        otlp: str | None,
         tell: Callable[[dict[str, Any]], None],
         behind: Callable[[], None],
     ) -> None:
         self._ring = ring
         self._behind = behind
         self._output = output
-        self._printer = Printer(
-            output, output.learning(output.json if as_json else output.exchange)
-        )
+        shows = {"json": output.json, "pretty": output.exchange, "off": self._unseen}
+        self._printer = Printer(output, output.learning(shows[log]))
+        self._exporter = None if otlp is None else exporting(otlp, output, self._printer.say)
         self._tell = tell
         self._restarts = 0
         self._say_next = 0.0
@@ -70,15 +77,25 @@ class LogReader:
                 if self._ring.waiting > self._ring.size >> 3:
                     self._behind()
         self._write()
-        output = self._output
+        self._over()
+        if self._exporter is not None:
+            self._exporter.close()
+            self._over()  # in time or not: now it is known what the collector took
+
+    def _over(self) -> None:
+        output, exporter = self._output, self._exporter
         told = {
-            "remarks": output.remarks(),
+            "remarks": [*output.remarks(), *(exporter.remarks() if exporter else ())],
             "undecoded": output.undecoded,
             "broken": self._printer.broken,
             "unwritten": self._printer.unwritten,
             "errors": [[*kind, count] for kind, count in self._errors.items()],
         }
         self._tell({"over": told})
+
+    def _unseen(self, exchange: Exchange) -> None:
+        """An exchange that is counted, and not printed."""
+        self._output.look(exchange)
 
     def _write(self) -> None:
         """Write what was shown: nothing more is there just now, or much is shown."""
@@ -119,7 +136,21 @@ def stand_back() -> None:
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
-def read(ring: Ring, output: Output, as_json: bool, report: int, awaited: bool) -> None:
+def exporting(otlp: str, output: Output, say: Callable[[str], None]) -> Exporter:
+    """Spans of all that passes go there from now on."""
+    from barnabas.cli.traces.exporter import (
+        Exporter,
+        in_background,
+    )  # the SDK takes its time to load
+
+    exporter = Exporter(otlp, say, in_background)
+    output.passed = partial(exporter.exchange, context=output.context)
+    return exporter
+
+
+def read(
+    ring: Ring, output: Output, log: Log, otlp: str | None, report: int, awaited: bool
+) -> None:
     """In a process that was just forked: read, and tell what there is to tell on a pipe. awaited: whether
     traffic waits for it."""
     os.nice(NICE)
@@ -128,4 +159,4 @@ def read(ring: Ring, output: Output, as_json: bool, report: int, awaited: bool) 
         with contextlib.suppress(BrokenPipeError):  # the proxy was killed
             os.write(report, json.dumps(said).encode() + b"\n")
 
-    LogReader(ring, output, as_json, tell, (lambda: None) if awaited else stand_back).run()
+    LogReader(ring, output, log, otlp, tell, (lambda: None) if awaited else stand_back).run()

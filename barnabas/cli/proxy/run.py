@@ -49,7 +49,7 @@ def run_proxy(job: Job) -> int:
     capture = open_capture(job.capture, job.capture_limit, meta, job.rotation)
     # before there is a loop
     streams = Streams(job, meta, capture)
-    live = LogProcess(job.output, streams.log, as_json=job.log == "json")
+    live = LogProcess(job.output, streams.log, job.log, job.otlp)
     try:
         return run(_main(job, rules, streams, live))
     except KeyboardInterrupt:  # a second Ctrl-C while it drains

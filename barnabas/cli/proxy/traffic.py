@@ -68,7 +68,7 @@ class Streams:
 
     def of_worker(self, log: LogStream) -> list[RingWriter]:
         """What a worker writes."""
-        found = [] if self._job.log == "off" else [log.writer]
+        found = [log.writer] if self._job.followed else []
         if self.capture is not None:
             found.append(RingWriter(CaptureRingSink(self.captures)))
         if self._job.control is not None:
@@ -83,7 +83,7 @@ def in_this_process(job: Job, rules: Rules, streams: Streams) -> Traffic:
         job.options,
         rules,
         capture=streams.capture,
-        streams=[] if job.log == "off" else [streams.log.writer],
+        streams=[streams.log.writer] if job.followed else [],
         done=history.add,
         say=streams.log.line,
         topics=job.topics,

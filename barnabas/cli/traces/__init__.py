@@ -1,0 +1,1 @@
+"""Spans of exchanges, for a collector: `exporter.py` sends them, `options.py` is the option `--otlp`."""

@@ -1,0 +1,172 @@
+"""Sends spans to a collector, by OpenTelemetry's SDK.
+
+While traffic passes, a thread of its own sends them (`in_background`), and nobody waits for the collector:
+at most QUEUE spans do; of more the oldest are dropped, and counted. What it refuses, or does not take in
+time, is dropped, too. A capture waits for it instead (`InTurn`), as long as it takes spans.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.tracing.spans import Span, spans_of
+from barnabas.captures.kafka.tracing.trace_context import TraceContext
+from barnabas.plural import plural
+from barnabas.version import version
+
+QUEUE: Final = 8192
+"""Spans that wait at most."""
+
+BATCH: Final = 512
+"""Spans that are sent at once at most."""
+
+EACH_MS: Final = 500
+"""How long a span waits for others at most."""
+
+TIMEOUT: Final = 5.0
+"""Seconds until a batch is given up, attempts to send it again included."""
+
+LAST: Final = 1.0
+"""Seconds that what still waits is given in the end."""
+
+_KINDS: Final = {"client": SpanKind.CLIENT, "server": SpanKind.SERVER}
+_SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
+
+
+class Exporter:
+    """Spans to one collector, from when it is made until `close`. say: told once that it takes none."""
+
+    def __init__(
+        self,
+        endpoint: str,
+        say: Callable[[str], None],
+        sending: Callable[[SpanExporter], SpanProcessor],
+    ) -> None:
+        # what the SDK logs of each attempt would stand between the lines of the log
+        logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
+        self._endpoint = endpoint
+        self._given = 0
+        self._counting = _Counting(OTLPSpanExporter(endpoint, timeout=TIMEOUT), self._failed)
+        self._processor = sending(self._counting)
+        self._say = say
+        self._said = False
+        about = {"service.name": "barnabas", "service.version": version()}
+        self._resource = Resource.create(about)
+        self._scope = InstrumentationScope("barnabas", version())
+
+    def exchange(self, exchange: Exchange, context: Context) -> None:
+        """Send the spans of an exchange that `context` has learnt from, soon."""
+        for span in spans_of(exchange, context):
+            self._given += 1
+            self._processor.on_end(self._span(span))
+
+    def close(self, timeout: float = LAST) -> None:
+        """Send what still waits, for so many seconds."""
+        ending = threading.Thread(target=self._processor.shutdown, daemon=True)
+        ending.start()
+        ending.join(timeout)
+
+    def remarks(self) -> list[str]:
+        """How many spans the collector did not take until now, in words.
+
+        What is on its way may be counted, too.
+        """
+        if not (dropped := self._given - self._counting.taken):
+            return []
+        return [
+            f"{dropped} of {plural(self._given, 'span')} dropped: {self._endpoint} did not take them"
+        ]
+
+    def _failed(self) -> None:
+        if not self._said:
+            self._said = True
+            self._say(f"otlp: {self._endpoint} takes no spans: they are dropped and counted")
+
+    def _span(self, span: Span) -> ReadableSpan:
+        error = Status(StatusCode.ERROR, span.error) if span.error else Status()
+        return ReadableSpan(
+            span.name,
+            _context(span.context),
+            None if span.parent is None else _context(span.parent, remote=span.kind == "client"),
+            self._resource,
+            span.attributes,
+            links=[Link(_context(each, remote=True)) for each in span.links],
+            kind=_KINDS[span.kind],
+            status=error,
+            start_time=span.start,
+            end_time=span.end,
+            instrumentation_scope=self._scope,
+        )
+
+
+def in_background(exporter: SpanExporter) -> SpanProcessor:
+    """Sends spans from another thread."""
+    return BatchSpanProcessor(
+        exporter,
+        max_queue_size=QUEUE,
+        schedule_delay_millis=EACH_MS,
+        max_export_batch_size=BATCH,
+    )
+
+
+class InTurn(SpanProcessor):
+    """Sends spans before more are made, until a batch is not taken."""
+
+    def __init__(self, exporter: SpanExporter) -> None:
+        self._exporter = exporter
+        self._batch: list[ReadableSpan] = []
+        self._takes = True
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """A span is whole."""
+        self._batch.append(span)
+        if len(self._batch) >= BATCH:
+            self._send()
+
+    def shutdown(self) -> None:
+        """Send the rest."""
+        self._send()
+        self._exporter.shutdown()
+
+    def _send(self) -> None:
+        batch, self._batch = self._batch, []
+        if batch and self._takes:
+            self._takes = self._exporter.export(batch) is SpanExportResult.SUCCESS
+
+
+class _Counting(SpanExporter):
+    """Sends by another exporter, and counts what was taken. failed: called with each batch that was not."""
+
+    def __init__(self, exporter: SpanExporter, failed: Callable[[], None]) -> None:
+        self.taken = 0
+        self._exporter = exporter
+        self._failed = failed
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Send a batch."""
+        result = self._exporter.export(spans)
+        if result is SpanExportResult.SUCCESS:
+            self.taken += len(spans)
+        else:
+            self._failed()
+        return result
+
+    def shutdown(self) -> None:
+        """No more is sent."""
+        self._exporter.shutdown()
+
+
+def _context(context: TraceContext, *, remote: bool = False) -> SpanContext:
+    return SpanContext(context.trace_id, context.span_id, remote, _SAMPLED)

@@ -1,0 +1,97 @@
+"""The contexts of traces that records carry in their headers, as W3C's Trace Context has them.
+
+https://www.w3.org/TR/trace-context/#traceparent-header
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs import records
+from barnabas.specs.keys import FETCH, PRODUCE, SHARE_FETCH
+from barnabas.specs.malformed import Malformed
+
+HEADER: Final = "traceparent"
+
+RECORDS: Final = 1000
+"""Records of an exchange that are looked at."""
+
+OUTPUT: Final = 8 << 20
+"""Bytes that a batch may decompress to; a larger one is not looked into."""
+
+PLACES: Final = {
+    PRODUCE: ("request", "topic_data", "partition_data"),
+    FETCH: ("response", "responses", "partitions"),
+    SHARE_FETCH: ("response", "responses", "partitions"),
+}
+"""By API key: the body that has records, and the fields on the way to them."""
+
+_FORM: Final = re.compile(
+    rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL
+)
+_LONGEST: Final = 512
+_INVALID_VERSION: Final = b"ff"
+_FIRST_VERSION: Final = b"00"
+_SAMPLED: Final = 1
+
+
+class TraceContext(NamedTuple):
+    """A span of somebody's."""
+
+    trace_id: int
+    span_id: int
+
+
+def trace_context(header: bytes | None) -> TraceContext | None:
+    """The span that a header names; None if it is none, or was not sampled, so that nobody has it.
+
+    >>> trace_context(b"00-0000000000000000000000000000000a-000000000000000b-01")
+    TraceContext(trace_id=10, span_id=11)
+    >>> trace_context(b"00-0000000000000000000000000000000a-000000000000000b-00")
+    """
+    if header is None or len(header) > _LONGEST or (found := _FORM.fullmatch(header)) is None:
+        return None
+    version, trace, span, flags, more = found.groups()
+    if version == _INVALID_VERSION or (more and version == _FIRST_VERSION):
+        return None
+    context = TraceContext(int(trace, 16), int(span, 16))
+    return context if all(context) and int(flags, 16) & _SAMPLED else None
+
+
+def contexts_of(exchange: Exchange) -> list[TraceContext]:
+    """Those of the records that an exchange brings, each once, in order. What can't be read has none."""
+    if exchange.key not in PLACES:
+        return []
+    direction, *path = PLACES[exchange.key]
+    body = exchange.request if direction == "request" else exchange.response
+    sets = _record_sets(body or {}, *path)
+    found = dict.fromkeys(islice(_contexts(sets), RECORDS))
+    return [context for context in found if context is not None]
+
+
+def _record_sets(body: dict[str, Any], topics: str, partitions: str) -> Iterator[bytes]:
+    for topic in body.get(topics) or ():
+        for partition in topic[partitions]:
+            if partition["records"]:
+                yield partition["records"]
+
+
+def _contexts(sets: Iterable[bytes]) -> Iterator[TraceContext | None]:
+    """That of each record, if it has one; of those that certainly have none nothing is said."""
+    for data in sets:
+        plain = HEADER.encode() in data
+        try:
+            for batch in records.read(data, max_output=OUTPUT):
+                if plain or batch.compression != "none":
+                    yield from map(_context, batch)
+        except Malformed:
+            pass
+
+
+def _context(record: records.Record) -> TraceContext | None:
+    headers = record.headers
+    return trace_context(next((value for name, value in headers if name == HEADER), None))

@@ -1,0 +1,92 @@
+"""`--otlp`: which URLs it takes, and what it does not go with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.cli.app import app
+from barnabas.cli.traces import options
+from barnabas.cli.traces.options import endpoint_of
+from barnabas.trouble import COULD_NOT_RUN, Trouble
+from tests.barnabas.cli.traces.collector import collecting
+from tests.places import ROOT
+
+SAMPLES = ROOT / "captures" / "samples"
+
+
+@pytest.mark.parametrize(
+    ("url", "endpoint"),
+    [
+        ("http://localhost:4318/", "http://localhost:4318/v1/traces"),
+        ("http://localhost:4318/v1/traces/", "http://localhost:4318/v1/traces"),
+        ("https://example.org/a", "https://example.org/a/v1/traces"),
+        ("http://[::1]:4318", "http://[::1]:4318/v1/traces"),
+    ],
+)
+def test_spans_go_where_the_specification_says(url: str, endpoint: str) -> None:
+    assert endpoint_of(url) == endpoint
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "localhost:4318", "grpc://localhost:4317", "http://", "http://:4318", "http://[::1"),
+        *("http://a:0", "http://a:x", "http://a:99999", "http://a/?b", "http://a/#b"),
+    ],
+)
+def test_what_is_no_url_of_a_collector_is_refused(url: str) -> None:
+    with pytest.raises(Trouble, match="http://HOST:PORT of a collector is expected"):
+        endpoint_of(url)
+
+
+@pytest.mark.parametrize("name", ["barnabas.nothing", "nothing.at.all"])
+def test_without_the_extra_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(options, "NEEDED", (name,))
+    with pytest.raises(Trouble, match=r"pip install 'barnabas\[otlp\]'") as problem:
+        endpoint_of("http://localhost:4318")
+    assert problem.value.code == COULD_NOT_RUN
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("decode", "--frames", str(SAMPLES / "sasl.pcapng")),
+        ("decode", "--request", "00"),
+        ("proxy", "-b", "localhost:1", "--tls-passthrough"),
+    ],
+)
+def test_it_is_about_exchanges(arguments: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(app, [*arguments, "--otlp", "http://localhost:4318"])
+    assert isinstance(done.exception, Trouble)
+    assert "--otlp" in str(done.exception)
+
+
+def decode(url: str, *arguments: str, path: Path = SAMPLES / "faults.pcapng") -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["decode", str(path), "--otlp", url, *arguments])
+    return done.exit_code, done.stderr
+
+
+def test_a_capture_is_sent_whole_or_what_passes() -> None:
+    with collecting() as collector:
+        code, said = decode(collector.url)
+        assert (code, said) == (0, "")
+        assert len({span.span_id for span in collector.spans}) == len(collector.spans) == 103
+        collector.spans.clear()
+        assert decode(collector.url, "--filter", "error == 'NOT_ENOUGH_REPLICAS'")[0] == 0
+        (span,) = collector.spans
+        assert span.attributes["kafka.rules"] == ["the leader is busy"]
+
+
+def test_a_capture_whose_spans_are_not_taken_could_not_be_sent() -> None:
+    with collecting(500) as collector:
+        code, said = decode(collector.url)
+    assert code == COULD_NOT_RUN
+    assert said.splitlines() == [
+        f"otlp: {collector.url}/v1/traces takes no spans: they are dropped and counted",
+        f"103 of 103 spans dropped: {collector.url}/v1/traces did not take them",
+    ]
