@@ -7,5 +7,6 @@
 - `context/` learns what messages leave out: names of topics, partitions of sessions, members, transactions.
 - `errors.py`, `topics.py`, `client_software.py`, `sasl.py`, `embedded.py`, `unpacked_records.py` read one
   thing out of an exchange. `filters.py` selects exchanges, by conditions of `expression.py`.
+- `tracing/` makes spans of an exchange, in the traces that its records carry.
 - `log_line.py` says what matters of an exchange in a line, with the words of `phrases/` and `wording.py`.
 """

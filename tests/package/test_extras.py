@@ -86,6 +86,10 @@ NEED: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     ),
     "tls": ((*PROXY, "--client-tls"),),
     "control": ((*PROXY, "--control", "127.0.0.1:0"),),
+    "otlp": (
+        (*PROXY, "--otlp", "http://127.0.0.1:9"),
+        ("decode", str(SAMPLES / "faults.pcapng"), "--otlp", "http://127.0.0.1:9"),
+    ),
     "capture": (
         ("capture", "--interface", "lo", "--out", "FOLDER/lo.pcapng"),
         ("decode", str(SAMPLES / "cut-short.pcap.zst")),

@@ -74,6 +74,7 @@ ALL: Final = (
     Trial("zookeeper", (("python", "-c", REGISTRY),)),
     Trial("tls", ((*PROXY, "--client-tls"),), serves=True),
     Trial("control", ((*PROXY, "--control", "127.0.0.1:0"),), serves=True),
+    Trial("otlp", ((*PROXY, "--otlp", "http://127.0.0.1:9"),), serves=True),
     Trial(
         "capture",
         (

@@ -26,7 +26,7 @@ from barnabas.captures.kafka.tracing.trace_context import TraceContext
 from barnabas.plural import plural
 from barnabas.version import version
 
-QUEUE: Final = 8192
+QUEUE: Final = 4096
 """Spans that wait at most."""
 
 BATCH: Final = 512

@@ -22,6 +22,7 @@ Otlp = Annotated[
         metavar="URL",
         help="Send a span for each exchange to this collector (OTLP over HTTP), "
         "e.g. http://localhost:4318.",
+        rich_help_panel="Traces",
     ),
 ]
 

@@ -62,7 +62,9 @@ def collecting(status: int = 200, *, hangs: bool = False) -> Iterator[Collector]
             collector.asked.set()
             if hangs:
                 collector.over.wait()
-            elif collector.status == 200:
+                self.close_connection = True
+                return
+            if collector.status == 200:
                 assert self.headers["Content-Type"] == "application/x-protobuf"
                 collector.spans.extend(_spans(ExportTraceServiceRequest.FromString(data)))
             body = ExportTraceServiceResponse().SerializeToString()

@@ -177,7 +177,7 @@ def test_no_body_makes_it_raise(key: int, data: st.DataObject) -> None:
     version = data.draw(st.integers(*declared.versions))
     found = Exchange(0, 1, "", "\ud800" * 300, None, key, version, 1, 10)
     for side in ("request", "response"):
-        message = declared.message(side)  # type: ignore[arg-type]
+        message = declared.message(side)
         body = message.codec(version).encode(data.draw(values(message.layout(version))))
         if data.draw(st.booleans()):
             body = data.draw(mutated(body))
