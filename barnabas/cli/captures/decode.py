@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -54,7 +53,12 @@ def decode(
         output.passes = parse_filter(only, output.context.topics)
     if not (as_json or frames_only):
         output.fold(quiet)
-    exporter = None if otlp is None else _exporting(otlp, output)
+    exporter: Exporter | None = None
+    if otlp is not None:
+        from barnabas.cli.traces.exporter import Exporter, InTurn  # takes its time to load
+
+        exporter = Exporter(otlp, output.context, output.note, InTurn)
+        output.traced = exporter.exchange
     capture = opened(*paths, keys=keys, context=output.context)
     dialect = spoken(capture, draft)
     progress = bar(output, "decoding")
@@ -93,14 +97,6 @@ def decode(
     for remark in dropped:
         output.note(remark)
     return COULD_NOT_RUN if dropped else FINE
-
-
-def _exporting(otlp: str, output: Output) -> Exporter:
-    from barnabas.cli.traces.exporter import Exporter, InTurn  # the SDK takes its time to load
-
-    exporter = Exporter(otlp, output.note, InTurn)
-    output.passed = partial(exporter.exchange, context=output.context)
-    return exporter
 
 
 def _text(frame: SeenFrame) -> str:

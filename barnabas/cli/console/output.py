@@ -41,8 +41,8 @@ class Output:
     """Whether a line leaves when it is written; else with the next ones, or by `flush`."""
     passes: Filter | None = None
     """Which exchanges are printed (`--filter`); None: all. All are counted."""
-    passed: Callable[[Exchange], None] | None = None
-    """Called with each of those, those that are folded, too."""
+    traced: Callable[[Exchange], None] | None = None
+    """Called with each that passes, whether or not it is folded (`--otlp`)."""
     folded: Folded | None = None
     """Where exchanges are counted that say nothing (`--quiet-fetches`); None: they are printed."""
     hidden: int = 0
@@ -93,8 +93,8 @@ class Output:
         if self.passes is not None and not self.passes(exchange):
             self.hidden += 1
             return False
-        if self.passed is not None:
-            self.passed(exchange)
+        if self.traced is not None:
+            self.traced(exchange)
         return self.folded is None or not self.folded.takes(exchange)
 
     def json(self, exchange: Exchange) -> None:

@@ -10,7 +10,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.captures.kafka.context.id_names import names_by_id
@@ -53,7 +52,15 @@ class LogReader:
         self._output = output
         shows = {"json": output.json, "pretty": output.exchange, "off": self._unseen}
         self._printer = Printer(output, output.learning(shows[log]))
-        self._exporter = None if otlp is None else exporting(otlp, output, self._printer.say)
+        self._exporter: Exporter | None = None
+        if otlp is not None:
+            from barnabas.cli.traces.exporter import (
+                Exporter,
+                in_background,
+            )  # takes its time to load
+
+            self._exporter = Exporter(otlp, output.context, self._printer.say, in_background)
+            output.traced = self._exporter.exchange
         self._tell = tell
         self._restarts = 0
         self._say_next = 0.0
@@ -134,18 +141,6 @@ def stand_back() -> None:
     if sys.platform == "linux":
         with contextlib.suppress(OSError):  # a container may forbid it
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
-def exporting(otlp: str, output: Output, say: Callable[[str], None]) -> Exporter:
-    """Spans of all that passes go there from now on."""
-    from barnabas.cli.traces.exporter import (
-        Exporter,
-        in_background,
-    )  # the SDK takes its time to load
-
-    exporter = Exporter(otlp, say, in_background)
-    output.passed = partial(exporter.exchange, context=output.context)
-    return exporter
 
 
 def read(

@@ -46,17 +46,22 @@ _SAMPLED: Final = TraceFlags(TraceFlags.SAMPLED)
 
 
 class Exporter:
-    """Spans to one collector, from when it is made until `close`. say: told once that it takes none."""
+    """Spans to one collector, from when it is made until `close`.
+
+    context: has learnt from each exchange before it is sent. say: told once that the collector takes none.
+    """
 
     def __init__(
         self,
         endpoint: str,
+        context: Context,
         say: Callable[[str], None],
         sending: Callable[[SpanExporter], SpanProcessor],
     ) -> None:
         # what the SDK logs of each attempt would stand between the lines of the log
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
         self._endpoint = endpoint
+        self._context = context
         self._given = 0
         self._counting = _Counting(OTLPSpanExporter(endpoint, timeout=TIMEOUT), self._failed)
         self._processor = sending(self._counting)
@@ -66,9 +71,9 @@ class Exporter:
         self._resource = Resource.create(about)
         self._scope = InstrumentationScope("barnabas", version())
 
-    def exchange(self, exchange: Exchange, context: Context) -> None:
-        """Send the spans of an exchange that `context` has learnt from, soon."""
-        for span in spans_of(exchange, context):
+    def exchange(self, exchange: Exchange) -> None:
+        """Send the spans of an exchange, soon."""
+        for span in spans_of(exchange, self._context):
             self._given += 1
             self._processor.on_end(self._span(span))
 
@@ -98,11 +103,11 @@ class Exporter:
         error = Status(StatusCode.ERROR, span.error) if span.error else Status()
         return ReadableSpan(
             span.name,
-            _context(span.context),
-            None if span.parent is None else _context(span.parent, remote=span.kind == "client"),
+            _known(span.context),
+            None if span.parent is None else _known(span.parent, remote=span.kind == "client"),
             self._resource,
             span.attributes,
-            links=[Link(_context(each, remote=True)) for each in span.links],
+            links=[Link(_known(each, remote=True)) for each in span.links],
             kind=_KINDS[span.kind],
             status=error,
             start_time=span.start,
@@ -168,5 +173,5 @@ class _Counting(SpanExporter):
         self._exporter.shutdown()
 
 
-def _context(context: TraceContext, *, remote: bool = False) -> SpanContext:
+def _known(context: TraceContext, *, remote: bool = False) -> SpanContext:
     return SpanContext(context.trace_id, context.span_id, remote, _SAMPLED)

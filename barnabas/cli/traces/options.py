@@ -39,7 +39,7 @@ def endpoint_of(url: str) -> str:
         known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
     except ValueError:
         known = False
-    if not known or parts.query or parts.fragment:
+    if not known or parts.query or parts.fragment or parts.username is not None:
         raise Trouble(f"--otlp {url!r}: {expected}")
     for name in NEEDED:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,6 +59,8 @@ def collecting(status: int = 200, *, hangs: bool = False) -> Iterator[Collector]
 
         def do_POST(self) -> None:
             data = self.rfile.read(int(self.headers["Content-Length"]))
+            if self.headers["Content-Encoding"] == "gzip":
+                data = gzip.decompress(data)
             collector.paths.add(self.path)
             collector.asked.set()
             if hangs:

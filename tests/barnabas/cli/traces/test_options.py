@@ -35,6 +35,7 @@ def test_spans_go_where_the_specification_says(url: str, endpoint: str) -> None:
     [
         *("", "localhost:4318", "grpc://localhost:4317", "http://", "http://:4318", "http://[::1"),
         *("http://a:0", "http://a:x", "http://a:99999", "http://a/?b", "http://a/#b"),
+        "http://me:secret@a:4318",  # it would be printed: OTEL_EXPORTER_OTLP_HEADERS has tokens
     ],
 )
 def test_what_is_no_url_of_a_collector_is_refused(url: str) -> None:
