@@ -1,7 +1,7 @@
 """The spans of an exchange: its own, and that of the broker's time in it.
 
 Names follow OpenTelemetry's conventions for messaging, where these have one:
-https://opentelemetry.io/docs/specs/semconv/messaging/kafka/ (version 1.37). All else is `kafka.*`.
+https://opentelemetry.io/docs/specs/semconv/messaging/kafka/ (since version 1.27). All else is `kafka.*`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from barnabas.captures.kafka.context.naming import group_of
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.topics import topics_of
-from barnabas.captures.kafka.tracing.trace_context import TraceContext, contexts_of
+from barnabas.captures.kafka.tracing.trace_context import TraceContext, contexts_of, record_count
 from barnabas.captures.kafka.wording import shorten
 from barnabas.specs.keys import (
     FETCH,
@@ -111,6 +111,7 @@ def _attributes(exchange: Exchange, topics: list[str]) -> dict[str, Value]:
         "messaging.operation.name": exchange.api,
         "messaging.operation.type": operation,
         "messaging.destination.name": topics[0] if len(topics) == 1 else None,
+        "messaging.batch.message_count": record_count(exchange),
         "messaging.client.id": exchange.client_id and shorten(exchange.client_id, TEXT),
         "messaging.consumer.group.name": group and shorten(group, TEXT),
         "user.name": exchange.user,

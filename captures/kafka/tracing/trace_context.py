@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs import records
@@ -64,17 +64,22 @@ def trace_context(header: bytes | None) -> TraceContext | None:
 
 def contexts_of(exchange: Exchange) -> list[TraceContext]:
     """Those of the records that an exchange brings, each once, in order. What can't be read has none."""
-    if exchange.key not in PLACES:
-        return []
-    direction, *path = PLACES[exchange.key]
-    body = exchange.request if direction == "request" else exchange.response
-    sets = _record_sets(body or {}, *path)
-    found = dict.fromkeys(islice(_contexts(sets), RECORDS))
+    found = dict.fromkeys(islice(_contexts(_record_sets(exchange)), RECORDS))
     return [context for context in found if context is not None]
 
 
-def _record_sets(body: dict[str, Any], topics: str, partitions: str) -> Iterator[bytes]:
-    for topic in body.get(topics) or ():
+def record_count(exchange: Exchange) -> int | None:
+    """How many records it brings; None if it is about none, or that is not said."""
+    counts = [records.summary(data).records for data in _record_sets(exchange)]
+    return sum(count or 0 for count in counts) if counts and None not in counts else None
+
+
+def _record_sets(exchange: Exchange) -> Iterator[bytes]:
+    if exchange.key not in PLACES:
+        return
+    direction, topics, partitions = PLACES[exchange.key]
+    body = exchange.request if direction == "request" else exchange.response
+    for topic in (body or {}).get(topics) or ():
         for partition in topic[partitions]:
             if partition["records"]:
                 yield partition["records"]

@@ -43,12 +43,14 @@ def test_a_produce_is_a_child_of_its_first_record() -> None:
     assert [link.span_id for link in span.links] == [6, 7]
     assert span.name == "Produce t0"
     assert span.attributes["messaging.operation.type"] == "send"
+    assert span.attributes["messaging.batch.message_count"] == 4
 
 
 def test_a_fetch_has_links_to_all() -> None:
     span = one(fetched(1, 4, carrying(5, 6)))
     assert span.parent is None
     assert [link.span_id for link in span.links] == [5, 6]
+    assert span.attributes["messaging.batch.message_count"] == 2
 
 
 def test_links_are_bounded_and_more_are_counted() -> None:
