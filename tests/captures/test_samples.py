@@ -230,16 +230,16 @@ EXPECTED = {
     "sasl.pcapng": Sample(
         {
             "ApiVersions": 5,
-            "Fetch": 3,
+            "Fetch": 4,
             "FindCoordinator": 3,
             "Heartbeat": 1,
             "JoinGroup": 2,
             "LeaveGroup": 1,
             "ListOffsets": 2,
-            "Metadata": 6,
+            "Metadata": 8,
             "OffsetCommit": 1,
             "OffsetFetch": 1,
-            "Produce": 2,
+            "Produce": 3,
             "SaslAuthenticate": 5,
             "SaslHandshake": 5,
             "SyncGroup": 1,
@@ -294,6 +294,9 @@ def test_the_password_is_not_to_be_found() -> None:
     _, _, exchanges = read("sasl.pcapng")
     said = {one.sasl for one in exchanges if one.api == "SaslAuthenticate"}
     assert said == {"PLAIN alice → authenticated"}
+    before = ("ApiVersions", "SaslHandshake", "SaslAuthenticate")
+    assert {one.user for one in exchanges if one.api in before} == {None}
+    assert {one.user for one in exchanges if one.api not in before} == {"alice"}
 
 
 def test_what_the_rules_did_is_said_and_can_be_rehearsed() -> None:
