@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
@@ -42,8 +42,14 @@ class Collector:
         self.spans: list[Received] = []
         self.asked = threading.Event()
         """Set when somebody has sent spans."""
+        self.came = threading.Condition()
         self.over = threading.Event()
         """Until then a collector that hangs says nothing."""
+
+    def wait(self, enough: Callable[[], bool], timeout: float = 30.0) -> None:
+        """Until that holds of what has come."""
+        with self.came:
+            assert self.came.wait_for(enough, timeout), self.spans
 
     def named(self, name: str) -> list[Received]:
         return [span for span in self.spans if span.name == name]
@@ -69,7 +75,9 @@ def collecting(status: int = 200, *, hangs: bool = False) -> Iterator[Collector]
                 return
             if collector.status == 200:
                 assert self.headers["Content-Type"] == "application/x-protobuf"
-                collector.spans.extend(_spans(ExportTraceServiceRequest.FromString(data)))
+                with collector.came:
+                    collector.spans.extend(_spans(ExportTraceServiceRequest.FromString(data)))
+                    collector.came.notify_all()
             body = ExportTraceServiceResponse().SerializeToString()
             self.send_response(collector.status)
             self.send_header("Content-Length", str(len(body)))

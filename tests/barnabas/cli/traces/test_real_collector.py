@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,10 +96,7 @@ def gist(spans: list[Received]) -> list[tuple[Any, ...]]:
 def test_the_collector_passes_on_what_it_is_sent(program: Path) -> None:
     with collecting() as direct:
         decode(direct.url)
-    with collecting() as behind:
-        with forwarding(program, behind) as url:
-            decode(url)
-        until = time.monotonic() + PATIENCE
-        while len(behind.spans) < len(direct.spans) and time.monotonic() < until:
-            time.sleep(0.01)
+    with collecting() as behind, forwarding(program, behind) as url:
+        decode(url)
+        behind.wait(lambda: len(behind.spans) == len(direct.spans))
     assert gist(behind.spans) == gist(direct.spans) != []
