@@ -110,3 +110,17 @@ def errors_command(
     from barnabas.cli.specs import listing
 
     raise typer.Exit(listing.errors(wanted, as_json))
+
+
+@spec_app.command(
+    "wireshark",
+    epilog=examples(
+        "barnabas spec wireshark > kafka.lua",
+        "tshark -X lua_script:kafka.lua -r FILE -Y 'bkafka.topic == \"orders\"'",
+    ),
+)
+def wireshark_command() -> None:
+    """Print a Wireshark dissector in Lua of every API in every version."""
+    from barnabas.specs.wireshark import script
+
+    print(script(), end="")

@@ -1,0 +1,302 @@
+-- Frames: an int32 size, a header, a body. TCP conversations, and requests paired with their responses.
+
+local MOST_BYTES = 0x10000000 -- of a frame: who announces more is not in step
+local PORTS = "9092"
+
+local SIZE = field("int32", "size", "size")
+local IS_REQUEST = field("bool", "is_request", "is a request")
+local API = field("int16", "api_key", "api_key", base.DEC, API_NAMES)
+local API_VERSION = field("int16", "api_version", "api_version")
+local REQUEST_IN = field("framenum", "request_in", "request in", base.NONE, frametype.REQUEST)
+local RESPONSE_IN = field("framenum", "response_in", "response in", base.NONE, frametype.RESPONSE)
+local TIME = field("relative_time", "time", "time since the request")
+local TOKEN = field("bytes", "sasl_token", "SASL token without a header")
+
+local HEADER_OF = {
+  request = message("RequestHeader", "", 0, HEADERS.request),
+  response = message("ResponseHeader", "", 0, HEADERS.response),
+}
+local apis = {}
+for key, api in pairs(APIS) do
+  local name = API_NAMES[key]
+  apis[key] = {
+    request = message(name .. "Request", api[1] .. "_request.", api.first, api[2]),
+    response = message(name .. "Response", api[1] .. "_response.", api.first, api[3]),
+  }
+end
+
+local API_VERSIONS, SASL_HANDSHAKE, UNSUPPORTED_VERSION = 18, 17, 35
+
+-- A header and a body, behind the size; what can't be read of them is said in the tree.
+local function read_frame(r, tree, direction, key, version)
+  local declared = apis[key] and apis[key][direction]
+  local header = declared and declared.headers[version]
+  if not guarded(r, tree, read_struct, HEADER_OF[direction][header or (direction == "request" and 1 or 0)]) then
+    return
+  end
+  if not header then
+    local leaf = tree:add(UNREAD, r.tvb(r.at, r.stop - r.at))
+    leaf:add_proto_expert_info(ODD, "an API or a version that is not known here")
+    return
+  end
+  local branch = tree:add(declared.field, r.tvb(r.at, r.stop - r.at))
+  branch:append_text(format(" v%d", version))
+  -- a broker that does not know the version of an ApiVersions request answers in v0 (KIP-511)
+  local left = r.stop - r.at
+  if key == API_VERSIONS and direction == "response" and left >= 6 and peek(r, 0, 2) == UNSUPPORTED_VERSION then
+    version = left == 6 + 6 * peek(r, 2, 4) and 0 or version
+  end
+  read_body(r, branch, declared[version])
+end
+
+function read_request(r, tree) -- gives its key and version, if these can be read
+  if r.stop - r.at < 8 then
+    return guarded(r, tree, need, 8, "a header") and nil
+  end
+  local key, version = peek(r, 0, 2), peek(r, 2, 2)
+  r.known.envelope = { key, version }
+  read_frame(r, tree, "request", key, version)
+  return key, version
+end
+
+function read_response(r, tree, asked)
+  if asked then
+    read_frame(r, tree, "response", asked[1], asked[2])
+  end
+end
+
+-- A tree that shows nothing, for what is read only to see whether it can be.
+local nowhere = {}
+setmetatable(nowhere, {
+  __index = function()
+    return function()
+      return nowhere
+    end
+  end,
+})
+
+-- Whether a request begins here: of an API and a version that exist; all of it can be read if it is whole,
+-- and else the client has a name.
+local function looks_like_request(tvb)
+  if tvb:len() < 12 then
+    return false
+  end
+  local size, api, version = tvb(0, 4):int(), apis[tvb(4, 2):int()], tvb(6, 2):int()
+  local header = api and HEADER_OF.request[api.request.headers[version]]
+  if not header or size < 8 or size > MOST_BYTES then
+    return false
+  end
+  local r = reader(tvb, 4, math.min(tvb:len(), 4 + size), { items = 0 })
+  local fine = pcall(read_struct, r, nowhere, header) and pcall(read_struct, r, nowhere, api.request[version])
+  if size + 4 > tvb:len() then
+    return tvb:len() >= 14 and tvb(12, 2):int() > 0
+  end
+  return fine and r.at == r.stop
+end
+
+local STREAM = Field.new("tcp.stream")
+local conversations, seen = {}, {} -- by stream; by packet, direction and place, and the frame's first bytes
+
+function bkafka.init()
+  conversations, seen = {}, {}
+end
+
+local function conversation_of(pinfo)
+  local found = { STREAM() } -- of a tunnel, too, there may be several
+  local stream = found[#found] and found[#found].value or 0
+  conversations[stream] = conversations[stream] or { asked = {} }
+  return conversations[stream]
+end
+
+local is_port = {}
+
+local function is_request(conversation, tvb, pinfo)
+  local from, to = pinfo.src_port, pinfo.dst_port
+  if not conversation.server then
+    if is_port[from] ~= is_port[to] then
+      conversation.server = is_port[to] and to or from
+    elseif looks_like_request(tvb) then
+      conversation.server = to
+    end
+  end
+  return conversation.server == to
+end
+
+-- Whether a frame may begin here: in the middle of a conversation it may be the middle of one, too.
+local function in_step(conversation, tvb, asking)
+  if tvb:len() < 8 then
+    return true
+  end
+  local size = tvb(0, 4):int()
+  local whole = size + 4 <= tvb:len()
+  if size < (asking and 8 or 4) or size > MOST_BYTES then
+    return false
+  elseif asking then
+    return whole or conversation.raw or apis[tvb(4, 2):int()] ~= nil
+  end
+  return whole or conversation.raw or conversation.asked[tvb(4, 4):int()] ~= nil
+end
+
+-- What there is to know of a frame from those before it, found the first time that it is seen.
+local function first_sight(conversation, tvb, pinfo, asking)
+  local sight = { protocol_type = conversation.protocol_type, assignor = conversation.assignor }
+  local token = conversation.raw and not looks_like_request(tvb)
+  if asking and not token then
+    local id = tvb(8, 4):int()
+    sight.request = { packet = pinfo.number, time = pinfo.rel_ts, asked = { tvb(4, 2):int(), tvb(6, 2):int() } }
+    local queue = conversation.asked[id] or { head = 1 }
+    conversation.asked[id] = queue
+    queue[#queue + 1] = sight.request
+    conversation.raw = sight.request.asked[1] == SASL_HANDSHAKE and sight.request.asked[2] == 0
+  elseif not asking then
+    local queue = conversation.asked[tvb(4, 4):int()]
+    local request = queue and queue[queue.head]
+    if request then
+      queue.head = queue.head + 1
+      request.answer, sight.request = pinfo.number, request
+    end
+  end
+  sight.token = conversation.raw and not sight.request
+  return sight
+end
+
+local function sight_of(conversation, tvb, pinfo, asking, nth)
+  local packet = seen[pinfo.number] or {}
+  seen[pinfo.number] = packet
+  local key = (asking and ">" or "<") .. nth .. tvb:raw(4, math.min(8, tvb:len() - 4))
+  if not packet[key] then
+    packet[key] = first_sight(conversation, tvb, pinfo, asking)
+  end
+  return packet[key]
+end
+
+local function show_pair(tree, sight, pinfo, asking, tvb)
+  local request = sight.request
+  if asking and request.answer then
+    tree:add(RESPONSE_IN, tvb(0, 0), request.answer):set_generated()
+  elseif not asking then
+    local api = tree:add(API, tvb(0, 0), request.asked[1]):set_generated()
+    local version = tree:add(API_VERSION, tvb(0, 0), request.asked[2]):set_generated()
+    tree:add(REQUEST_IN, tvb(0, 0), request.packet):set_generated()
+    local seconds = pinfo.rel_ts - request.time
+    local whole = floor(seconds)
+    local time = NSTime.new(whole, floor((seconds - whole) * 1e9 + 0.5))
+    tree:add(TIME, tvb(0, 0), time):set_generated()
+  end
+end
+
+local function show_frame(tvb, pinfo, root, conversation, asking, nth)
+  local direction = asking and "request" or "response"
+  local tree = root:add(bkafka, tvb(), "Kafka " .. direction)
+  local size = tvb(0, 4):int()
+  tree:add(SIZE, tvb(0, 4))
+  tree:add(IS_REQUEST, tvb(0, 0), asking):set_generated()
+  if size ~= tvb:reported_len() - 4 or size < (asking and 8 or 4) then
+    tree:add(UNREAD, tvb(4)):add_proto_expert_info(MALFORMED, format("a frame of %d bytes", size))
+    return "malformed"
+  elseif tvb:len() < (asking and 12 or 8) then
+    tree:add_proto_expert_info(ODD, "the frame is cut off in the capture")
+    return "cut off"
+  end
+  local sight = sight_of(conversation, tvb, pinfo, asking, nth)
+  if sight.token then
+    tree:add(TOKEN, tvb(4))
+    return "SASL token"
+  elseif not sight.request then
+    local r = reader(tvb, 4, tvb:len(), { items = 0 })
+    guarded(r, tree, read_struct, HEADER_OF.response[0])
+    local leaf = tree:add(UNREAD, tvb(r.at))
+    leaf:add_proto_expert_info(ODD, "what this answers is not in the capture")
+    return "Response to what was not seen"
+  end
+  show_pair(tree, sight, pinfo, asking, tvb)
+  local request = sight.request
+  local known = {
+    items = 0,
+    protocol_type = sight.protocol_type,
+    assignor = sight.assignor,
+    envelope = request.envelope,
+  }
+  local r = reader(tvb, 4, tvb:len(), known)
+  if tvb:len() < tvb:reported_len() then
+    tree:add_proto_expert_info(ODD, "the frame is cut off in the capture")
+  end
+  if asking then
+    read_request(r, tree)
+  else
+    read_frame(r, tree, "response", request.asked[1], request.asked[2])
+  end
+  if not pinfo.visited then
+    request.envelope = known.envelope
+    conversation.protocol_type = known.protocol_type
+    conversation.assignor = known.protocol_name or known.assignor
+  end
+  local name = API_NAMES[request.asked[1]] or "API " .. request.asked[1]
+  local text = format("%s v%d %s", name, request.asked[2], direction)
+  tree:append_text(format(": %s, correlation id %d", text, tvb(asking and 8 or 4, 4):int()))
+  return text
+end
+
+function bkafka.dissector(tvb, pinfo, root)
+  local conversation = conversation_of(pinfo)
+  local asking = is_request(conversation, tvb, pinfo)
+  pinfo.cols.protocol = "Kafka"
+  if not in_step(conversation, tvb, asking) then
+    pinfo.cols.info = "no frame of Kafka begins here"
+    local tree = root:add(bkafka, tvb(), "Kafka: no frame begins here")
+    tree:add_proto_expert_info(MALFORMED, "no frame of Kafka begins here")
+    return tvb:len()
+  end
+  local texts = {}
+  dissect_tcp_pdus(tvb, root, 4, function(bytes, _, offset)
+    local size = bytes(offset, 4):int()
+    local wrong = size < 4 or size > MOST_BYTES
+    return wrong and bytes:len() - offset or size + 4
+  end, function(bytes, packet, tree)
+    texts[#texts + 1] = show_frame(bytes, packet, tree, conversation, asking, #texts)
+    packet.cols.info = table.concat(texts, ", ", 1, math.min(#texts, 20))
+    return bytes:len()
+  end)
+  return tvb:len()
+end
+
+bkafka:register_heuristic("tcp", function(tvb, pinfo, root)
+  if not looks_like_request(tvb) then
+    return false
+  end
+  pinfo.conversation = bkafka
+  bkafka.dissector(tvb, pinfo, root)
+  return true
+end)
+
+-- Ports, and what TLS is decrypted to on them.
+bkafka.prefs.ports = Pref.range("TCP ports", PORTS, "The ports of brokers, such as 9092,19092-19094", 65535)
+local listening
+
+local function listen()
+  local ports = tostring(bkafka.prefs.ports)
+  for _, name in ipairs({ "tcp.port", "tls.port" }) do
+    local ports_of = DissectorTable.get(name)
+    if listening and listening ~= "" then
+      ports_of:remove(listening, bkafka)
+    end
+    if ports ~= "" then
+      ports_of:add(ports, bkafka)
+    end
+  end
+  listening, is_port = ports, {}
+  for first, last in ports:gmatch("(%d+)%-?(%d*)") do
+    for port = tonumber(first), tonumber(last) or tonumber(first) do
+      is_port[port] = true
+    end
+  end
+end
+
+bkafka.prefs_changed = listen
+local registered = {}
+for _, each in pairs(fields) do
+  registered[#registered + 1] = each
+end
+bkafka.fields = registered
+bkafka.experts = { MALFORMED, ODD }
+listen()

@@ -1,0 +1,289 @@
+-- Values: a layout of the table, bound to fields of Wireshark's, and what reads by it.
+
+local PREFIX = "bkafka"
+
+local bkafka = Proto(PREFIX, "Kafka (barnabas)")
+local fields = {} -- by filter name: a name has one type, wherever it is used
+
+local function field(make, name, label, ...)
+  local abbreviation = PREFIX .. "." .. name
+  if not fields[abbreviation] then
+    fields[abbreviation] = ProtoField[make](abbreviation, label or name, ...)
+  end
+  return fields[abbreviation]
+end
+
+local NULL = field("string", "null", "null")
+local TAG = field("int32", "unknown_tag", "unknown tagged field")
+local TAG_DATA = field("bytes", "unknown_tag.data", "data")
+local TRAILING = field("bytes", "trailing", "trailing bytes")
+local UNREAD = field("bytes", "unread", "bytes that were not read")
+local ERROR = field("int16", "error", "error", base.DEC, ERRORS)
+local ENTITY = {
+  topic = field("string", "topic", "topic"),
+  group = field("string", "group", "group"),
+  transactional_id = field("string", "transactional_id", "transactional_id"),
+}
+
+local MALFORMED =
+  ProtoExpert.new(PREFIX .. ".malformed", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
+local ODD = ProtoExpert.new(PREFIX .. ".odd", "Odd", expert.group.PROTOCOL, expert.severity.NOTE)
+
+local FIXED =
+  { bool = 1, int8 = 1, int16 = 2, uint16 = 2, int32 = 4, uint32 = 4, int64 = 8, float64 = 8 }
+local MAKE = { uuid = "string", records = "bytes", float64 = "double" }
+
+local function field_of(kind, path, name)
+  if kind == "int16" and name:match("error_code$") then
+    return field("int16", path, name, base.DEC, ERRORS)
+  elseif kind == "int16" and name:match("api_key$") then
+    return field("int16", path, name, base.DEC, API_NAMES)
+  end
+  return field(MAKE[kind] or kind, path, name)
+end
+
+-- What the text of a type says: [..] array, {n} structure of that number, ? nullable, ~ not compact.
+local bind
+local function bind_type(text, message, path, compact)
+  local bare, classic, nullable = text:gsub("%?$", ""), text:match("^~"), text:match("%?$")
+  bare = bare:gsub("^~", "")
+  local slot = { compact = compact and not classic, nullable = nullable ~= nil }
+  slot.name = path:match("[^.]+$")
+  local element, number = bare:match("^%[(.*)%]$"), bare:match("^{(%d+)}$")
+  if element then
+    slot.kind, slot.element = "array", bind_type(element, message, path, compact)
+    slot.field = field("int32", message.prefix .. path .. ".length", slot.name)
+  elseif number then
+    slot.kind, slot.struct = "struct", bind(tonumber(number), message, path)
+    slot.field = field("none", message.prefix .. path, slot.name)
+  else
+    local place = message.name .. " " .. path
+    slot.kind, slot.field = bare, field_of(bare, message.prefix .. path, slot.name)
+    slot.size, slot.entity = FIXED[bare], ENTITY[ENTITIES[place]]
+    slot.hides, slot.says = PLACES[place], SAYS[slot.name]
+    slot.error = bare == "int16" and slot.name:match("error_code$")
+  end
+  return slot
+end
+
+-- A structure of the table as one of slots: plain ones in order, and others by tag.
+local bound = {}
+function bind(number, message, path)
+  local key = format("%s %s %d", message.name, path, number)
+  local struct = bound[key]
+  if not struct then
+    struct = { tags = {} }
+    bound[key] = struct
+    local flexible, slots = STRUCTURES[number]:match("^(%+?)(.*)$")
+    struct.flexible = flexible == "+"
+    for text in slots:gmatch("%S+") do
+      local tag, name, kind = text:match("^(%d*)=?([%l%d_]+):(.+)$")
+      local here = path == "" and name or path .. "." .. name
+      local slot = bind_type(kind, message, here, struct.flexible)
+      slot.tagged = tag ~= ""
+      if slot.tagged then
+        struct.tags[tonumber(tag)] = slot
+      else
+        struct[#struct + 1] = slot
+      end
+    end
+  end
+  return struct
+end
+
+local function length(r, slot) -- nil: null
+  local start, kind, n = r.at, slot.kind, nil
+  if slot.compact then
+    n = uvarint(r) - 1
+  else
+    n = int(r, kind == "string" and 2 or 4, "a length")
+  end
+  local left = r.stop - r.at
+  if n < 0 and slot.nullable then
+    return nil
+  elseif n < 0 then
+    r.at = start
+    fail(r, format("null where %s is expected", kind))
+  elseif n > left then
+    r.at = start
+    fail(r, format("%d %s announced, %d bytes remain", n, kind == "array" and "elements" or "bytes", left))
+  elseif kind == "string" and n > 32767 then
+    r.at = start
+    fail(r, format("a string of %d bytes", n))
+  end
+  return n
+end
+
+local function is_present(r, slot) -- of a nullable structure, by what stands in front
+  if slot.tagged then
+    return uvarint(r) > 0
+  end
+  return int(r, 1, "a null marker") >= 0
+end
+
+local function null(r, tree, slot, start)
+  tree:add(NULL, r.tvb(start, r.at - start), slot.name, slot.name .. ": null")
+end
+
+local reveal -- what hides in bytes; below
+local read_struct, read_value
+
+local function read_fixed(r, tree, slot)
+  local size = slot.size
+  need(r, size, slot.kind)
+  local range = r.tvb(r.at, size)
+  tree:add(slot.field, range)
+  if slot.error and sub(r.raw, r.at + 1, r.at + 2) ~= "\0\0" then
+    tree:add(ERROR, range):set_hidden()
+  end
+  r.at = r.at + size
+end
+
+local function read_array(r, tree, slot)
+  local start, count = r.at, length(r, slot)
+  if not count then
+    return null(r, tree, slot, start)
+  end
+  local label = format("%s: %d element%s", slot.name, count, count == 1 and "" or "s")
+  local branch = tree:add(slot.field, r.tvb(start, r.at - start), count, label)
+  for i = 1, count do
+    read_value(r, branch, slot.element, i - 1)
+  end
+  branch:set_len(r.at - start)
+end
+
+local function read_bytes(r, tree, slot) -- text, bytes and records
+  local start, size = r.at, length(r, slot)
+  if not size then
+    return null(r, tree, slot, start)
+  end
+  local range, text = r.tvb(r.at, size), nil
+  if slot.kind == "string" then
+    tree:add_packet_field(slot.field, range, ENC_UTF_8)
+    text = sub(r.raw, r.at + 1, r.at + size)
+    if slot.entity then
+      tree:add_packet_field(slot.entity, range, ENC_UTF_8):set_hidden()
+    end
+    if slot.says then
+      r.known[slot.name] = text
+    end
+  else
+    local leaf = tree:add(slot.field, range)
+    if slot.hides and size > 0 then
+      reveal(part(r, size), leaf, slot)
+    end
+  end
+  r.at = r.at + size
+  return text
+end
+
+local function read_branch(r, tree, slot, index) -- a structure, of an array if it has an index
+  local start = r.at
+  if slot.nullable and not is_present(r, slot) then
+    return null(r, tree, slot, start)
+  end
+  local branch = tree:add(slot.field, r.tvb(start, 0))
+  if index then
+    branch:set_text(format("%s[%d]", slot.name, index))
+  end
+  local title = read_struct(r, branch, slot.struct)
+  branch:set_len(r.at - start)
+  if index and title then
+    branch:append_text(": " .. title)
+  end
+end
+
+function read_value(r, tree, slot, index)
+  count_item(r)
+  local kind = slot.kind
+  if slot.size then
+    return read_fixed(r, tree, slot)
+  elseif kind == "array" then
+    return read_array(r, tree, slot)
+  elseif kind == "struct" then
+    return read_branch(r, tree, slot, index)
+  elseif kind == "uuid" then
+    need(r, 16, "a uuid")
+    local text = uuid_text(sub(r.raw, r.at + 1, r.at + 16))
+    tree:add(slot.field, r.tvb(r.at, 16), text)
+    r.at = r.at + 16
+    if slot.says then
+      r.known[slot.name] = text
+    end
+    return text
+  end
+  return read_bytes(r, tree, slot)
+end
+
+local function read_tags(r, tree, tags)
+  local count = uvarint(r)
+  if count < 0 then
+    fail(r, format("%d tagged fields", count))
+  end
+  for _ = 1, count do
+    local start = r.at
+    local tag, size = uvarint(r), uvarint(r)
+    local at, slot = r.at, tags[tag]
+    if slot then
+      read_value(r, tree, slot)
+      if r.at - at ~= size then
+        tree:add_proto_expert_info(ODD, format("%s: %d bytes in a tag of size %d", slot.name, r.at - at, size))
+      end
+    else
+      count_item(r)
+      if size < 0 then
+        fail(r, format("size %d of tag %d", size, tag))
+      end
+      need(r, size, "tag " .. tag)
+      local leaf = tree:add(TAG, r.tvb(start, at + size - start), tag)
+      leaf:add(TAG_DATA, r.tvb(at, size))
+      r.at = at + size
+    end
+  end
+end
+
+function read_struct(r, tree, struct) -- gives the text that it begins with, if it does
+  local title
+  for i, slot in ipairs(struct) do
+    local text = read_value(r, tree, slot)
+    title = title or i == 1 and text or nil
+  end
+  if struct.flexible then
+    read_tags(r, tree, struct.tags)
+  end
+  return title
+end
+
+-- Runs a function that reads; what can't be read is said in the tree. Gives whether all went well.
+local function guarded(r, tree, read, ...)
+  local fine, problem = pcall(read, r, tree, ...)
+  if fine then
+    return true
+  elseif type(problem) ~= "table" then
+    problem = { at = r.at, why = tostring(problem) }
+  end
+  local at = math.min(problem.at, r.stop)
+  local leaf = tree:add(UNREAD, r.tvb(at, r.stop - at))
+  leaf:add_proto_expert_info(MALFORMED, format("at byte %d: %s", at, problem.why))
+  return false
+end
+
+-- A whole body by a structure, and what stands behind it.
+local function read_body(r, tree, struct)
+  if guarded(r, tree, read_struct, struct) and r.at < r.stop then
+    local leaf = tree:add(TRAILING, r.tvb(r.at, r.stop - r.at))
+    leaf:add_proto_expert_info(ODD, format("%d trailing bytes", r.stop - r.at))
+  end
+end
+
+-- A message of the table: the structures of each version, and of its header.
+local function message(name, prefix, first, versions)
+  local found = { name = name, prefix = prefix, last = first - 1, headers = {} }
+  found.first, found.field = first, prefix ~= "" and field("none", prefix:sub(1, -2), name)
+  for header, number in versions:gmatch("(%d*):(%d+)") do
+    found.last = found.last + 1
+    found.headers[found.last] = tonumber(header)
+    found[found.last] = bind(tonumber(number), found, "")
+  end
+  return found
+end

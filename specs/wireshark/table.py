@@ -1,0 +1,186 @@
+"""The layouts of all messages as tables in Lua, each structure once.
+
+A structure is a text of its slots: `+` in front if it is flexible, then `NAME:TYPE` of each, with its tag
+as `TAG=` in front. A type is that of the declaration, `[..]` an array, `{N}` the structure of number N; `?`
+behind it says that it may be null, and `~` in front that it keeps the classic encoding.
+
+A message is `HEADER:STRUCTURE` of each of its versions: the version of its header, and a structure's number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from barnabas.specs.embedded.control_records import VALUES
+from barnabas.specs.embedded.members import PROTOCOLS
+from barnabas.specs.embedded.places import PLACES
+from barnabas.specs.embedded.registry import COORDINATORS, METADATA_RECORDS
+from barnabas.specs.embedded.registry import REGISTRY as INSIDE
+from barnabas.specs.embedded.registry import message as inside
+from barnabas.specs.entities import NAMES as ENTITY_KINDS
+from barnabas.specs.entities import entity_paths
+from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.frames import DIRECTIONS
+from barnabas.specs.headers import (
+    REQUEST_HEADER,
+    RESPONSE_HEADER,
+    request_header_version,
+    response_header_version,
+)
+from barnabas.specs.layout import Layout, Node
+from barnabas.specs.message import Message
+from barnabas.specs.records.control import CONTROL_TYPES
+from barnabas.specs.registry import REGISTRY, api
+
+HEADER_VERSION: Final = {"request": request_header_version, "response": response_header_version}
+
+
+class _Structures:
+    """The texts of structures, numbered as they come."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, int] = {}
+
+    def number(self, layout: Layout) -> int:
+        """The number of a structure, a new one if none is like it."""
+        slots = (
+            f"{_tag(slot.tag)}{slot.name}:{self._type(slot.node, layout)}" for slot in layout.slots
+        )
+        text = ("+" if layout.flexible else "") + " ".join(slots)
+        return self.texts.setdefault(text, len(self.texts) + 1)
+
+    def _type(self, node: Node, around: Layout) -> str:
+        kind = node.kind
+        if node.element is not None:
+            kind = f"[{self._type(node.element, around)}]"
+        elif node.struct is not None:
+            kind = f"{{{self.number(node.struct)}}}"
+        classic = "~" if around.flexible and not node.compact else ""
+        return f"{classic}{kind}{'?' if node.nullable else ''}"
+
+    def versions(self, message: Message, headers: Iterable[int | str]) -> str:
+        """The versions of a message as a text."""
+        first, last = message.versions
+        return " ".join(
+            f"{header}:{self.number(message.layout(version))}"
+            for version, header in zip(range(first, last + 1), headers, strict=True)
+        )
+
+
+def _tag(tag: int | None) -> str:
+    return "" if tag is None else f"{tag}="
+
+
+def table() -> str:
+    """The tables: error codes, structures, messages, and what their fields are about or hide."""
+    structures = _Structures()
+    headers = [
+        f"{direction} = {_quoted(structures.versions(header, [''] * _count(header)))}"
+        for direction, header in (("request", REQUEST_HEADER), ("response", RESPONSE_HEADER))
+    ]
+    apis = list(_apis(structures))
+    messages = [
+        f"{name} = {{{_quoted(f'{_snake(name)}.')}, {inside(name).versions[0]}, "
+        f"{_quoted(structures.versions(inside(name), [''] * _count(inside(name))))}}}"
+        for name, _ in INSIDE
+    ]
+    return "\n".join(
+        (
+            _lua("ERRORS", (f"[{e.code}] = {_quoted(e.name)}" for e in ERROR_CODES)),
+            _lua("API_NAMES", (f"[{key}] = {_quoted(name)}" for key, name, _ in REGISTRY)),
+            _lua("STRUCTURES", map(_quoted, structures.texts)),
+            _lua("HEADERS", headers),
+            _lua("APIS", apis),
+            _lua("INSIDE", messages),
+            _lua("ENTITIES", _entities()),
+            _lua("PLACES", _places()),
+            _lua("SAYS", (f"{name} = true" for name in _deciding())),
+            _lua("PROTOCOLS", _protocols()),
+            _lua(
+                "CONTROL_TYPES",
+                (f"[{n}] = {_quoted(name)}" for n, name in enumerate(CONTROL_TYPES)),
+            ),
+            _lua("CONTROL_VALUES", (f"{kind} = {_quoted(name)}" for kind, name in VALUES.items())),
+            _lua("TOPICS", _topics()),
+            _lua("METADATA_RECORDS", _numbered(METADATA_RECORDS)),
+        )
+    )
+
+
+def _lua(name: str, lines: Iterable[str]) -> str:
+    return f"local {name} = {{\n" + "".join(f"  {line},\n" for line in lines) + "}\n"
+
+
+def _quoted(text: str) -> str:
+    """A text of letters, digits and punctuation; there are no others in names and layouts."""
+    return f'"{text}"'
+
+
+def _snake(name: str) -> str:
+    """A name of Kafka's as those of fields are written.
+
+    >>> _snake("EndTxnMarker"), _snake("KRaftVersionRecord")
+    ('end_txn_marker', 'kraft_version_record')
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.replace("KRaft", "Kraft")).lower()
+
+
+def _count(message: Message) -> int:
+    return message.versions[1] - message.versions[0] + 1
+
+
+def _apis(structures: _Structures) -> Iterator[str]:
+    """A line an API: the start of its fields' names, its first version, both directions."""
+    for key, _, module in REGISTRY:
+        declared = api(key)
+        first, last = declared.versions
+        directions = (
+            structures.versions(
+                declared.message(direction),
+                [HEADER_VERSION[direction](key, version) for version in range(first, last + 1)],
+            )
+            for direction in DIRECTIONS
+        )
+        texts = ", ".join(map(_quoted, (module, *directions)))
+        yield f"[{key}] = {{{texts}, first = {first}}}"
+
+
+def _entities() -> Iterator[str]:
+    """A line a field that names a topic, a group or a transactional id, in any version."""
+    found: dict[str, str] = {}
+    for key, name, _ in REGISTRY:
+        first, last = api(key).versions
+        for direction in DIRECTIONS:
+            for entity in ENTITY_KINDS:
+                for version in range(first, last + 1):
+                    for path in entity_paths(entity, key, direction, version):
+                        found[f"{name}{direction.capitalize()} {'.'.join(path)}"] = entity
+    return (f"[{_quoted(place)}] = {_quoted(entity)}" for place, entity in found.items())
+
+
+def _places() -> Iterator[str]:
+    for place in PLACES:
+        yield f'["{place.message} {place.path}"] = {{"{place.kind}", "{place.named_by}"}}'
+
+
+def _deciding() -> list[str]:
+    """The fields that decide what bytes hide."""
+    named = {place.named_by for place in PLACES if place.named_by}
+    return sorted(named | {"protocol_type", "topic_id"})
+
+
+def _protocols() -> Iterator[str]:
+    for protocol, parts in PROTOCOLS.items():
+        names = ", ".join(f"{part} = {_quoted(name)}" for part, name in parts.items())
+        yield f"{protocol} = {{{names}}}"
+
+
+def _topics() -> Iterator[str]:
+    for topic, types in COORDINATORS.items():
+        yield f"{topic} = {{{', '.join(_numbered(types))}}}"
+
+
+def _numbered(names: dict[int, str]) -> Iterator[str]:
+    return (f"[{number}] = {_quoted(name)}" for number, name in names.items())
