@@ -1,8 +1,7 @@
 """A Wireshark dissector in Lua of every API in every version, made from the declarations.
 
-`barnabas.specs.wireshark.table` writes the layouts as tables; `lua/` has what reads by them: `reading.lua`
-numbers, `values.lua` fields, `records.lua` record sets, `inside.lua` what hides in bytes, and `frames.lua`
-the conversations.
+`barnabas.specs.wireshark.table` writes the layouts as tables; `lua/` has what reads by them, each file with
+what it is in its first line.
 
 >>> script().splitlines()[0]
 '-- Dissects Kafka in Wireshark: every API in every version. Made by `barnabas spec wireshark`.'
@@ -15,7 +14,14 @@ from typing import Final
 
 from barnabas.specs.wireshark.table import table
 
-PARTS: Final = ("reading.lua", "values.lua", "records.lua", "inside.lua", "frames.lua")
+PARTS: Final = (
+    "reading.lua",
+    "values.lua",
+    "decompression.lua",
+    "records.lua",
+    "inside.lua",
+    "frames.lua",
+)
 """The files of the engine, in the order in which they follow the table."""
 
 HEAD: Final = """\

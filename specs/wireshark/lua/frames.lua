@@ -1,7 +1,6 @@
 -- Frames: an int32 size, a header, a body. TCP conversations, and requests paired with their responses.
 
 local MOST_BYTES = 0x10000000 -- of a frame: who announces more is not in step
-local PORTS = "9092"
 
 local SIZE = field("int32", "size", "size")
 local IS_REQUEST = field("bool", "is_request", "is a request")
@@ -95,16 +94,18 @@ local function looks_like_request(tvb)
 end
 
 local STREAM = Field.new("tcp.stream")
-local conversations, seen = {}, {} -- by stream; by packet, direction and place, and the frame's first bytes
+local conversations = {} -- by stream
+local seen = {} -- by packet, direction, place, and the frame's first bytes
+local astray = {} -- packets in which no frame begins
 
 function bkafka.init()
-  conversations, seen = {}, {}
+  conversations, seen, astray = {}, {}, {}
 end
 
 local function conversation_of(pinfo)
   local found = { STREAM() } -- of a tunnel, too, there may be several
   local stream = found[#found] and found[#found].value or 0
-  conversations[stream] = conversations[stream] or { asked = {} }
+  conversations[stream] = conversations[stream] or { asked = {}, astray = {} }
   return conversations[stream]
 end
 
@@ -123,9 +124,9 @@ local function is_request(conversation, tvb, pinfo)
 end
 
 -- Whether a frame may begin here: in the middle of a conversation it may be the middle of one, too.
-local function in_step(conversation, tvb, asking)
+local function begins(conversation, tvb, asking)
   if tvb:len() < 8 then
-    return true
+    return not conversation.astray[asking]
   end
   local size = tvb(0, 4):int()
   local whole = size + 4 <= tvb:len()
@@ -135,6 +136,14 @@ local function in_step(conversation, tvb, asking)
     return whole or conversation.raw or apis[tvb(4, 2):int()] ~= nil
   end
   return whole or conversation.raw or conversation.asked[tvb(4, 4):int()] ~= nil
+end
+
+local function in_step(conversation, tvb, pinfo, asking)
+  if not pinfo.visited then
+    conversation.astray[asking] = not begins(conversation, tvb, asking)
+    astray[pinfo.number] = conversation.astray[asking] or nil
+  end
+  return not astray[pinfo.number]
 end
 
 -- What there is to know of a frame from those before it, found the first time that it is seen.
@@ -241,7 +250,7 @@ function bkafka.dissector(tvb, pinfo, root)
   local conversation = conversation_of(pinfo)
   local asking = is_request(conversation, tvb, pinfo)
   pinfo.cols.protocol = "Kafka"
-  if not in_step(conversation, tvb, asking) then
+  if not in_step(conversation, tvb, pinfo, asking) then
     pinfo.cols.info = "no frame of Kafka begins here"
     local tree = root:add(bkafka, tvb(), "Kafka: no frame begins here")
     tree:add_proto_expert_info(MALFORMED, "no frame of Kafka begins here")
@@ -269,34 +278,44 @@ bkafka:register_heuristic("tcp", function(tvb, pinfo, root)
   return true
 end)
 
--- Ports, and what TLS is decrypted to on them.
-bkafka.prefs.ports = Pref.range("TCP ports", PORTS, "The ports of brokers, such as 9092,19092-19094", 65535)
-local listening
+-- Ports: those of brokers, and those on which they talk TLS.
+local MOST_PORT = 65535
+local prefs = bkafka.prefs
+prefs.ports = Pref.range("TCP ports", "9092", "Brokers' ports, such as 9092,19092-19094", MOST_PORT)
+prefs.tls_ports = Pref.range("TLS ports", "9093", "Brokers' ports with TLS", MOST_PORT)
+local listening = {}
 
-local function listen()
-  local ports = tostring(bkafka.prefs.ports)
-  for _, name in ipairs({ "tcp.port", "tls.port" }) do
-    local ports_of = DissectorTable.get(name)
-    if listening and listening ~= "" then
-      ports_of:remove(listening, bkafka)
+local function listen(ports, tables)
+  for name, dissector in pairs(tables) do
+    local of, before = DissectorTable.get(name), listening[ports] and listening[ports][name]
+    if before and before ~= "" then
+      of:remove(before, dissector)
     end
-    if ports ~= "" then
-      ports_of:add(ports, bkafka)
+    if prefs[ports] ~= "" then
+      of:add(prefs[ports], dissector)
     end
+    listening[ports] = listening[ports] or {}
+    listening[ports][name] = prefs[ports]
   end
-  listening, is_port = ports, {}
-  for first, last in ports:gmatch("(%d+)%-?(%d*)") do
+  for first, last in prefs[ports]:gmatch("(%d+)%-?(%d*)") do
     for port = tonumber(first), tonumber(last) or tonumber(first) do
       is_port[port] = true
     end
   end
 end
 
-bkafka.prefs_changed = listen
+local function listen_on_all()
+  is_port = {}
+  listen("ports", { ["tcp.port"] = bkafka })
+  listen("tls_ports", { ["tcp.port"] = Dissector.get("tls"), ["tls.port"] = bkafka })
+end
+
+bkafka.prefs_changed = listen_on_all
+
 local registered = {}
 for _, each in pairs(fields) do
   registered[#registered + 1] = each
 end
 bkafka.fields = registered
 bkafka.experts = { MALFORMED, ODD }
-listen()
+listen_on_all()

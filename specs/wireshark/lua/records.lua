@@ -1,6 +1,5 @@
 -- Record sets: batches of magic 2, and messages of magic 0 and 1, compressed or not.
 
-local CODECS = { [0] = "none", "gzip", "snappy", "lz4", "zstd" }
 local CLOCKS = { [0] = "CreateTime", "LogAppendTime" }
 
 local function record_field(kind, name, ...)
@@ -36,6 +35,8 @@ local MESSAGE = { -- of magic 0 and 1
   { record_field("uint8", "message.compression", base.DEC, CODECS, 0x07), 17, 1 },
 }
 local CLOCK = record_field("uint8", "message.timestamp_type", base.DEC, CLOCKS, 0x08)
+local MESSAGE_TIMESTAMP = record_field("int64", "message.timestamp")
+local MESSAGE_KEY = record_field("bytes", "message.key")
 local CUT = field("bytes", "batch.cut", "part of a batch")
 local COMPRESSED = field("bytes", "batch.compressed", "compressed records")
 local OFFSET = record_field("int64", "record.offset")
@@ -158,24 +159,17 @@ local function read_records(r, tree, batch)
   end
 end
 
--- What was compressed, as a reader of its own; nil if this Wireshark can't, or the bytes are wrong.
-local function decompressed(r, codec)
-  if codec == 1 then
-    local fine, range = pcall(function()
-      return r.tvb(r.at, r.stop - r.at):uncompress("records")
-    end)
-    if fine and range and range:len() > 0 then
-      return reader(range:tvb(), 0, range:len(), r.known)
-    end
-  end
-end
-
 local function read_compressed(r, tree, codec, read, ...)
   local leaf = tree:add(COMPRESSED, r.tvb(r.at, r.stop - r.at))
   leaf:append_text(format(" (%s)", CODECS[codec] or "unknown codec"))
-  local inner = decompressed(r, codec)
-  if inner then
+  if codec > 3 or r.at == r.stop then
+    return
+  end
+  local fine, inner = pcall(decompressed, r, codec)
+  if fine then
     guarded(inner, leaf, read, ...)
+  else
+    leaf:add_proto_expert_info(MALFORMED, format("what was compressed can't be read: %s", tostring(inner)))
   end
 end
 
@@ -208,37 +202,71 @@ local function read_batch(r, tree)
   end
 end
 
+-- What a wrapper says of the messages in it. In magic 1 their offsets count from 0, and the wrapper has the
+-- last one's; old librdkafka left 0 in it.
+local function wrapper_of(r, magic, attributes)
+  local wrapper = { offset = r.tvb(r.at, 8):int64(), magic = magic }
+  if magic == 1 and floor(attributes / 8) % 2 == 1 then
+    wrapper.append_time = r.tvb(r.at + 18, 8):int64()
+  end
+  return wrapper
+end
+
+local function first_offset(r, wrapper)
+  local last, at = nil, r.at
+  while r.stop - r.at >= 12 do
+    last = r.tvb(r.at, 8):int64()
+    local size = peek(r, 8, 4)
+    r.at = r.at + (size > 0 and size or r.stop) + 12
+  end
+  r.at = at
+  if wrapper.magic == 1 and last and wrapper.offset ~= Int64.new(0) then
+    return wrapper.offset - last
+  end
+  return Int64.new(0)
+end
+
 local read_set
 
-local function read_message(r, tree, magic)
+local function read_wrapped(r, tree, wrapper)
+  wrapper.first = first_offset(r, wrapper)
+  read_set(r, tree, wrapper)
+end
+
+local function read_message(r, tree, magic, wrapper)
   add_all(r, tree, MESSAGE)
-  local offset, attributes = r.tvb(r.at, 8), byte(r.raw, r.at + 18)
-  tree:append_text(": offset " .. tostring(offset:int64()))
+  local attributes, offset = byte(r.raw, r.at + 18), r.tvb(r.at, 8)
+  local codec, around = attributes % 8, wrapper_of(r, magic, attributes)
+  local absolute = around.offset + (wrapper and wrapper.first or 0)
+  tree:append_text(": offset " .. tostring(absolute))
   r.at = r.at + 18
   if magic == 1 then
+    local range = r.tvb(r.at, 8)
     tree:add(CLOCK, r.tvb(r.at - 1, 1))
-    tree:add(TIMESTAMP, r.tvb(r.at, 8))
+    tree:add(MESSAGE_TIMESTAMP, range)
+    if codec == 0 then
+      tree:add(TIMESTAMP, range, wrapper and wrapper.append_time or range:int64())
+    end
     r.at = r.at + 8
   end
-  local codec = attributes % 8
   if codec == 0 then
-    tree:add(OFFSET, offset)
+    tree:add(OFFSET, offset, absolute)
   end
   for _, of in ipairs({ KEY, VALUE }) do
-    local size = int(r, 4, "a length")
-    local name = of == KEY and "key" or "value"
-    need(r, size, name)
-    if codec ~= 0 and of == VALUE and size >= 0 then
-      read_compressed(part(r, size), tree, codec, read_set)
+    local size, is_key = int(r, 4, "a length"), of == KEY
+    need(r, size, is_key and "a key" or "a value")
+    if codec == 0 or is_key and size >= 0 then
+      of = codec == 0 and of or MESSAGE_KEY
+      read_blob(r, tree, of, is_key and "key" or "value", size >= 0 and size or nil)
+    elseif not is_key and size >= 0 then
+      read_compressed(part(r, size), tree, codec, read_wrapped, around)
       r.at = r.at + size
-    else
-      read_blob(r, tree, of, name, size >= 0 and size or nil)
     end
   end
 end
 
 -- A set: whole batches, and what may stand behind the last. Fetch cuts at a size.
-function read_set(r, tree)
+function read_set(r, tree, wrapper)
   while r.stop - r.at >= 12 do
     count_item(r)
     local size = peek(r, 8, 4)
@@ -256,7 +284,7 @@ function read_set(r, tree)
       fail(r, format("a batch of %d bytes", size))
     end
     local leaf = tree:add(magic == 2 and BATCH_FIELD or MESSAGE_FIELD, r.tvb(r.at, whole))
-    guarded(part(r, whole), leaf, magic == 2 and read_batch or read_message, magic)
+    guarded(part(r, whole), leaf, magic == 2 and read_batch or read_message, magic, wrapper)
     r.at = r.at + whole
   end
   if r.at < r.stop then

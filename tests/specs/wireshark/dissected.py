@@ -7,6 +7,7 @@ import re
 import shutil
 import struct
 import subprocess
+import tempfile
 import uuid
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
@@ -55,18 +56,20 @@ def capture_of(path: Path, *conversations: list[Said]) -> Path:
 
 def tshark(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs tshark with the dissector over a capture."""
-    lua = path.with_suffix(".lua")
-    lua.write_text(script())
-    command = [shutil.which("tshark") or "tshark", "-X", f"lua_script:{lua}", "-r", str(path)]
-    return subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, check=True, errors="replace"
-    )
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as lua:
+        lua.write(script())
+        lua.flush()
+        command = [shutil.which("tshark") or "tshark", "-X", f"lua_script:{lua.name}", "-r", path]
+        return subprocess.run(
+            [*command, *arguments], capture_output=True, text=True, check=True, errors="replace"
+        )
 
 
 def dissected(path: Path, *arguments: str) -> list[Dissected]:
     """The frames that tshark finds in a capture."""
     run = tshark(path, "-J", "bkafka", "-T", "pdml", *arguments)
     assert "Lua" not in run.stderr, run.stderr
+    assert "Lua Error" not in run.stdout
     # what XML can't hold is in strings only, of which the bytes are compared
     root = ET.fromstring(
         re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", run.stdout)
