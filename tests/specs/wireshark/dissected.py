@@ -30,13 +30,14 @@ Shown = tuple[str, str]
 
 
 class Dissected(NamedTuple):
-    """A frame of Kafka's: its fields in order, those of what bytes hide, and what was wrong."""
+    """A frame of Kafka's: its fields in order, and what is wrong; the same of what its bytes hide."""
 
     packet: int
     title: str
     fields: list[Shown]
-    inside: list[Shown]
     problems: list[str]
+    inside: list[Shown]
+    inside_problems: list[str]
 
     def body(self, message: str) -> list[Shown]:
         """The fields of the message of this name; what stands in front is the header's."""
@@ -61,7 +62,12 @@ def tshark(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         lua.flush()
         command = [shutil.which("tshark") or "tshark", "-X", f"lua_script:{lua.name}", "-r", path]
         return subprocess.run(
-            [*command, *arguments], capture_output=True, text=True, check=True, errors="replace"
+            [*command, *arguments],
+            capture_output=True,
+            text=True,
+            check=True,
+            errors="replace",
+            timeout=100,
         )
 
 
@@ -86,24 +92,23 @@ def dissected(path: Path, *arguments: str) -> list[Dissected]:
 
 
 def _frame(number: int, proto: ET.Element) -> Dissected:
-    found = Dissected(number, proto.get("showname", ""), [], [], [])
-    _walk(proto, found.fields, found)
+    found = Dissected(number, proto.get("showname", ""), [], [], [], [])
+    _walk(proto, found, found.fields, found.problems)
     return found
 
 
-def _walk(element: ET.Element, fields: list[Shown], found: Dissected) -> None:
+def _walk(element: ET.Element, found: Dissected, fields: list[Shown], problems: list[str]) -> None:
     for field in element:
         name, show = field.get("name", "").removeprefix("bkafka."), field.get("show", "")
         if name == "_ws.expert":
-            found.problems.extend(
-                each.get("show", "")
-                for each in field
-                if each.get("name") == "_ws.expert.message" and each.get("show") != OF_NUL
-            )
+            said = (each for each in field if each.get("name") == "_ws.expert.message")
+            problems += [text for each in said if (text := each.get("show", "")) != OF_NUL]
         elif field.get("hide") != "yes":
             fields.append((name, f"{show}\0{field.get('value', '')}"))
-            is_branch = show == "" or name.endswith(".length") or name == "unknown_tag"
-            _walk(field, fields if is_branch else found.inside, found)
+            if show == "" or name.endswith(".length") or name in ("unknown_tag", "unread"):
+                _walk(field, found, fields, problems)
+            else:
+                _walk(field, found, found.inside, found.inside_problems)
 
 
 def expected(layout: Layout, values: dict[str, Any], prefix: str) -> Iterator[Shown]:

@@ -60,7 +60,7 @@ def test_tshark_shows_every_record(tmp_path: Path) -> None:
     wrong = []
     for golden, found in zip(sets, dissected(capture_of(tmp_path / "a.pcap", said)), strict=True):
         shown = [one for one in found.inside if one[0] in (*OF_RECORDS, *OF_HEADERS)]
-        differences = alike(shown, expected_of(golden)) + found.problems
+        differences = alike(shown, expected_of(golden)) + found.inside_problems
         wrong += [f"{golden['case']}: {each}" for each in differences[:3]]
     assert not wrong, "\n".join(wrong)
 
@@ -73,5 +73,5 @@ def test_what_it_can_not_decompress_is_shown_as_bytes(
     path = capture_of(tmp_path / "a.pcap", [("request", produce(1, bytes.fromhex(golden["hex"])))])
     (found,) = dissected(path)
     assert "batch.compressed" in [name for name, _ in found.inside]
-    assert len(found.problems) == problems
+    assert len(found.inside_problems) == problems
     assert f"({case.split('-')[1]})" in tshark(path, "-V").stdout

@@ -1,0 +1,126 @@
+"""Broken frames: tshark says what is wrong where Kafka refuses them, and neither hangs nor fails."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas import specs
+from barnabas.specs import Malformed
+from barnabas.specs.codec.careful_decoder import FOREIGN_TAG
+from barnabas.specs.frames import Direction, Frame, encode_frame
+from tests import places
+from tests.captures.traffic import Said
+from tests.specs.test_malformed import OF_VERSIONS
+from tests.specs.wireshark.dissected import Dissected, capture_of, dissected, tshark
+from tests.specs.wireshark.test_golden import frames
+
+pytestmark = pytest.mark.needs_tshark
+
+WRONG = "at byte "
+"""How the remark begins of what can't be read."""
+
+OF_ANOTHER_VERSION = "tag-valid-only-later-version-fetch-v12-tag1"
+"""Kafka refuses tags of other versions; a dissector shows what it can."""
+
+
+def broken() -> list[dict[str, Any]]:
+    with gzip.open(places.GOLDEN / "malformed.jsonl.gz", "rt") as lines:
+        found = [case for case in map(json.loads, lines) if case["kind"] == "message"]
+    return [case for case in found if not case["api"].endswith("Header")]
+
+
+def conversation(direction: Direction, key: int, version: int, body: bytes) -> list[Said]:
+    """A body in a frame; a response behind the request that it answers."""
+    asked = Frame("request", key, version, {"correlation_id": 1}, {})
+    frame = replace(asked, direction=direction)
+    empty = specs.api(key).message(direction).codec(version).encode({})
+    whole = encode_frame(frame)[4 : -len(empty) or None] + body
+    said = (direction, len(whole).to_bytes(4) + whole)
+    return [said] if direction == "request" else [("request", encode_frame(asked)), said]
+
+
+def last_of_each(path: Path, *conversations: list[Said]) -> Iterator[Dissected]:
+    """What tshark makes of the last frame of each conversation."""
+    shown = iter(dissected(capture_of(path, *conversations)))
+    for said in conversations:
+        yield [next(shown) for _ in said][-1]
+    assert next(shown, None) is None
+
+
+def is_malformed(found: Dissected) -> bool:
+    return any(problem.startswith(WRONG) for problem in found.problems)
+
+
+def test_what_kafka_refuses_is_malformed_and_nothing_else(tmp_path: Path) -> None:
+    cases = [case for case in broken() if case["case"] not in {*OF_VERSIONS, OF_ANOTHER_VERSION}]
+    said = [
+        conversation(c["direction"], specs.key_of(c["api"]), c["version"], bytes.fromhex(c["hex"]))
+        for c in cases
+    ]
+    wrong = [
+        case["case"]
+        for case, found in zip(cases, last_of_each(tmp_path / "a.pcap", *said), strict=True)
+        if is_malformed(found) == case["4.4.0"]["accepted"]
+    ]
+    assert not wrong
+
+
+def changed(body: bytes, chance: random.Random) -> bytes:
+    """A body with one thing wrong, as a rule."""
+    at = chance.randrange(len(body) + 1)
+    match chance.randrange(4):
+        case 0:
+            return body[:at]
+        case 1:
+            return body[:at] + b"\x7f\xff\xff\xff" + body[at + 4 :]
+        case 2:
+            return body[:at] + b"\xff\xff\xff\xff\x07" + body[at:]
+    return body[:at] + bytes([chance.randrange(256)]) + body[at + 1 :]
+
+
+def test_what_we_refuse_of_random_changes_is_malformed_and_nothing_else(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    said, refused = [], []
+    for frame in chance.sample([frame for frame in frames() if len(frame["hex"]) < 4000], 500):
+        key, direction, version = frame["key"], frame["direction"], frame["version"]
+        body = changed(bytes.fromhex(frame["hex"]), chance)
+        said.append(conversation(direction, key, version, body))
+        try:
+            specs.api(key).message(direction).codec(version).inspect(body)
+            refused.append("")
+        except Malformed as problem:
+            refused.append(str(problem))
+    found = list(last_of_each(tmp_path / "a.pcap", *said))
+    wrong = [
+        (one.title, reason, one.problems)
+        for one, reason in zip(found, refused, strict=True)
+        if is_malformed(one) != bool(reason) and not reason.endswith(FOREIGN_TAG)
+    ]
+    assert not wrong
+    assert 100 < sum(map(bool, refused)) < 450
+
+
+def test_frames_that_are_cut_or_of_wrong_sizes_do_no_harm(tmp_path: Path) -> None:
+    chance = random.Random(8)
+    said: list[list[Said]] = []
+    for frame in chance.sample([frame for frame in frames() if len(frame["hex"]) < 4000], 500):
+        talk = conversation(
+            frame["direction"], frame["key"], frame["version"], bytes.fromhex(frame["hex"])
+        )
+        direction, data = talk[-1]
+        at = chance.choice((0, 1, 2, 3, 4, 6, 8, 12, chance.randrange(len(data))))
+        spoilt = data[:at] + chance.randbytes(chance.randrange(1, 5)) + data[at + 4 :]
+        said.append([*talk[:-1], (direction, spoilt), talk[-1]])
+    path = capture_of(tmp_path / "a.pcap", *said)
+    shown = dissected(path, "-2")
+    assert sum(is_malformed(one) for one in shown) > 50
+    assert len(shown) > 500
+    assert "Dissector bug" not in tshark(path, "-V").stdout
