@@ -37,7 +37,7 @@ from barnabas.specs.registry import REGISTRY, api
 HEADER_VERSION: Final = {"request": request_header_version, "response": response_header_version}
 
 
-class _Structures:
+class Structures:
     """The texts of structures, numbered as they come."""
 
     def __init__(self) -> None:
@@ -75,14 +75,14 @@ def _tag(tag: int | None) -> str:
 
 def table() -> str:
     """The tables: error codes, structures, messages, and what their fields are about or hide."""
-    structures = _Structures()
+    structures = Structures()
     headers = [
         f"{direction} = {_quoted(structures.versions(header, [''] * _count(header)))}"
         for direction, header in (("request", REQUEST_HEADER), ("response", RESPONSE_HEADER))
     ]
     apis = list(_apis(structures))
     messages = [
-        f"{name} = {{{_quoted(f'{_snake(name)}.')}, {inside(name).versions[0]}, "
+        f"{name} = {{{_quoted(f'{snake(name)}.')}, {inside(name).versions[0]}, "
         f"{_quoted(structures.versions(inside(name), [''] * _count(inside(name))))}}}"
         for name, _ in INSIDE
     ]
@@ -118,10 +118,10 @@ def _quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def _snake(name: str) -> str:
+def snake(name: str) -> str:
     """A name of Kafka's as those of fields are written.
 
-    >>> _snake("EndTxnMarker"), _snake("KRaftVersionRecord")
+    >>> snake("EndTxnMarker"), snake("KRaftVersionRecord")
     ('end_txn_marker', 'kraft_version_record')
     """
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.replace("KRaft", "Kraft")).lower()
@@ -131,7 +131,7 @@ def _count(message: Message) -> int:
     return message.versions[1] - message.versions[0] + 1
 
 
-def _apis(structures: _Structures) -> Iterator[str]:
+def _apis(structures: Structures) -> Iterator[str]:
     """A line an API: the start of its fields' names, its first version, both directions."""
     for key, _, module in REGISTRY:
         declared = api(key)

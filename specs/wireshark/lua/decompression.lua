@@ -1,6 +1,7 @@
--- Decompression: gzip by Wireshark, snappy and lz4 here. Its Lua has no zstd.
+-- Decompression: gzip by Wireshark, zstd too where its Lua has that (from 4.4 on), snappy and lz4 here.
 
 local CODECS = { [0] = "none", "gzip", "snappy", "lz4", "zstd" }
+local HAS_ZSTD = rawget(TvbRange, "uncompress_zstd") ~= nil
 local MOST_OUTPUT = 4 * 1024 * 1024 -- of snappy and lz4: a byte takes 16 of memory
 
 local function append(out, raw, from, size) -- bytes of a text, from a position that counts from 1
@@ -127,8 +128,9 @@ end
 
 -- All that is left of a reader, decompressed, as a reader of its own. Raises what is wrong.
 local function decompressed(r, codec)
-  if codec == 1 then
-    local range = r.tvb(r.at, r.stop - r.at):uncompress("gzip records")
+  local range = r.tvb(r.at, r.stop - r.at)
+  if codec == 1 or codec == 4 then
+    range = codec == 1 and range:uncompress("gzip records") or range:uncompress_zstd("zstd records")
     return reader(range:tvb(), 0, range:len(), r.known)
   end
   local out = {}

@@ -150,14 +150,15 @@ end
 local function first_sight(conversation, tvb, pinfo, asking)
   local sight = { protocol_type = conversation.protocol_type, assignor = conversation.assignor }
   local token = conversation.raw and not looks_like_request(tvb)
-  if asking and not token then
+  local has_header = tvb:len() >= (asking and 12 or 8)
+  if asking and has_header and not token then
     local id = tvb(8, 4):int()
     sight.request = { packet = pinfo.number, time = pinfo.rel_ts, asked = { tvb(4, 2):int(), tvb(6, 2):int() } }
     local queue = conversation.asked[id] or { head = 1 }
     conversation.asked[id] = queue
     queue[#queue + 1] = sight.request
     conversation.raw = sight.request.asked[1] == SASL_HANDSHAKE and sight.request.asked[2] == 0
-  elseif not asking then
+  elseif has_header and not asking then
     local queue = conversation.asked[tvb(4, 4):int()]
     local request = queue and queue[queue.head]
     if request then
@@ -172,7 +173,8 @@ end
 local function sight_of(conversation, tvb, pinfo, asking, nth)
   local packet = seen[pinfo.number] or {}
   seen[pinfo.number] = packet
-  local key = (asking and ">" or "<") .. nth .. tvb:raw(4, math.min(8, tvb:len() - 4))
+  local bytes = tvb:len() > 4 and tvb:raw(4, math.min(8, tvb:len() - 4)) or ""
+  local key = (asking and ">" or "<") .. nth .. bytes
   if not packet[key] then
     packet[key] = first_sight(conversation, tvb, pinfo, asking)
   end
@@ -200,17 +202,20 @@ local function show_frame(tvb, pinfo, root, conversation, asking, nth)
   local size = tvb(0, 4):int()
   tree:add(SIZE, tvb(0, 4))
   tree:add(IS_REQUEST, tvb(0, 0), asking):set_generated()
-  if size ~= tvb:reported_len() - 4 or size < (asking and 8 or 4) then
+  if size ~= tvb:reported_len() - 4 then
     tree:add(UNREAD, tvb(4)):add_proto_expert_info(MALFORMED, format("a frame of %d bytes", size))
     return "malformed"
-  elseif tvb:len() < (asking and 12 or 8) then
+  end
+  local sight, least = sight_of(conversation, tvb, pinfo, asking, nth), asking and 8 or 4
+  if sight.token then
+    tree:add(TOKEN, tvb(4, tvb:len() - 4))
+    return "SASL token"
+  elseif size < least then
+    tree:add_proto_expert_info(MALFORMED, format("a frame of %d bytes", size))
+    return "malformed"
+  elseif tvb:len() < least + 4 then
     tree:add_proto_expert_info(ODD, "the frame is cut off in the capture")
     return "cut off"
-  end
-  local sight = sight_of(conversation, tvb, pinfo, asking, nth)
-  if sight.token then
-    tree:add(TOKEN, tvb(4))
-    return "SASL token"
   elseif not sight.request then
     local r = reader(tvb, 4, tvb:len(), { items = 0 })
     guarded(r, tree, read_struct, HEADER_OF.response[0])
@@ -259,7 +264,7 @@ function bkafka.dissector(tvb, pinfo, root)
   local texts = {}
   dissect_tcp_pdus(tvb, root, 4, function(bytes, _, offset)
     local size = bytes(offset, 4):int()
-    local wrong = size < 4 or size > MOST_BYTES
+    local wrong = size < 0 or size > MOST_BYTES
     return wrong and bytes:len() - offset or size + 4
   end, function(bytes, packet, tree)
     texts[#texts + 1] = show_frame(bytes, packet, tree, conversation, asking, #texts)

@@ -70,6 +70,8 @@ local function read_user_data(r, tree, assignor, which)
     r.at = start
     if skipped then
       read_message_of(r, tree, "StickyAssignorUserData", r.stop - probe.at >= 4 and 1 or 0)
+    else -- kafka-python has a version in front
+      read_versioned(r, tree, "StickyAssignorUserData")
     end
   end
 end

@@ -162,7 +162,7 @@ end
 local function read_compressed(r, tree, codec, read, ...)
   local leaf = tree:add(COMPRESSED, r.tvb(r.at, r.stop - r.at))
   leaf:append_text(format(" (%s)", CODECS[codec] or "unknown codec"))
-  if codec > 3 or r.at == r.stop then
+  if not CODECS[codec] or codec == 4 and not HAS_ZSTD or r.at == r.stop then
     return
   end
   local fine, inner = pcall(decompressed, r, codec)

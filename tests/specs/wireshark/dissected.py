@@ -60,7 +60,13 @@ def tshark(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as lua:
         lua.write(script())
         lua.flush()
-        command = [shutil.which("tshark") or "tshark", "-X", f"lua_script:{lua.name}", "-r", path]
+        command = [
+            shutil.which("tshark") or "tshark",
+            "-X",
+            f"lua_script:{lua.name}",
+            "-r",
+            str(path),
+        ]
         return subprocess.run(
             [*command, *arguments],
             capture_output=True,

@@ -17,6 +17,7 @@ from barnabas.specs import Malformed
 from barnabas.specs.codec.careful_decoder import FOREIGN_TAG
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from tests import places
+from tests.bodies import reassignments
 from tests.captures.traffic import Said
 from tests.specs.test_malformed import OF_VERSIONS
 from tests.specs.wireshark.dissected import Dissected, capture_of, dissected, tshark
@@ -124,3 +125,21 @@ def test_frames_that_are_cut_or_of_wrong_sizes_do_no_harm(tmp_path: Path) -> Non
     assert sum(is_malformed(one) for one in shown) > 50
     assert len(shown) > 500
     assert "Dissector bug" not in tshark(path, "-V").stdout
+
+
+def test_fields_of_a_frame_are_shown_up_to_a_number(tmp_path: Path) -> None:
+    said = conversation("request", 45, 0, reassignments(40_000))
+    (found,) = last_of_each(tmp_path / "a.pcap", said)
+    (problem,) = found.problems
+    assert problem.endswith("more than 100000 fields: the rest is not shown")
+
+
+def test_envelopes_in_each_other_come_to_an_end(tmp_path: Path) -> None:
+    body = b""
+    data = encode_frame(Frame("request", 3, 1, {"correlation_id": 1}, {}))[4:]
+    for _ in range(300):
+        body = specs.api("Envelope").request.codec(0).encode({"request_data": data})
+        head = encode_frame(Frame("request", 58, 0, {"correlation_id": 1}, {"request_data": data}))
+        data = head[4:]
+    (found,) = last_of_each(tmp_path / "a.pcap", conversation("request", 58, 0, body))
+    assert len(found.inside) > 100

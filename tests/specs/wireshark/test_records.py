@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests import places
-from tests.captures.traffic import request
+from tests.captures.traffic import Said, request
 from tests.specs.wireshark.dissected import Shown, alike, capture_of, dissected, tshark
 
 pytestmark = pytest.mark.needs_tshark
@@ -56,7 +56,9 @@ def blob(name: str, value: str | None) -> Iterator[Shown]:
 
 def test_tshark_shows_every_record(tmp_path: Path) -> None:
     sets = [one for one in SETS if readable(one)]
-    said = [("request", produce(n, bytes.fromhex(one["hex"]))) for n, one in enumerate(sets)]
+    said: list[Said] = [
+        ("request", produce(n, bytes.fromhex(one["hex"]))) for n, one in enumerate(sets)
+    ]
     wrong = []
     for golden, found in zip(sets, dissected(capture_of(tmp_path / "a.pcap", said)), strict=True):
         shown = [one for one in found.inside if one[0] in (*OF_RECORDS, *OF_HEADERS)]
