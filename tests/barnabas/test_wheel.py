@@ -136,7 +136,7 @@ def test_it_has_our_packages_and_nothing_else(wheel: Path) -> None:
         expected = {
             f"{name}/{path.relative_to(folder)}"
             for path in folder.rglob("*")
-            if path.suffix in (".py", ".typed", ".yaml", ".css", ".js", ".go")
+            if path.suffix in (".py", ".typed", ".yaml", ".css", ".js", ".go", ".lua")
             and "__pycache__" not in path.parts
         }
         assert expected

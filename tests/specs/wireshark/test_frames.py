@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from barnabas.specs.frames import Frame, encode_frame
+from tests import places
 from tests.captures.traffic import Said, ip_packet, request, response, segments, talk, write_pcap
 from tests.specs.wireshark.dissected import Dissected, dissected, tshark
 
@@ -152,3 +154,13 @@ def test_names_to_filter_by(tmp_path: Path) -> None:
     assert packets(f"bkafka.{ASKED} == {beat}") == [beaten]
     assert packets("bkafka.malformed || bkafka.odd") == []
     assert all(int(one) < int(other) for one, other in pairwise((asked, answered, beat, beaten)))
+
+
+def test_wireshark_takes_every_filter_of_the_document(tmp_path: Path) -> None:
+    text = (places.ROOT / "docs" / "howto" / "wireshark.md").read_text()
+    filters = [one for one in re.findall(r"`(bkafka\.[^`]+)`", text) if "MESSAGE" not in one]
+    assert len(filters) > 20
+    path = captured(tmp_path / "a.pcap", talk(), 1000)
+    tshark(
+        path, "-Y", " || ".join(f"({one})" for one in filters)
+    )  # it ends with 2 at one that is none

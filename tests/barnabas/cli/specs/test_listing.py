@@ -19,6 +19,7 @@ from barnabas.cli.specs.listing import fit
 from barnabas.specs import REGISTRY, api
 from barnabas.specs.drafts import DRAFTS
 from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.wireshark import script
 from barnabas.trouble import Trouble
 
 
@@ -261,3 +262,7 @@ def test_wrong_input_is_one_line(arguments: tuple[str, ...], said: str) -> None:
     line = refused(*arguments)
     assert said in line
     assert "\n" not in line
+
+
+def test_the_dissector_is_printed_as_it_is() -> None:
+    assert run("wireshark") == script()
