@@ -24,6 +24,7 @@ for key, api in pairs(APIS) do
   }
 end
 
+local CUT_OFF = "the frame is cut off in the capture"
 local API_VERSIONS, SASL_HANDSHAKE, UNSUPPORTED_VERSION = 18, 17, 35
 
 -- A header and a body, behind the size; what can't be read of them is said in the tree.
@@ -48,14 +49,10 @@ local function read_frame(r, tree, direction, key, version)
   read_body(r, branch, declared[version])
 end
 
-function read_request(r, tree) -- gives its key and version, if these can be read
-  if r.stop - r.at < 8 then
-    return guarded(r, tree, need, 8, "a header") and nil
-  end
+function read_request(r, tree)
   local key, version = peek(r, 0, 2), peek(r, 2, 2)
   r.known.envelope = { key, version }
   read_frame(r, tree, "request", key, version)
-  return key, version
 end
 
 function read_response(r, tree, asked)
@@ -186,8 +183,8 @@ local function show_pair(tree, sight, pinfo, asking, tvb)
   if asking and request.answer then
     tree:add(RESPONSE_IN, tvb(0, 0), request.answer):set_generated()
   elseif not asking then
-    local api = tree:add(API, tvb(0, 0), request.asked[1]):set_generated()
-    local version = tree:add(API_VERSION, tvb(0, 0), request.asked[2]):set_generated()
+    tree:add(API, tvb(0, 0), request.asked[1]):set_generated()
+    tree:add(API_VERSION, tvb(0, 0), request.asked[2]):set_generated()
     tree:add(REQUEST_IN, tvb(0, 0), request.packet):set_generated()
     local seconds = pinfo.rel_ts - request.time
     local whole = floor(seconds)
@@ -199,11 +196,16 @@ end
 local function show_frame(tvb, pinfo, root, conversation, asking, nth)
   local direction = asking and "request" or "response"
   local tree = root:add(bkafka, tvb(), "Kafka " .. direction)
+  tree:add(IS_REQUEST, tvb(0, 0), asking):set_generated()
+  if tvb:len() < 4 then
+    tree:add_proto_expert_info(ODD, CUT_OFF)
+    return "cut off"
+  end
   local size = tvb(0, 4):int()
   tree:add(SIZE, tvb(0, 4))
-  tree:add(IS_REQUEST, tvb(0, 0), asking):set_generated()
   if size ~= tvb:reported_len() - 4 then
-    tree:add(UNREAD, tvb(4)):add_proto_expert_info(MALFORMED, format("a frame of %d bytes", size))
+    local leaf = tree:add(UNREAD, tvb(4, tvb:len() - 4))
+    leaf:add_proto_expert_info(MALFORMED, format("a frame of %d bytes", size))
     return "malformed"
   end
   local sight, least = sight_of(conversation, tvb, pinfo, asking, nth), asking and 8 or 4
@@ -214,12 +216,12 @@ local function show_frame(tvb, pinfo, root, conversation, asking, nth)
     tree:add_proto_expert_info(MALFORMED, format("a frame of %d bytes", size))
     return "malformed"
   elseif tvb:len() < least + 4 then
-    tree:add_proto_expert_info(ODD, "the frame is cut off in the capture")
+    tree:add_proto_expert_info(ODD, CUT_OFF)
     return "cut off"
   elseif not sight.request then
     local r = reader(tvb, 4, tvb:len(), { items = 0 })
     guarded(r, tree, read_struct, HEADER_OF.response[0])
-    local leaf = tree:add(UNREAD, tvb(r.at))
+    local leaf = tree:add(UNREAD, tvb(r.at, tvb:len() - r.at))
     leaf:add_proto_expert_info(ODD, "what this answers is not in the capture")
     return "Response to what was not seen"
   end
@@ -233,7 +235,7 @@ local function show_frame(tvb, pinfo, root, conversation, asking, nth)
   }
   local r = reader(tvb, 4, tvb:len(), known)
   if tvb:len() < tvb:reported_len() then
-    tree:add_proto_expert_info(ODD, "the frame is cut off in the capture")
+    tree:add_proto_expert_info(ODD, CUT_OFF)
   end
   if asking then
     read_request(r, tree)
@@ -263,9 +265,9 @@ function bkafka.dissector(tvb, pinfo, root)
   end
   local texts = {}
   dissect_tcp_pdus(tvb, root, 4, function(bytes, _, offset)
-    local size = bytes(offset, 4):int()
-    local wrong = size < 0 or size > MOST_BYTES
-    return wrong and bytes:len() - offset or size + 4
+    local left = bytes:len() - offset
+    local size = left < 4 and -1 or bytes(offset, 4):int()
+    return size >= 0 and size <= MOST_BYTES and size + 4 or left
   end, function(bytes, packet, tree)
     texts[#texts + 1] = show_frame(bytes, packet, tree, conversation, asking, #texts)
     packet.cols.info = table.concat(texts, ", ", 1, math.min(#texts, 20))

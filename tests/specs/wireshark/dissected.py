@@ -81,7 +81,8 @@ def dissected(path: Path, *arguments: str) -> list[Dissected]:
     """The frames that tshark finds in a capture."""
     run = tshark(path, "-J", "bkafka", "-T", "pdml", *arguments)
     assert "Lua" not in run.stderr, run.stderr
-    assert "Lua Error" not in run.stdout
+    # it is without words where packets are cut so short that Wireshark itself gives up
+    assert re.findall(r"Lua Error: (?!\(null\)).*", run.stdout) == []
     # what XML can't hold is in strings only, of which the bytes are compared
     root = ET.fromstring(
         re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", run.stdout)

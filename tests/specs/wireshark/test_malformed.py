@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import random
+import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +20,7 @@ from barnabas.specs.codec.careful_decoder import FOREIGN_TAG
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from tests import places
 from tests.bodies import reassignments
-from tests.captures.traffic import Said
+from tests.captures.traffic import Said, ip_packet, segments, talk
 from tests.specs.test_malformed import OF_VERSIONS
 from tests.specs.wireshark.dissected import Dissected, capture_of, dissected, tshark
 from tests.specs.wireshark.test_golden import frames
@@ -125,6 +127,19 @@ def test_frames_that_are_cut_or_of_wrong_sizes_do_no_harm(tmp_path: Path) -> Non
     assert sum(is_malformed(one) for one in shown) > 50
     assert len(shown) > 500
     assert "Dissector bug" not in tshark(path, "-V").stdout
+
+
+def test_packets_that_were_cut_by_who_captured_them(tmp_path: Path) -> None:
+    whole = segments(talk(), itertools.repeat(70), broker=("10.0.0.2", 9092))
+    parts = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 101)]
+    for at, packet in enumerate(map(ip_packet, whole)):
+        kept = packet[: 41 + at % 40]
+        parts.append(struct.pack("<IIII", 1, at, len(kept), len(packet)) + kept)
+    path = tmp_path / "a.pcap"
+    path.write_bytes(b"".join(parts))
+    found = dissected(path, "-2")
+    assert any("the frame is cut off in the capture" in one.problems for one in found)
+    assert any(not one.problems for one in found)
 
 
 def test_fields_of_a_frame_are_shown_up_to_a_number(tmp_path: Path) -> None:
