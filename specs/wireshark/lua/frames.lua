@@ -50,9 +50,7 @@ local function read_frame(r, tree, direction, key, version)
 end
 
 function read_request(r, tree)
-  local key, version = peek(r, 0, 2), peek(r, 2, 2)
-  r.known.envelope = { key, version }
-  read_frame(r, tree, "request", key, version)
+  read_frame(r, tree, "request", peek(r, 0, 2), peek(r, 2, 2))
 end
 
 function read_response(r, tree, asked)
@@ -60,16 +58,6 @@ function read_response(r, tree, asked)
     read_frame(r, tree, "response", asked[1], asked[2])
   end
 end
-
--- A tree that shows nothing, for what is read only to see whether it can be.
-local nowhere = {}
-setmetatable(nowhere, {
-  __index = function()
-    return function()
-      return nowhere
-    end
-  end,
-})
 
 -- Whether a request begins here: of an API and a version that exist; all of it can be read if it is whole,
 -- and else the client has a name.
@@ -83,6 +71,7 @@ local function looks_like_request(tvb)
     return false
   end
   local r = reader(tvb, 4, math.min(tvb:len(), 4 + size), { items = 0 })
+  r.tvb = nothing
   local fine = pcall(read_struct, r, nowhere, header) and pcall(read_struct, r, nowhere, api.request[version])
   if size + 4 > tvb:len() then
     return tvb:len() >= 14 and tvb(12, 2):int() > 0
@@ -92,7 +81,7 @@ end
 
 local STREAM = Field.new("tcp.stream")
 local conversations = {} -- by stream
-local seen = {} -- by packet, direction, place, and the frame's first bytes
+local seen = {} -- requests, by packet, direction, place, and the frame's first bytes
 local astray = {} -- packets in which no frame begins
 
 function bkafka.init()
@@ -143,48 +132,49 @@ local function in_step(conversation, tvb, pinfo, asking)
   return not astray[pinfo.number]
 end
 
--- What there is to know of a frame from those before it, found the first time that it is seen.
+-- What there is to know of a frame from those before it, found the first time that it is seen: the request
+-- that it is or answers; "token"; or false. Requests with one id wait in a chain, and the first has its end.
 local function first_sight(conversation, tvb, pinfo, asking)
-  local sight = { protocol_type = conversation.protocol_type, assignor = conversation.assignor }
-  local token = conversation.raw and not looks_like_request(tvb)
-  local has_header = tvb:len() >= (asking and 12 or 8)
-  if asking and has_header and not token then
-    local id = tvb(8, 4):int()
-    sight.request = { packet = pinfo.number, time = pinfo.rel_ts, asked = { tvb(4, 2):int(), tvb(6, 2):int() } }
-    local queue = conversation.asked[id] or { head = 1 }
-    conversation.asked[id] = queue
-    queue[#queue + 1] = sight.request
-    conversation.raw = sight.request.asked[1] == SASL_HANDSHAKE and sight.request.asked[2] == 0
-  elseif has_header and not asking then
-    local queue = conversation.asked[tvb(4, 4):int()]
-    local request = queue and queue[queue.head]
-    if request then
-      queue.head = queue.head + 1
-      request.answer, sight.request = pinfo.number, request
+  local asked, has_header = conversation.asked, tvb:len() >= (asking and 12 or 8)
+  local id = has_header and tvb(asking and 8 or 4, 4):int()
+  local first = asked[id]
+  if asking and has_header and not (conversation.raw and not looks_like_request(tvb)) then
+    local request = { packet = pinfo.number, time = pinfo.rel_ts }
+    request.key, request.version = tvb(4, 2):int(), tvb(6, 2):int()
+    request.type_before, request.assignor_before = conversation.protocol_type, conversation.assignor
+    if first then
+      (first.last or first).after = request
+      first.last = request
+    else
+      asked[id] = request
     end
+    conversation.raw = request.key == SASL_HANDSHAKE and request.version == 0
+    return request
+  elseif first and not asking then
+    asked[id], first.answer = first.after, pinfo.number
+    if first.after then
+      first.after.last = first.last
+    end
+    return first
   end
-  sight.token = conversation.raw and not sight.request
-  return sight
+  return conversation.raw and "token"
 end
 
 local function sight_of(conversation, tvb, pinfo, asking, nth)
-  local packet = seen[pinfo.number] or {}
-  seen[pinfo.number] = packet
   local bytes = tvb:len() > 4 and tvb:raw(4, math.min(8, tvb:len() - 4)) or ""
-  local key = (asking and ">" or "<") .. nth .. bytes
-  if not packet[key] then
-    packet[key] = first_sight(conversation, tvb, pinfo, asking)
+  local key = pinfo.number .. (asking and ">" or "<") .. nth .. bytes
+  if seen[key] == nil then
+    seen[key] = first_sight(conversation, tvb, pinfo, asking) or false
   end
-  return packet[key]
+  return seen[key]
 end
 
-local function show_pair(tree, sight, pinfo, asking, tvb)
-  local request = sight.request
+local function show_pair(tree, request, pinfo, asking, tvb)
   if asking and request.answer then
     tree:add(RESPONSE_IN, tvb(0, 0), request.answer):set_generated()
   elseif not asking then
-    tree:add(API, tvb(0, 0), request.asked[1]):set_generated()
-    tree:add(API_VERSION, tvb(0, 0), request.asked[2]):set_generated()
+    tree:add(API, tvb(0, 0), request.key):set_generated()
+    tree:add(API_VERSION, tvb(0, 0), request.version):set_generated()
     tree:add(REQUEST_IN, tvb(0, 0), request.packet):set_generated()
     local seconds = pinfo.rel_ts - request.time
     local whole = floor(seconds)
@@ -196,20 +186,22 @@ end
 local function show_frame(tvb, pinfo, root, conversation, asking, nth)
   local direction = asking and "request" or "response"
   local tree = root:add(bkafka, tvb(), "Kafka " .. direction)
-  tree:add(IS_REQUEST, tvb(0, 0), asking):set_generated()
+  local known = known_of(tree)
+  local shown = (known.is_visible or known.is_named) and tree or nowhere
+  shown:add(IS_REQUEST, tvb(0, 0), asking):set_generated()
   if tvb:len() < 4 then
     tree:add_proto_expert_info(ODD, CUT_OFF)
     return "cut off"
   end
   local size = tvb(0, 4):int()
-  tree:add(SIZE, tvb(0, 4))
+  shown:add(SIZE, tvb(0, 4))
   if size ~= tvb:reported_len() - 4 then
     local leaf = tree:add(UNREAD, tvb(4, tvb:len() - 4))
     leaf:add_proto_expert_info(MALFORMED, format("a frame of %d bytes", size))
     return "malformed"
   end
-  local sight, least = sight_of(conversation, tvb, pinfo, asking, nth), asking and 8 or 4
-  if sight.token then
+  local request, least = sight_of(conversation, tvb, pinfo, asking, nth), asking and 8 or 4
+  if request == "token" then
     tree:add(TOKEN, tvb(4, tvb:len() - 4))
     return "SASL token"
   elseif size < least then
@@ -218,21 +210,20 @@ local function show_frame(tvb, pinfo, root, conversation, asking, nth)
   elseif tvb:len() < least + 4 then
     tree:add_proto_expert_info(ODD, CUT_OFF)
     return "cut off"
-  elseif not sight.request then
-    local r = reader(tvb, 4, tvb:len(), { items = 0 })
+  end
+  if not request then
+    local r = reader(tvb, 4, tvb:len(), known)
     guarded(r, tree, read_struct, HEADER_OF.response[0])
     local leaf = tree:add(UNREAD, tvb(r.at, tvb:len() - r.at))
     leaf:add_proto_expert_info(ODD, "what this answers is not in the capture")
     return "Response to what was not seen"
   end
-  show_pair(tree, sight, pinfo, asking, tvb)
-  local request = sight.request
-  local known = {
-    items = 0,
-    protocol_type = sight.protocol_type,
-    assignor = sight.assignor,
-    envelope = request.envelope,
-  }
+  if shown ~= nowhere then
+    show_pair(tree, request, pinfo, asking, tvb)
+  end
+  local when = asking and "before" or "after"
+  known.protocol_type, known.assignor = request["type_" .. when], request["assignor_" .. when]
+  known.envelope = request.envelope
   local r = reader(tvb, 4, tvb:len(), known)
   if tvb:len() < tvb:reported_len() then
     tree:add_proto_expert_info(ODD, CUT_OFF)
@@ -240,16 +231,20 @@ local function show_frame(tvb, pinfo, root, conversation, asking, nth)
   if asking then
     read_request(r, tree)
   else
-    read_frame(r, tree, "response", request.asked[1], request.asked[2])
+    read_frame(r, tree, "response", request.key, request.version)
   end
   if not pinfo.visited then
-    request.envelope = known.envelope
-    conversation.protocol_type = known.protocol_type
-    conversation.assignor = known.protocol_name or known.assignor
+    local assignor = known.protocol_name or known.assignor
+    conversation.protocol_type = known.protocol_type or conversation.protocol_type
+    conversation.assignor = assignor or conversation.assignor
+    if asking then
+      request.type_after, request.assignor_after = known.protocol_type, assignor
+      request.envelope = known.envelope
+    end
   end
-  local name = API_NAMES[request.asked[1]] or "API " .. request.asked[1]
-  local text = format("%s v%d %s", name, request.asked[2], direction)
-  tree:append_text(format(": %s, correlation id %d", text, tvb(asking and 8 or 4, 4):int()))
+  local name = API_NAMES[request.key] or "API " .. request.key
+  local text = format("%s v%d %s", name, request.version, direction)
+  shown:append_text(format(": %s, correlation id %d", text, tvb(asking and 8 or 4, 4):int()))
   return text
 end
 

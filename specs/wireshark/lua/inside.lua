@@ -101,6 +101,7 @@ local READ = {
     read_versioned(r, tree, "DefaultPrincipalData")
   end,
   ["request"] = function(r, tree)
+    r.known.envelope = { peek(r, 0, 2), peek(r, 2, 2) }
     read_request(r, tree)
   end,
   ["response"] = function(r, tree)
@@ -118,15 +119,20 @@ local READ = {
   end,
 }
 
-function reveal(r, tree, slot)
-  local kind, named_by = slot.hides[1], slot.hides[2]
-  if kind == "records" then
-    local is_log = r.known.topic_id == METADATA_TOPIC_ID
-    r.known.records_of = r.known[named_by] or is_log and "__cluster_metadata" or ""
-    return guarded(r, tree, read_set)
+function reveal(r, tree, kind, named_by)
+  local known = r.known
+  if kind ~= "records" then
+    known.assignor = known[named_by] or known.assignor
   end
-  r.known.assignor = r.known[named_by] or r.known.assignor
-  guarded(r, tree, READ[kind])
+  if tree == nowhere and kind ~= "request" then
+    return -- but the response to an Envelope is read by the request in it
+  elseif kind == "records" then
+    local is_log = known.topic_id == METADATA_TOPIC_ID
+    known.records_of = known[named_by] or is_log and "__cluster_metadata" or ""
+    guarded(r, tree, read_set)
+  else
+    guarded(r, tree, READ[kind])
+  end
 end
 
 local function read_control(key, leaf, value_leaf, value)

@@ -125,12 +125,64 @@ local function null(r, tree, slot, start)
   tree:add(NULL, r.tvb(start, r.at - start), slot.name, slot.name .. ": null")
 end
 
+-- A tree that shows nothing, whose ranges are nowhere: for what is read and need not be shown.
+local nowhere = {}
+local function nothing()
+  return nowhere
+end
+for _, name in ipairs({ "add", "add_packet_field", "append_text", "set_generated", "set_hidden", "set_len", "set_text" }) do
+  nowhere[name] = nothing
+end
+nowhere.add_proto_expert_info = nothing
+
+-- What is known of a message before it is read. Most messages are read while nobody looks at them, and
+-- adding a field takes a hundred times as long as reading it: those that no filter names are not added.
+local dissector -- Wireshark has it once this file is read
+local function known_of(tree)
+  dissector = dissector or Dissector.get(PREFIX)
+  return { items = 0, is_visible = tree.visible, is_named = tree:referenced(dissector) }
+end
+
+local is_wanted
+local function is_any_wanted(r, tree, struct)
+  for _, slots in ipairs({ struct, struct.tags }) do
+    for _, slot in pairs(slots) do
+      if type(slot) == "table" and slot.kind and is_wanted(r, tree, slot) then
+        return true
+      end
+    end
+  end
+  return struct.flexible and tree:referenced(TAG)
+end
+
+function is_wanted(r, tree, slot)
+  local known = r.known
+  if known.is_visible or not known.is_named then
+    return known.is_visible
+  elseif slot.looked ~= known then -- once a message: filters change between them
+    slot.looked = known
+    slot.wanted = slot.hides ~= nil
+      or tree:referenced(slot.field)
+      or slot.entity and tree:referenced(slot.entity)
+      or slot.error and tree:referenced(ERROR)
+      or slot.nullable and tree:referenced(NULL)
+      or slot.element and is_wanted(r, tree, slot.element)
+      or slot.struct and is_any_wanted(r, tree, slot.struct)
+      or false
+  end
+  return slot.wanted
+end
+
 local reveal -- what hides in bytes; below
 local read_struct, read_value
 
 local function read_fixed(r, tree, slot)
   local size = slot.size
   need(r, size, slot.kind)
+  if tree == nowhere then
+    r.at = r.at + size
+    return
+  end
   local range = r.tvb(r.at, size)
   tree:add(slot.field, range)
   if slot.error and sub(r.raw, r.at + 1, r.at + 2) ~= "\0\0" then
@@ -143,6 +195,11 @@ local function read_array(r, tree, slot)
   local start, count = r.at, length(r, slot)
   if not count then
     return null(r, tree, slot, start)
+  end
+  if tree == nowhere and slot.element.size then
+    need(r, count * slot.element.size, slot.name)
+    r.at = r.at + count * slot.element.size
+    return
   end
   local label = format("%s: %d element%s", slot.name, count, count == 1 and "" or "s")
   local branch = tree:add(slot.field, r.tvb(start, r.at - start), count, label)
@@ -170,7 +227,7 @@ local function read_bytes(r, tree, slot) -- text, bytes and records
   else
     local leaf = tree:add(slot.field, range)
     if slot.hides and size > 0 then
-      reveal(part(r, size), leaf, slot)
+      reveal(part(r, size), leaf, slot.hides[1], slot.hides[2])
     end
   end
   r.at = r.at + size
@@ -183,7 +240,7 @@ local function read_branch(r, tree, slot, index) -- a structure, of an array if 
     return null(r, tree, slot, start)
   end
   local branch = tree:add(slot.field, r.tvb(start, 0))
-  if index then
+  if index and tree ~= nowhere then
     branch:set_text(format("%s[%d]", slot.name, index))
   end
   local title = read_struct(r, branch, slot.struct)
@@ -193,8 +250,21 @@ local function read_branch(r, tree, slot, index) -- a structure, of an array if 
   end
 end
 
+local read_here
+
 function read_value(r, tree, slot, index)
   count_item(r)
+  if tree == nowhere or is_wanted(r, tree, slot) then
+    return read_here(r, tree, slot, index)
+  end
+  local tvb = r.tvb
+  r.tvb = nothing
+  local text = read_here(r, nowhere, slot, index)
+  r.tvb = tvb
+  return text
+end
+
+function read_here(r, tree, slot, index)
   local kind = slot.kind
   if slot.size then
     return read_fixed(r, tree, slot)
@@ -256,7 +326,9 @@ end
 
 -- Runs a function that reads; what can't be read is said in the tree. Gives whether all went well.
 local function guarded(r, tree, read, ...)
+  local tvb = r.tvb
   local fine, problem = pcall(read, r, tree, ...)
+  r.tvb = tvb
   if fine then
     return true
   elseif type(problem) ~= "table" then
