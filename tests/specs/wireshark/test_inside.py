@@ -65,7 +65,7 @@ def test_what_members_of_groups_tell_each_other(tmp_path: Path) -> None:
                 talk.append(("request", encode_frame(asked)))
             talk.append(said(line))
         talks.append(talk)
-    shown = dissected(capture_of(tmp_path / "a.pcap", *talks))
+    shown = dissected(capture_of(tmp_path / "a.pcap", *talks), "-2")
     of_lines = [one for one in shown if "DescribeGroups v5 request" not in one.title]
     wrong = [
         difference
@@ -115,7 +115,7 @@ def test_a_request_in_an_envelope_and_its_response(tmp_path: Path) -> None:
         ("request", encode_frame(Frame("request", 58, 0, head, body))),
         ("response", encode_frame(Frame("response", 58, 0, head, {"response_data": answer}))),
     ]
-    asked, answered = dissected(capture_of(tmp_path / "a.pcap", talk))
+    asked, answered = dissected(capture_of(tmp_path / "a.pcap", talk), "-2")
     inside = {name: value.partition("\0")[0] for name, value in asked.inside}
     assert (inside["client_id"], inside["metadata_request.topics.length"]) == ("c", "0")
     assert inside["default_principal_data.name"] == "ann"

@@ -20,7 +20,7 @@ from barnabas.specs.codec.careful_decoder import FOREIGN_TAG
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from tests import places
 from tests.bodies import reassignments
-from tests.captures.traffic import Said, ip_packet, segments, talk
+from tests.captures.traffic import Said, ip_packet, request, segments, talk
 from tests.specs.test_malformed import OF_VERSIONS
 from tests.specs.wireshark.dissected import Dissected, capture_of, dissected, tshark
 from tests.specs.wireshark.test_golden import frames
@@ -158,3 +158,19 @@ def test_envelopes_in_each_other_come_to_an_end(tmp_path: Path) -> None:
         data = head[4:]
     (found,) = last_of_each(tmp_path / "a.pcap", conversation("request", 58, 0, body))
     assert len(found.inside) > 100
+
+
+def test_a_filter_finds_what_is_malformed_in_bodies_and_inside_of_bytes(tmp_path: Path) -> None:
+    member = {"group_id": "g", "protocol_type": "consumer"}
+    metadata = b"\0\0\0\0\0\1"
+    joined = member | {"protocols": [{"name": "range", "metadata": metadata}]}
+    said: list[Said] = [
+        ("request", request(1, 3, 1)),
+        ("request", request(2, 3, 1)[:-4] + bytes((0, 0, 0, 9))),
+        ("request", request(3, 11, 4, **joined)),
+    ]
+    path = capture_of(tmp_path / "a.pcap", *([one] for one in said))
+    # no tree is shown here, so that only what the filter needs is read
+    found = tshark(path, "-Y", "bkafka.malformed").stdout.splitlines()
+    assert ["Metadata v1" in found[0], "JoinGroup v4" in found[1], len(found)] == [True, True, 2]
+    assert "Metadata v1" in tshark(path, "-Y", "_ws.expert").stdout
