@@ -23,6 +23,7 @@ from barnabas.proxy.connection.breakpoints import Breakpoints
 from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.draft_handler import DraftHandler
 from barnabas.proxy.connection.egress import Egress
+from barnabas.proxy.connection.foreign import START, begins, pass_all
 from barnabas.proxy.connection.framing import Framing
 from barnabas.proxy.connection.header_walk import walk_requests, walk_responses
 from barnabas.proxy.connection.ingress import Mode
@@ -84,6 +85,8 @@ class Connection:
                 return PASS
         elif self.state.over or self.state.silent:
             return NOTHING
+        elif self.state.undecided and self._decide(direction, data):
+            return PASS
         self.actions.begin()
         if start:
             self.actions.send_piece(direction, data, 0, start)
@@ -203,10 +206,19 @@ class Connection:
         """Whether no request waits for its response, and no frame to leave or for its rest."""
         state = self.state
         return (
-            not state.pairing.waiting
+            not (state.foreign or state.pairing.waiting)
             and state.ingress["response"].between
             and all(queue.idle for queue in state.queues.values())
         )
+
+    def _decide(self, direction: Direction, data: memoryview) -> bool:
+        """Whether the first bytes of the connection are another protocol's."""
+        state = self.state
+        state.undecided = False
+        state.foreign = direction == "response" or not begins(bytes(data[:START]))
+        if state.foreign:
+            self._walk = dict.fromkeys(DIRECTIONS, pass_all)
+        return state.foreign
 
     def _feed(self, direction: Direction, data: memoryview, at: int, now: int) -> None:
         """Take the chunk apart from this offset on."""
@@ -271,4 +283,6 @@ class Connection:
                     self.framing.handlers[direction].passed(None, now)
                 ingress.head = ingress.pending = ingress.copy = None  # what is skimmed has none
             self._walk[direction] = _WALK[direction] if skimming else None
+        if state.foreign and not state.over:
+            self._walk = dict.fromkeys(DIRECTIONS, pass_all)
         return self.actions.actions

@@ -60,6 +60,10 @@ class State:
     rehearses: bool = False
     """Whether this has passed already, and no client hears of it: see `barnabas.proxy.rehearsal`."""
     limits: Limits = Limits()
+    undecided: bool = False
+    """Whether its first bytes say if this is Kafka; what is not passes as it is."""
+    foreign: bool = False
+    """Whether it is not."""
     client_id: str | None = None
     ordinal: int = 0
     """Of the connection among that client's to that broker."""

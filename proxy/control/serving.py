@@ -70,6 +70,11 @@ async def serve(
 
     free: see `guard`.
     """
+    return await serve_guarded(lambda bound: guard(app, token, hosts(bound), free), address)
+
+
+async def serve_guarded(app: Callable[[Address], ASGIApp], address: Address) -> Serving:
+    """Serve an application that has a guard, and is made for where it listens. Raises OSError if it can't."""
     host, port = address
     listener = socket.create_server(
         ("127.0.0.1" if host == "localhost" else host, port),
@@ -77,7 +82,7 @@ async def serve(
     )
     bound: Address = listener.getsockname()[:2]
     config = uvicorn.Config(
-        guard(app, token, hosts(bound), free),
+        app(bound),
         http=_Connection,
         ws="none",
         lifespan="off",

@@ -45,6 +45,9 @@ class Node:
         return endpoint_text((shorten(host, LONGEST), port))
 
 
+NOWHERE: Final = "", 0
+"""Where the proxy listens for a node for which another one does."""
+
 EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104
 """What a listener on all addresses says of itself."""
 
@@ -60,6 +63,7 @@ class Topology:
     controllers are told apart: the ids of both may be the same (KIP-919).
 
     moved: told of a known node whose address has changed. missing: asked for a broker that is not known.
+    elsewhere: where a broker's address is listened for already, by another proxy.
     """
 
     def __init__(
@@ -67,25 +71,33 @@ class Topology:
         listen: Callable[[Node], Address],
         moved: Callable[[Node], object] = lambda _: None,
         missing: Callable[[int], Node | None] = lambda _: None,
+        elsewhere: Callable[[Address], Address | None] = lambda _: None,
     ) -> None:
         self.nodes: dict[tuple[Kind, int], Node] = {}
         self._listen = listen
         self._moved = moved
         self._missing = missing
+        self._elsewhere = elsewhere
 
     def node(self, kind: Kind, id: int, upstream: Address) -> Node:
         """The node of that id, met at this address; listened for if it is new. May raise OSError."""
         node = self.nodes.get((kind, id))
         if node is None:
-            node = Node(kind, id, upstream, ("", 0))
+            node = Node(kind, id, upstream, NOWHERE)
             if len(self.nodes) >= MOST:
                 raise NoPort(f"over {MOST} brokers: {kind} {id} at {node.place} gets no listener")
-            node.listen = self._listen(node)
+            self._listen_for(node)
             self.nodes[kind, id] = node
         if node.upstream != upstream:
             node.upstream = upstream
             self._moved(node)
+        if node.listen == NOWHERE:  # whoever listened for it may be gone
+            self._listen_for(node)
         return node
+
+    def _listen_for(self, node: Node) -> None:
+        if self._elsewhere(node.upstream) is None:
+            node.listen = self._listen(node)
 
     def meet(self, node: Node) -> None:
         """A node as another process knows it."""
@@ -106,7 +118,7 @@ class Topology:
         """
 
         def resolve(kind: Kind, id: int, host: str, port: int) -> Address:
-            return _advertised(self.node(kind, id, (host, port)), reached_at, advertised)
+            return self._advertised(self.node(kind, id, (host, port)), reached_at, advertised)
 
         return resolve
 
@@ -115,13 +127,12 @@ class Topology:
 
         def find(id: int) -> Address | None:
             node = self.broker(id)
-            return None if node is None else _advertised(node, reached_at, advertised)
+            return None if node is None else self._advertised(node, reached_at, advertised)
 
         return find
 
-
-def _advertised(node: Node, reached_at: str, advertised: str | None) -> Address:
-    host, port = node.listen
-    if advertised is not None:
-        return advertised, port
-    return (reached_at if host in EVERYWHERE else host), port
+    def _advertised(self, node: Node, reached_at: str, advertised: str | None) -> Address:
+        host, port = self._elsewhere(node.upstream) or node.listen
+        if advertised is not None:
+            return advertised, port
+        return (reached_at if host in EVERYWHERE else host), port

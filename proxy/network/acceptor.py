@@ -68,6 +68,16 @@ class Acceptor:
             "widen --broker-ports"
         )
 
+    def open_again(self, node: Node) -> None:
+        """Listen for a node where it was listened for, or on another port if that is taken. Raises NoPort."""
+        try:
+            listener = listen(node.listen)
+        except OSError:
+            self.open(node)
+            return
+        self._used.add(node.listen[1])
+        self.serve(listener, node)
+
     def close(self) -> None:
         """Listen no more."""
         for listener in self._listeners:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.connection.ordinals import Ordinals
 from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.topology import Address, Node, Topology
+from barnabas.proxy.edits.topology import NOWHERE, Address, Node, Topology
 from barnabas.proxy.effects import Reject
 from barnabas.proxy.network.acceptor import Acceptor
 from barnabas.proxy.network.clock import clock
@@ -56,8 +56,9 @@ class Listeners:
         take: Callable[[Client], None],
         note: Callable[[dict[str, Any]], None],
         say: Callable[[str], None],
+        elsewhere: Callable[[Address], Address | None] = lambda _: None,
     ) -> None:
-        self.topology = Topology(self._open)
+        self.topology = Topology(self._open, elsewhere=elsewhere)
         self.ordinal = Ordinals()
         self.address = options.listen
         self._options = options
@@ -71,13 +72,16 @@ class Listeners:
         self._acceptor: Acceptor
 
     def start(self) -> None:
-        """Listen. Raises OSError if the address can't be had."""
+        """Listen; once more where it was before. Raises OSError if the address can't be had."""
         loop = asyncio.get_running_loop()
         self._acceptor = Acceptor(loop, self._options, self._accepted, self._say)
-        listener = listen(self._options.listen)
+        listener = listen(self.address)
         self.address = address_of(listener.getsockname())
         node = Node(None, None, self._options.bootstrap[0], self.address)
         self._acceptor.serve(listener, node)
+        for known in self.topology.nodes.values():
+            if known.listen != NOWHERE:
+                self._acceptor.open_again(known)
 
     def close(self) -> None:
         """Listen no more: who comes now is refused."""

@@ -38,6 +38,8 @@ class Options:
     """Seconds that a broker may stand still after its client has gone before both are closed; as
     long as clients wait themselves (request.timeout.ms)."""
     tls: Tls = field(default_factory=Tls)
+    any_protocol: bool = False
+    """Whether what does not begin as Kafka does passes as it is; if not, its connection is closed."""
     offer: Offer = field(default_factory=Offer)
     """The versions that clients are offered."""
     advertise: str | None = None

@@ -45,14 +45,17 @@ def reap(
     reaper: Reaper,
     loop: asyncio.AbstractEventLoop,
     say: Callable[[str], None],
+    over: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Close those that it finds, and look again after a while."""
+    """Close those that it finds, and look again after a while, until it is over."""
+    if over():
+        return
     for relay in list(reaper.find(relays.values(), loop.time())):
         name = relay.connection.state.name
         say(f"{name}: the client disconnected, and the broker reads nothing; closed")
         relay.close()
         relay.abort()
-    loop.call_later(reaper.patience / 4, reap, relays, reaper, loop, say)
+    loop.call_later(reaper.patience / 4, reap, relays, reaper, loop, say, over)
 
 
 def _deserted(relay: Relay) -> bool:

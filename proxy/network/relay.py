@@ -29,8 +29,17 @@ if TYPE_CHECKING:
     from barnabas.captures.writing.masked_flow import MaskedFlow
 
 
+Layer = Callable[[Endpoint], asyncio.BaseProtocol]
+"""What an endpoint's transport has for its protocol: the endpoint, or something in between."""
+
+
+def no_layer(endpoint: Endpoint) -> asyncio.BaseProtocol:
+    """Nothing in between."""
+    return endpoint
+
+
 class Relay:
-    """The two endpoints of a connection and its timer."""
+    """The two endpoints of a connection and its timer. layer: what lies between them and their sockets."""
 
     def __init__(
         self,
@@ -43,6 +52,7 @@ class Relay:
         say: Callable[[str], None],
         ready: Callable[[], None],
         over: Callable[[Relay], None],
+        layer: Layer = no_layer,
     ) -> None:
         self.connection = connection
         self.loop = loop
@@ -52,6 +62,7 @@ class Relay:
         self.say = say
         self._ready = ready
         self._over = over
+        self._layer = layer
         self._timer = Timer(loop, clock, self.tick)
         self._closed = False
         self.paused = False
@@ -83,7 +94,7 @@ class Relay:
         context, name = broker_tls or (None, None)
         with handshake("to the broker", context):
             await self.loop.create_connection(
-                lambda: self.broker,
+                lambda: self._layer(self.broker),
                 sock=broker,
                 ssl=context,
                 server_hostname=name,
@@ -91,7 +102,7 @@ class Relay:
             )
         with handshake("with the client", client_tls):
             await self.loop.connect_accepted_socket(
-                lambda: self.client,
+                lambda: self._layer(self.client),
                 client,
                 ssl=client_tls,
                 ssl_handshake_timeout=HANDSHAKE if client_tls else None,

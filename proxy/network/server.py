@@ -27,7 +27,7 @@ from barnabas.proxy.network.listeners import Client, Listeners
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.read_buffers import ReadBuffers
 from barnabas.proxy.network.reaper import Reaper, reap
-from barnabas.proxy.network.relay import Relay
+from barnabas.proxy.network.relay import Layer, Relay, no_layer
 from barnabas.proxy.network.seldom import Seldom
 from barnabas.proxy.network.sockets import address_of, reason_of
 from barnabas.proxy.network.topic_name_lookup import TopicNameLookup
@@ -51,18 +51,24 @@ class Proxy:
         rules: Rules | None = None,
         *,
         capture: CaptureWriter | None = None,
-        streams: Sequence[RingWriter] = (),
+        streams: Sequence[RingWriter | CaptureWriter] = (),
         done: Callable[[Exchange], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
         topics: TopicNames | None = None,
         topology: Topology | None = None,
         ordinal: Ordinal | None = None,
         changed: Callable[[int], None] = lambda _: None,
+        totals: Totals | None = None,
+        tally: ApiStats | None = None,
+        elsewhere: Callable[[Address], Address | None] = lambda _: None,
+        layer: Layer = no_layer,
     ) -> None:
-        """topics: the names of topics, if the log is to have them, too.
+        """streams: what else gets all traffic; `capture` is closed with the proxy, too. topics: the names of
+        topics, if the log is to have them, too.
 
         topology, ordinal: of the process that listens, if that is another one: see `begin`. changed: told how
-        many connections are open, or about to be.
+        many connections are open, or about to be. totals, tally: counts that several proxies share.
+        elsewhere: see `Topology`. layer: see `Relay`.
         """
         self.options = options
         self.rules = rules or Rules(None)
@@ -70,15 +76,21 @@ class Proxy:
         self._writers: list[CaptureWriter | RingWriter] = (
             [*streams] if capture is None else [capture, *streams]
         )
-        self.tally = ApiStats()
-        self.totals = Totals()
+        self.tally = tally or ApiStats()
+        self.totals = totals or Totals()
         self.received = [0, 0]
         """Bytes of connections that are closed: from clients, from brokers."""
         self.draining = self._waits = False
         self.observed = options.observed
         """Whether every exchange is handed to `done` just now."""
         self.listeners = Listeners(
-            options, lambda: self.rules, self.totals, take=self.take, note=self.note, say=say
+            options,
+            lambda: self.rules,
+            self.totals,
+            take=self.take,
+            note=self.note,
+            say=say,
+            elsewhere=elsewhere,
         )
         self.topology = topology or self.listeners.topology
         self._works_for_another = topology is not None
@@ -101,6 +113,7 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
         self._open: set[int] = set()
         self._changed = changed
+        self._layer = layer
         self._drain: Draining | None = None
         self._loop: asyncio.AbstractEventLoop
 
@@ -118,15 +131,20 @@ class Proxy:
         """Listen. Raises OSError if the address can't be had."""
         for line in (*self.options.explain(), *remarks(self.rules.scenario)):
             self._say(line)
-        self.listeners.start()
+        self.listen()
         self.begin()
+
+    def listen(self) -> None:
+        """Listen, where it did before if it did. Raises OSError if the address can't be had."""
+        self.listeners.start()
 
     def begin(self) -> None:
         """Take clients whom another process accepts."""
         self._loop = asyncio.get_running_loop()
         if self.capture is not None:
             watch(self.capture, self._loop, self._say)
-        reap(self.relays, Reaper(self.options.linger), self._loop, self._say)
+        reaper = Reaper(self.options.linger)
+        reap(self.relays, reaper, self._loop, self._say, lambda: self.draining)
 
     def _planned(self) -> Plan:
         """What each kind of message needs, under the present rules; a capture must hide some."""
@@ -161,6 +179,14 @@ class Proxy:
         if self.capture is not None:
             self.capture.close()
             say_closed(self.capture, self._say)
+
+    def hang_up(self) -> None:
+        """Close all connections at once, whatever is under way."""
+        for task in self._tasks:
+            task.cancel()
+        for relay in list(self.relays.values()):
+            relay.close()
+            relay.abort()
 
     def hurry(self) -> None:
         """Let what is under way have no more time, while the proxy stops."""
@@ -290,6 +316,7 @@ class Proxy:
             find=self.topology.finder(here[0], self.options.advertise),
             observed=self.observed,
             limits=self.options.limits,
+            undecided=self.options.any_protocol,
         )
         flow = None
         if self._writers:
@@ -308,6 +335,7 @@ class Proxy:
             say=self._say,
             ready=self._wake_others,
             over=self._ended,
+            layer=self._layer,
         )
         relay.waits = self._waits
         self.relays[number] = relay

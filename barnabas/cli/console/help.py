@@ -32,15 +32,18 @@ def examples_of(command: Any) -> list[str]:
     return own or [line for one in inner for line in examples_of(one)[:1]][:SHOWN]
 
 
+ALONE: Final = {"--web": "127.0.0.1:0", "--toxiproxy": "127.0.0.1:8474"}
+"""Options that may stand without a value, and which they have then; typer knows no such ones."""
+
+
 class Command(TyperCommand):
-    """A command whose help ends with examples; --web may stand without a value (typer knows no such option):
-    the system picks the port."""
+    """A command whose help ends with examples, and of which options may be ALONE."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was typed."""
         following = [*args[1:], "-"]
         given = [
-            f"{one}=127.0.0.1:0" if one == "--web" and after.startswith("-") else one
+            f"{one}={ALONE[one]}" if one in ALONE and after.startswith("-") else one
             for one, after in zip(args, following, strict=False)
         ]
         return super().parse_args(ctx, given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,7 +16,6 @@ from barnabas.cli.console.options import (
     JsonBytes,
     OwnFaults,
     QuietFetches,
-    Servers,
     blob_of,
 )
 from barnabas.cli.proxy import options as given
@@ -25,7 +25,7 @@ from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
     from barnabas.captures.writing.rotation import Rotation
-    from barnabas.cli.proxy.job import Control
+    from barnabas.cli.proxy.job import Control, Job
 
 PROXY_EXAMPLES: Final = examples(
     "barnabas proxy --bootstrap-server localhost:9092",
@@ -35,12 +35,13 @@ PROXY_EXAMPLES: Final = examples(
     "barnabas proxy -b localhost:9092 --web   # a page to watch it, and to steer it",
     "barnabas proxy -b localhost:9092 --otlp http://localhost:4318   # a span for each exchange",
     "barnabas proxy -b kafka.example.org:9093 --broker-tls --client-tls",
+    "barnabas proxy --toxiproxy   # for tests that use toxiproxy's clients",
 )
 """What stands below its help."""
 
 
 def proxy_command(
-    bootstrap_server: Servers,
+    bootstrap_server: given.Brokers = None,
     listen: given.Listen = "127.0.0.1:19092",
     scenario: given.Scenario = None,
     capture: given.Capture = None,
@@ -79,6 +80,8 @@ def proxy_command(
     tls_passthrough: given.TlsPassthrough = False,
     control_token_file: given.ControlTokenFile = None,
     web_keep: given.WebKeep = None,
+    toxiproxy: given.Toxiproxy = None,
+    toxiproxy_config: given.ToxiproxyConfig = None,
 ) -> None:
     """Proxy between clients and a cluster: log, capture, delay, reorder, drop, corrupt."""
     from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
@@ -108,6 +111,10 @@ def proxy_command(
         client_key,
         client_ca,
     )
+    if bootstrap_server is None and (toxiproxy is None or tls_passthrough):
+        raise Trouble("no bootstrap server: give --bootstrap-server HOST:PORT, e.g. localhost:9092")
+    if toxiproxy is None and toxiproxy_config is not None:
+        raise Trouble("--toxiproxy-config needs --toxiproxy: give it, too")
     if tls_passthrough:
         from barnabas.cli.proxy.run_passthrough import routes, run_passthrough
 
@@ -122,22 +129,26 @@ def proxy_command(
             "--advertise": advertise,
             "--broker-ports": broker_ports,
             "--workers": workers != "1",
+            "--toxiproxy": toxiproxy,
         }
-        for option, value in unread.items():
-            if value:
-                raise Trouble(
-                    f"{option} does not go with --tls-passthrough: TLS is not decrypted there"
-                )
-        raise typer.Exit(run_passthrough(routes(bootstrap_server, listen)))
+        _refuse(unread, "--tls-passthrough: TLS is not decrypted there")
+        raise typer.Exit(run_passthrough(routes(bootstrap_server or "", listen)))
+    if toxiproxy is not None:
+        _refuse(
+            {"--control": control, "--web": web, "--workers": workers != "1"},
+            "--toxiproxy, whose proxies its clients steer",
+        )
+        _refuse({"--no-payload": no_payload}, "--toxiproxy: what is not Kafka can't be masked")
     known = own_faults(faults)
     options = Options(
-        parse_servers(bootstrap_server),
+        [] if bootstrap_server is None else parse_servers(bootstrap_server),
         listen=parse_address(listen, zero=True),
         broker_ports=None if broker_ports is None else parse_ports(broker_ports),
         observed=log != given.Log.off and (control or web) is not None,
         offer=parse_offer(pretend, max_version or (), unstable),
         connect_timeout=parse_seconds(connect_timeout, "--connect-timeout"),
-        drain=parse_seconds(drain, "--drain"),
+        drain=parse_seconds(drain, "--drain") if toxiproxy is None else 0,
+        any_protocol=toxiproxy is not None,
         advertise=None if advertise is None else parse_host(advertise, "--advertise"),
         tls=make_tls(tls),
         masking=Masking.of_payload() if no_payload else Masking(),
@@ -191,7 +202,30 @@ def proxy_command(
         topics=topics,
         workers=parse_workers(workers),
     )
+    if toxiproxy is not None:
+        raise typer.Exit(_toxiproxy(job, toxiproxy, toxiproxy_config))
     raise typer.Exit(run_proxy(job))
+
+
+def _refuse(given: Mapping[str, object], beside: str) -> None:
+    """Raises Trouble for the first of these options that was given."""
+    for option, value in given.items():
+        if value:
+            raise Trouble(f"{option} does not go with {beside}")
+
+
+def _toxiproxy(job: Job, where: str, config: Path | None) -> int:
+    """Run what toxiproxy's clients steer. Raises Trouble."""
+    from barnabas.addresses import parse_address
+    from barnabas.cli.proxy.run_toxiproxy import Wanted, run_toxiproxy
+
+    options = job.options
+    if len(options.bootstrap) > 1:
+        raise Trouble("--toxiproxy has one upstream a proxy: give one --bootstrap-server, or none")
+    if config is not None and options.bootstrap:
+        raise Trouble("--toxiproxy-config says what is reached: give no --bootstrap-server")
+    first = (options.listen, options.bootstrap[0]) if options.bootstrap else None
+    return run_toxiproxy(job, Wanted(parse_address(where, zero=True), config, first))
 
 
 def _control(

@@ -17,6 +17,13 @@ class Log(StrEnum):
     off = "off"
 
 
+Brokers = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-server", "-b", metavar="HOST:PORT[,...]", help="The brokers to start from."
+    ),
+]
+
 Listen = Annotated[
     str,
     typer.Option(
@@ -107,6 +114,24 @@ ControlPort = Annotated[
         metavar="HOST:PORT",
         help="Open the control port (loopback) for `barnabas ctl`.",
         rich_help_panel="Control port",
+    ),
+]
+
+Toxiproxy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="[HOST:PORT]",
+        help="Serve toxiproxy's HTTP API, whose clients make proxies [127.0.0.1:8474].",
+        rich_help_panel="Toxiproxy",
+    ),
+]
+
+ToxiproxyConfig = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Begin with the proxies of this file, as toxiproxy-server -config does.",
+        rich_help_panel="Toxiproxy",
     ),
 ]
 

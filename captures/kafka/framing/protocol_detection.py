@@ -159,12 +159,12 @@ def _client(undecided: _Undecided, chunk: Chunk) -> Direction | None:
     side = undecided.sides[chunk.direction]
     if undecided.opened.whole and chunk.direction == "response":
         return None  # the other one opened the connection
-    found = _begins(side.begun) if side.aligned else side.search.feed(chunk.data).found
+    found = begins_with_request(side.begun) if side.aligned else side.search.feed(chunk.data).found
     return chunk.direction if found else None
 
 
-def _begins(data: bytearray) -> bool:
-    """Whether a stream begins with a request."""
+def begins_with_request(data: bytes | bytearray) -> bool:
+    """Whether a stream begins with a request: its first bytes, at least 14 of them."""
     size = int.from_bytes(data[:4], signed=True)
     if len(data) >= 5 and data[4] == GSSAPI_START and 0 < size <= _TOKEN_LIMIT:
         return True

@@ -1,0 +1,203 @@
+"""`barnabas proxy --toxiproxy`: the proxies that toxiproxy's clients ask for, until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import json
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from barnabas.captures.host_port import endpoint_text
+from barnabas.captures.summary.api_stats import ApiStats
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.console.json_text import json_text
+from barnabas.cli.proxy.job import Job
+from barnabas.cli.proxy.log_process import LogProcess
+from barnabas.cli.proxy.run import allow_descriptors, open_capture
+from barnabas.cli.proxy.traffic import Streams
+from barnabas.endings import endings
+from barnabas.loop import run
+from barnabas.peers.ownership import is_loopback
+from barnabas.proxy.connection.totals import Totals
+from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.network.capture_watch import say_closed, watch
+from barnabas.proxy.network.clock import clock
+from barnabas.proxy.network.report import Report
+from barnabas.proxy.network.server import Proxy
+from barnabas.proxy.rules.rules import Rules
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from barnabas.proxy.toxiproxy.store import Store
+
+FIRST: Final = "kafka"
+"""The proxy that is there from the beginning, if a bootstrap server is given."""
+
+
+class Wanted(NamedTuple):
+    """What the command line asked for beside a job."""
+
+    address: Address
+    """Of the API."""
+    config: Path | None
+    """Proxies to begin with, as toxiproxy-server's -config has them."""
+    first: tuple[Address, Address] | None
+    """Where the first proxy listens, and its upstream."""
+
+
+def run_toxiproxy(job: Job, wanted: Wanted) -> int:
+    """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start."""
+    try:
+        import barnabas.proxy.toxiproxy.api  # noqa: F401
+    except ImportError as problem:
+        line = f"--toxiproxy needs the package {problem.name}: pip install 'barnabas[control]'"
+        raise Trouble(line, COULD_NOT_RUN) from None
+    body = _populating(wanted)
+    allow_descriptors()
+    meta = {"masked": job.options.masking.kinds, **Rules(job.scenario).meta()}
+    capture = open_capture(job.capture, job.capture_limit, meta, job.rotation)
+    streams = Streams(job, meta, capture)  # before there is a loop
+    live = LogProcess(job.output, streams.log, as_json=job.log == "json")
+    try:
+        return run(_main(job, wanted.address, body, streams, live))
+    except KeyboardInterrupt:  # a second Ctrl-C
+        return FINE
+    finally:
+        if capture is not None:
+            capture.close()
+
+
+def _populating(wanted: Wanted) -> bytes | None:
+    """What to populate with. Raises Trouble if the file can't be read."""
+    if wanted.config is not None:
+        try:
+            return wanted.config.read_bytes()
+        except OSError as problem:
+            raise Trouble(
+                f"can't read --toxiproxy-config {wanted.config}: {problem.strerror}"
+            ) from None
+    if wanted.first is None:
+        return None
+    listen, upstream = map(endpoint_text, wanted.first)
+    return json.dumps([{"name": FIRST, "listen": listen, "upstream": upstream}]).encode()
+
+
+async def _main(
+    job: Job, address: Address, body: bytes | None, streams: Streams, live: LogProcess
+) -> int:
+    from barnabas.proxy.toxiproxy.api import application
+    from barnabas.proxy.toxiproxy.guard import guard
+
+    loop, stream, output = asyncio.get_running_loop(), streams.log, job.output
+    totals, tally = Totals(), ApiStats()
+    store = _store(job, streams, totals, tally)
+
+    def waits(wanted: bool) -> None:
+        for each in store.proxies.values():
+            each.wait(wanted)
+
+    def note(said: dict[str, Any]) -> None:
+        if streams.capture is not None:
+            streams.capture.note(clock(), said)
+
+    stream.attach(waits)
+    live.attach(loop, note)
+    stop, heard = asyncio.Event(), endings()
+    for number in heard:
+        loop.add_signal_handler(number, stop.set)
+    if streams.capture is not None:
+        watch(streams.capture, loop, stream.line)
+    for line in job.options.explain():
+        stream.line(line)
+    async with contextlib.AsyncExitStack() as at_end:
+        at_end.callback(live.close)
+        app = guard(application(store), any_host=not is_loopback(address[0]))
+        where = await at_end.enter_async_context(_serving(app, address))
+        if body is not None:
+            done, problem = await store.populate(body)
+            if problem is not None:
+                await store.end()
+                raise Trouble(f"can't have the proxy {len(done) + 1} to begin with: {problem}")
+        at_end.push_async_callback(store.end)
+        live.flush()
+        ready = {"toxiproxy": where, "pid": os.getpid()}
+        output.ready(json_text({"ready": ready}))
+        output.note(
+            f"toxiproxy's API: http://{where}, without a token: "
+            "whoever reaches it can listen on this machine's ports, and connect from it"
+        )
+        await stop.wait()
+        stream.line("stopping")
+        for number in heard:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
+        await store.end()
+        report = _report(totals, tally, streams.capture)
+    if streams.capture is not None:
+        streams.capture.close()
+        say_closed(streams.capture, output.note)
+    for key, name, count in live.told.get("errors", ()):
+        report.tally.error(key, name, count)
+    output.summary(report, live.remarks(report.tally.total), live.told.get("undecoded", 0))
+    return FINE
+
+
+def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store:
+    """The proxies, of which all traffic goes to the same streams."""
+    from barnabas.proxy.control.editing import EMPTY
+    from barnabas.proxy.toxiproxy.proxied import Proxied
+    from barnabas.proxy.toxiproxy.store import Store
+
+    scenario = EMPTY if job.scenario is None else job.scenario.meta()["scenario"]
+    writers = [] if job.log == "off" else [streams.log.writer]
+    capture = [] if streams.capture is None else [streams.capture]
+
+    def make(proxied: Proxied, place: Address) -> Proxy:
+        rules = Rules(proxied.rules())
+        rules.began = clock()
+        return Proxy(
+            dataclasses.replace(job.options, bootstrap=[proxied.target], listen=place),
+            rules,
+            streams=[*capture, *writers],
+            say=streams.log.line,
+            topics=job.topics,
+            totals=totals,
+            tally=tally,
+            elsewhere=lambda broker: store.elsewhere(proxied, broker),
+            layer=proxied.layer,
+        )
+
+    def new(name: str, listen: str, upstream: str) -> Proxied:
+        return Proxied(name, listen, upstream, make, scenario, job.options.faults)
+
+    store = Store(new)
+    return store
+
+
+@contextlib.asynccontextmanager
+async def _serving(app: ASGIApp, address: Address) -> AsyncIterator[str]:
+    """Serve the API; where. Raises Trouble if that can't be."""
+    from barnabas.proxy.control.serving import serve_guarded
+
+    try:
+        serving = await serve_guarded(lambda _: app, address)
+    except OSError as problem:
+        raise Trouble(
+            f"can't listen on {endpoint_text(address)}: {os.strerror(problem.errno or 0)}; "
+            "choose another --toxiproxy HOST:PORT"
+        ) from None
+    try:
+        yield endpoint_text(serving.address)
+    finally:
+        await serving.stop()
+
+
+def _report(totals: Totals, tally: ApiStats, capture: CaptureWriter | None) -> Report:
+    return Report(tally, totals, capture=None if capture is None else capture.state)

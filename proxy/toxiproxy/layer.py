@@ -1,0 +1,188 @@
+"""The toxics between an endpoint and its socket: what is written to the socket meets them first.
+
+To the socket's transport it is the protocol, to the endpoint the transport. Without toxics all passes as if
+it were not there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, cast
+
+from barnabas.proxy.network.clock import clock
+from barnabas.proxy.network.endpoint import Endpoint
+from barnabas.proxy.network.timer import Timer
+from barnabas.proxy.toxiproxy.behaviour import Behaviour, End, Piece
+from barnabas.proxy.toxiproxy.stages import Stages
+from barnabas.proxy.toxiproxy.toxics import Stream
+
+Counted = Callable[[Stream, int], None]
+"""Told how many bytes have come of a stream, or have left."""
+
+
+class ToxicLayer(asyncio.BufferedProtocol):
+    """One of the two layers of a connection."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        stages: Stages,
+        *,
+        received: Counted,
+        sent: Counted,
+        over: Callable[[ToxicLayer], None],
+    ) -> None:
+        self.number = endpoint.relay.connection.state.number
+        from_client = endpoint.direction == "request"
+        self.stream: Stream = "downstream" if from_client else "upstream"
+        """The stream that leaves here."""
+        self._comes: Stream = "upstream" if from_client else "downstream"
+        self._endpoint = endpoint
+        self._stages = stages
+        self._received = received
+        self._sent = sent
+        self._over = over
+        self._clogged = self._told = self._lost = False
+        self._socket: asyncio.Transport
+        self._timer = Timer(asyncio.get_running_loop(), clock, self._ring)
+
+    # toxics
+
+    def add(self, name: str, acts: Behaviour) -> None:
+        """A toxic more."""
+        self._stages.add(name, acts)
+        self._ring()
+
+    def update(self, name: str, acts: Behaviour) -> None:
+        """One of them is another now."""
+        self._stages.update(name, acts)
+        self._ring()
+
+    def remove(self, name: str) -> None:
+        """One of them less: what it holds leaves."""
+        self._carry(self._stages.remove(name, clock()))
+        self._ring()
+
+    def _ring(self) -> None:
+        self._carry(self._stages.advance(clock()))
+        self._press(self._clogged or self._stages.full)
+        self._timer.set(None if self._lost else self._stages.due)
+
+    def _put(self, piece: Piece) -> None:
+        self._carry(self._stages.put(piece, clock()))
+        self._timer.set(None if self._lost else self._stages.due)
+
+    def _carry(self, pieces: list[Piece]) -> None:
+        for piece in pieces:
+            if self._lost:
+                return
+            if isinstance(piece, bytes):
+                self._sent(self.stream, len(piece))
+                self._socket.write(piece)
+            elif piece is End.RESET:
+                self._endpoint.relay.close(reset=True)
+                self._socket.abort()  # the relay may be closed already
+            elif piece is End.CLOSE:
+                self._socket.close()
+            elif self._socket.can_write_eof():
+                self._socket.write_eof()
+
+    def _press(self, full: bool) -> None:
+        """Let the endpoint know whether it may write."""
+        if full != self._told:
+            self._told = full
+            tell = self._endpoint.pause_writing if full else self._endpoint.resume_writing
+            tell()
+
+    # what the socket's transport calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is ours."""
+        self._socket = cast("asyncio.Transport", transport)
+        self._endpoint.connection_made(cast("asyncio.BaseTransport", self))
+        self._ring()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where to read into."""
+        return self._endpoint.get_buffer(sizehint)
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """A chunk has come."""
+        self._received(self._comes, nbytes)
+        self._endpoint.buffer_updated(nbytes)
+
+    def eof_received(self) -> bool:
+        """The peer sends no more."""
+        return self._endpoint.eof_received()
+
+    def pause_writing(self) -> None:
+        """The socket does not take what is written to it."""
+        self._clogged = True
+        self._press(True)
+
+    def resume_writing(self) -> None:
+        """It has taken all."""
+        self._clogged = False
+        self._press(self._stages.full)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The socket is closed."""
+        self._lost = True
+        self._timer.set(None)
+        self._over(self)
+        self._endpoint.connection_lost(exc)
+
+    # what the endpoint calls, and its relay
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Send, when the toxics let it. The buffer is free again, unless the endpoint is told to pause."""
+        if self._stages.empty:
+            self._sent(self.stream, len(data))
+            self._socket.write(data)
+            return
+        self._put(bytes(data))
+        if self._stages.full:
+            self._press(True)
+
+    def can_write_eof(self) -> bool:
+        """Whether an end can be sent alone."""
+        return self._socket.can_write_eof()
+
+    def write_eof(self) -> None:
+        """Send the end, behind all that was written."""
+        self._put(End.FIN)
+
+    def close(self) -> None:
+        """Close, behind all that was written; nothing more is read."""
+        if not self._socket.is_closing():
+            self._socket.pause_reading()
+        self._put(End.CLOSE)
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._socket.abort()
+
+    def is_closing(self) -> bool:
+        """Whether the socket is."""
+        return self._socket.is_closing()
+
+    def pause_reading(self) -> None:
+        """Read no more for now."""
+        self._socket.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read again."""
+        self._socket.resume_reading()
+
+    def is_reading(self) -> bool:
+        """Whether it reads."""
+        return self._socket.is_reading()
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        """What the socket's transport knows."""
+        return self._socket.get_extra_info(name, default)
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Of the socket's transport."""
+        self._socket.set_write_buffer_limits(high, low)

@@ -1,0 +1,38 @@
+"""Toxiproxy's metrics: https://github.com/Shopify/toxiproxy/blob/v2.12.0/METRICS.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from prometheus_client import generate_latest
+from prometheus_client.core import CounterMetricFamily, Metric
+
+from barnabas.proxy.toxiproxy.store import Store
+from barnabas.proxy.toxiproxy.toxics import STREAMS
+
+_LABELS: Final = ("direction", "proxy", "listener", "upstream")
+
+
+def exposition(store: Store) -> bytes:
+    """The metrics in Prometheus' text format."""
+    return generate_latest(_Collector(store))
+
+
+class _Collector:
+    """What `generate_latest` takes: anything that has metrics to collect."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def collect(self) -> Iterator[Metric]:
+        for way in ("received", "sent"):
+            found = CounterMetricFamily(
+                f"toxiproxy_proxy_{way}_bytes", f"Bytes {way} by a proxy.", labels=_LABELS
+            )
+            for proxy in self.store.proxies.values():
+                counts = proxy.received if way == "received" else proxy.sent
+                for stream in STREAMS:
+                    labels = (stream, proxy.name, proxy.listen, proxy.upstream)
+                    found.add_metric(labels, counts[stream])
+            yield found

@@ -1,0 +1,153 @@
+"""All proxies of the API, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.toxiproxy.addresses import same
+from barnabas.proxy.toxiproxy.errors import (
+    PROXY_EXISTS,
+    PROXY_NOT_FOUND,
+    ApiError,
+    bad_body,
+    missing,
+)
+from barnabas.proxy.toxiproxy.go_json import Fields, JsonError, fill, no_value_of, read
+from barnabas.proxy.toxiproxy.proxied import Proxied
+
+_FIELDS: Final[Fields] = {
+    "name": "string",
+    "listen": "string",
+    "upstream": "string",
+    "enabled": "bool",
+    "Logger": "zerolog.Logger",
+}
+_EMBEDDED: Final[Fields] = {name: _FIELDS[name] for name in _FIELDS if name != "enabled"}
+_LISTED: Final = 'struct { toxiproxy.Proxy; Enabled *bool "json:\\"enabled\\"" }'
+"""What one of several is in Go."""
+
+New = Callable[[str, str, str], Proxied]
+"""A proxy of a name, that is to listen there, and whose upstream is there."""
+
+
+class Store:
+    """The proxies. All methods are for one loop, one at a time."""
+
+    def __init__(self, new: New) -> None:
+        self.proxies: dict[str, Proxied] = {}
+        self._new = new
+
+    def proxy(self, name: str) -> Proxied:
+        """One of them. Raises ApiError."""
+        if name not in self.proxies:
+            raise ApiError(*PROXY_NOT_FOUND)
+        return self.proxies[name]
+
+    def elsewhere(self, own: Proxied, broker: Address) -> Address | None:
+        """Where clients find a broker through a proxy: through this one if it is its upstream."""
+        for each in (own, *self.proxies.values()):
+            if same(each.target, broker) and each.address is not None:
+                return each.address
+        return None
+
+    async def create(self, body: bytes) -> Proxied:
+        """Another one, which listens unless told otherwise. Raises ApiError."""
+        given = _given(_value(body), enabled=True)
+        for field in ("name", "upstream"):
+            if not given[field]:
+                raise missing(field)
+        if given["name"] in self.proxies:
+            raise ApiError(*PROXY_EXISTS)
+        proxy = self._new(given["name"], given["listen"], given["upstream"])
+        if given["enabled"]:
+            await proxy.start()
+        self.proxies[proxy.name] = proxy
+        return proxy
+
+    async def update(self, name: str, body: bytes) -> Proxied:
+        """One of them is as given, but for its name. Raises ApiError."""
+        proxy = self.proxy(name)
+        listen, upstream, enabled = proxy.listen, proxy.upstream, proxy.enabled
+        given = _given(_value(body), listen=listen, upstream=upstream, enabled=enabled)
+        await proxy.update(given["listen"], given["upstream"], given["enabled"])
+        return proxy
+
+    async def populate(self, body: bytes) -> tuple[list[Proxied], ApiError | None]:
+        """Several, in place of those of the same names that differ; up to the first that can't be."""
+        done: list[Proxied] = []
+        try:
+            for given in _several(_value(body)):
+                done.append(await self._put(given))  # noqa: PERF401 - some may be done
+        except ApiError as problem:
+            return done, problem
+        return done, None
+
+    async def _put(self, given: dict[str, Any]) -> Proxied:
+        before = self.proxies.get(given["name"])
+        if before is not None:
+            if not await before.differs(given["listen"], given["upstream"]):
+                return before
+            await before.end()
+        proxy = self._new(given["name"], given["listen"], given["upstream"])
+        if given["enabled"]:
+            await proxy.start()
+        self.proxies[proxy.name] = proxy
+        return proxy
+
+    async def remove(self, name: str) -> None:
+        """One of them less. Raises ApiError."""
+        await self.proxy(name).end()
+        del self.proxies[name]
+
+    async def reset(self) -> None:
+        """All listen, and have no toxics. Raises ApiError."""
+        for proxy in list(self.proxies.values()):
+            await proxy.start()
+            proxy.reset()
+
+    async def end(self) -> None:
+        """None is left."""
+        for proxy in self.proxies.values():
+            await proxy.end()
+        self.proxies.clear()
+
+
+def _value(body: bytes) -> Any:
+    try:
+        return read(body)
+    except JsonError as problem:
+        raise bad_body(problem) from None
+
+
+def _given(value: Any, **before: Any) -> dict[str, Any]:
+    """What a body says of a proxy. Raises ApiError."""
+    given = {"name": "", "listen": "", "upstream": "", **before}
+    try:
+        fill(given, value, _FIELDS, "toxiproxy.Proxy", "Proxy")
+    except JsonError as problem:
+        raise bad_body(problem) from None
+    return given
+
+
+def _several(value: Any) -> list[dict[str, Any]]:
+    """What a body says of several proxies. Raises ApiError."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise bad_body(no_value_of(f"[]{_LISTED}", value))
+    found = []
+    for each in value:
+        given: dict[str, Any] = {"name": "", "listen": "", "upstream": "", "enabled": True}
+        try:
+            fill(given, each, _EMBEDDED, _LISTED, "", "Proxy.")
+            fill(given, each, {"enabled": "bool"}, _LISTED, "")
+        except JsonError as problem:
+            raise bad_body(problem) from None
+        found.append(given)
+    for place, given in enumerate(found, 1):
+        for field in ("name", "upstream"):
+            if not given[field]:
+                raise missing(f"{field} at proxy {place}")
+    return found
