@@ -44,6 +44,8 @@ class ToxicLayer(asyncio.BufferedProtocol):
         self._sent = sent
         self._over = over
         self._clogged = self._told = self._lost = False
+        self._early = b""
+        """What came before the other endpoint was there: a server may speak first."""
         self._socket: asyncio.Transport
         self._timer = Timer(asyncio.get_running_loop(), clock, self._ring)
 
@@ -102,6 +104,23 @@ class ToxicLayer(asyncio.BufferedProtocol):
         self._socket = cast("asyncio.Transport", transport)
         self._endpoint.connection_made(cast("asyncio.BaseTransport", self))
         self._ring()
+        other = self._other
+        if other is not None and other._early:
+            asyncio.get_running_loop().call_soon(other._go_on)
+
+    @property
+    def _other(self) -> ToxicLayer | None:
+        """The other layer, once its socket is there."""
+        found = getattr(self._endpoint.peer, "transport", None)
+        return found if isinstance(found, ToxicLayer) else None
+
+    def _go_on(self) -> None:
+        """The other endpoint is there."""
+        early, self._early = self._early, b""
+        if not self._lost:
+            self._endpoint.get_buffer(len(early))[: len(early)] = early
+            self._endpoint.buffer_updated(len(early))
+            self._endpoint.relay.update_reading()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where to read into."""
@@ -110,6 +129,10 @@ class ToxicLayer(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """A chunk has come."""
         self._received(self._comes, nbytes)
+        if self._other is None:
+            self._early = bytes(self._endpoint.get_buffer(nbytes)[:nbytes])
+            self._socket.pause_reading()
+            return
         self._endpoint.buffer_updated(nbytes)
 
     def eof_received(self) -> bool:

@@ -1,0 +1,36 @@
+"""The same requests, to toxiproxy's own server and to barnabas: the same answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.proxy.toxiproxy.processes import Answer, ask, barnabas, free_port, placed, toxiproxy
+from tests.proxy.toxiproxy.processes import unplaced as without_ports
+from tests.proxy.toxiproxy.steps import PORTS, STEPS
+
+Asked = list[tuple[object, Answer]]
+
+
+def answers(server: int) -> Asked:
+    """What a server answers to each step; ports by their names."""
+    ports = {name: free_port() for name in PORTS}
+    found: Asked = []
+    for step in STEPS:
+        method, path, *rest = step
+        text, agent = (*rest, "test")[:2] if len(rest) == 2 else (rest[0] if rest else None, "test")
+        body = placed(text.decode("latin-1"), ports).encode("latin-1") if text else text
+        answer = ask(server, method, path, body, agent)  # type: ignore[arg-type]
+        found.append((step, answer._replace(body=without_ports(answer.body, ports))))
+    return found
+
+
+@pytest.mark.slow("builds toxiproxy's server with Go")
+@pytest.mark.timeout(600)
+def test_barnabas_answers_as_toxiproxy_does(tmp_path: Path) -> None:
+    with toxiproxy(tmp_path) as theirs, barnabas("--log", "off") as ours:
+        wanted, found = answers(theirs), answers(ours["port"])
+    differ = [(one, two) for one, two in zip(wanted, found, strict=True) if one != two]
+    assert not differ
+    assert len(wanted) > 180

@@ -1,0 +1,234 @@
+"""Toxics on real connections: what client and upstream see."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+
+import pytest
+
+from barnabas.loop import run
+from tests.proxy.toxiproxy.desk import SOON, Streams, body, desk, echo, read_all
+
+PING = b"*1\r\n$4\r\nPING\r\n"
+
+
+async def exchange(streams: Streams, data: bytes = PING) -> float:
+    """Seconds until all has come back."""
+    reader, writer = streams
+    began = time.monotonic()
+    writer.write(data)
+    assert await asyncio.wait_for(reader.readexactly(len(data)), SOON) == data
+    return time.monotonic() - began
+
+
+def test_what_is_not_kafka_passes_unharmed_both_ways_and_to_its_end() -> None:
+    async def main() -> None:
+        async with desk() as at:
+            data = os.urandom(1 << 20)
+            reader, writer = await at.connect()
+            writer.write(PING + data)
+            writer.write_eof()
+            assert await read_all(reader) == PING + data
+            size = len(PING + data)
+            assert at.proxy.received == at.proxy.sent == {"upstream": size, "downstream": size}
+
+    run(main())
+
+
+def test_a_server_that_speaks_first_is_heard() -> None:
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"\x00\x00\x00\x0ahello")
+        await echo(reader, writer)
+
+    async def main() -> None:
+        async with desk(greet) as at:
+            reader, writer = await at.connect()
+            assert await asyncio.wait_for(reader.readexactly(9), SOON) == b"\x00\x00\x00\x0ahello"
+            # as a request of Kafka, but that was decided
+            assert await exchange((reader, writer), b"\x00\x00\x00\x0c\x00\x03\x00\x01" * 3)
+
+    run(main())
+
+
+@pytest.mark.parametrize("stream", ["upstream", "downstream"])
+def test_latency_comes_goes_and_changes_on_an_open_connection(stream: str) -> None:
+    async def main() -> None:
+        async with desk() as at:
+            streams = await at.connect()
+            await exchange(streams)
+            name = at.add("latency", stream, latency=200)
+            assert 0.2 <= await exchange(streams) < 2
+            at.proxy.change(name, body(attributes={"latency": 60}))
+            assert 0.06 <= await exchange(streams) < 0.2
+            at.proxy.remove(name)
+            assert await exchange(streams) < 0.06
+
+    run(main())
+
+
+def test_what_waits_leaves_when_latency_is_removed() -> None:
+    async def main() -> None:
+        async with desk() as at:
+            reader, writer = streams = await at.connect()
+            await exchange(streams)
+            name = at.add("latency", latency=600_000)
+            writer.write(PING)
+            while not at.proxy.received["downstream"] > len(PING):
+                await asyncio.sleep(0.001)
+            at.proxy.remove(name)
+            assert await asyncio.wait_for(reader.readexactly(len(PING)), SOON) == PING
+
+    run(main())
+
+
+@pytest.mark.parametrize("stream", ["upstream", "downstream"])
+def test_bandwidth_lets_so_much_through_and_stops_the_sender(stream: str) -> None:
+    async def main() -> None:
+        async with desk() as at:
+            streams = await at.connect()
+            at.add("bandwidth", stream, rate=500)
+            assert 0.4 <= await exchange(streams, os.urandom(200_000)) < 3
+
+    run(main())
+
+
+def test_a_stream_that_is_held_back_stops_its_sender() -> None:
+    sent = 0
+
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        while True:
+            writer.write(bytes(1 << 16))
+            await writer.drain()
+            sent += 1 << 16
+
+    async def main() -> None:
+        async with desk(pour) as at:
+            at.add("bandwidth", rate=0)
+            await at.connect()
+            before = -1
+            while before != sent or not sent:
+                before = sent
+                await asyncio.sleep(0.2)
+            held = at.proxy.received["downstream"]
+            assert 1 << 16 < held < 1 << 20, "what a chunk and the toxic's room are"
+
+    run(main())
+
+
+def test_timeout_loses_what_comes_and_closes() -> None:
+    async def main() -> None:
+        async with desk() as at:
+            at.add("timeout", timeout=100)
+            began = time.monotonic()
+            reader, writer = await at.connect()
+            writer.write(PING)
+            assert await read_all(reader) == b""
+            assert time.monotonic() - began >= 0.1
+
+    run(main())
+
+
+def test_a_timeout_of_0_closes_when_it_is_removed() -> None:
+    async def main() -> None:
+        async with desk() as at:
+            name = at.add("timeout", timeout=0)
+            reader, writer = await at.connect()
+            writer.write(PING)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(reader.read(1), 0.15)
+            at.proxy.remove(name)
+            assert await read_all(reader) == b""
+
+    run(main())
+
+
+def test_reset_peer_resets_after_its_time() -> None:
+    async def main() -> None:
+        async with desk() as at:
+            at.add("reset_peer", timeout=100)
+            reader, writer = await at.connect()
+            began = time.monotonic()
+            writer.write(PING)
+            with pytest.raises(ConnectionResetError):
+                await read_all(reader)
+            assert time.monotonic() - began >= 0.1
+
+    run(main())
+
+
+def test_slow_close_keeps_the_end_back() -> None:
+    async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.readexactly(len(PING)))
+        writer.close()
+
+    async def main() -> None:
+        async with desk(once) as at:
+            at.add("slow_close", delay=200)
+            reader, writer = await at.connect()
+            assert await exchange((reader, writer)) < 0.15
+            began = time.monotonic()
+            assert await read_all(reader) == b""
+            assert 0.15 <= time.monotonic() - began < 2
+
+    run(main())
+
+
+def test_limit_data_closes_behind_its_bytes() -> None:
+    async def main() -> None:
+        async with desk() as at:
+            at.add("limit_data", bytes=20)
+            reader, writer = await at.connect()
+            writer.write(PING * 3)
+            assert await read_all(reader) == (PING * 3)[:20]
+
+    run(main())
+
+
+def test_slicer_sends_the_same_in_pieces() -> None:
+    async def main() -> None:
+        async with desk() as at:
+            at.add("slicer", average_size=4, size_variation=2, delay=5000)
+            reader, writer = await at.connect()
+            writer.write(PING * 3)
+            pieces = []
+            while sum(map(len, pieces)) < 3 * len(PING):
+                pieces.append(await asyncio.wait_for(reader.read(1 << 16), SOON))
+            assert b"".join(pieces) == PING * 3
+            assert len(pieces) > 4, "they are 5 ms apart"
+
+    run(main())
+
+
+def test_a_toxicity_of_0_does_nothing_and_of_a_half_acts_on_some_connections() -> None:
+    async def main() -> None:
+        async with desk() as at:
+            at.proxy.add(body(type="timeout", toxicity=0, attributes={"timeout": 1}))
+            at.proxy.add(body(type="limit_data", toxicity=0.5, attributes={"bytes": 0}))
+            ends = []
+            for _ in range(40):
+                reader, writer = await at.connect()
+                writer.write(PING)
+                ends.append(await asyncio.wait_for(reader.read(100), SOON))
+                writer.close()
+            assert set(ends) == {b"", PING}
+            assert 8 <= ends.count(PING) <= 32
+
+    run(main())
+
+
+def test_a_client_gets_what_was_sent_before_the_close_through_a_latency() -> None:
+    async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.readexactly(len(PING)))
+        writer.close()
+
+    async def main() -> None:
+        async with desk(once) as at:
+            at.add("latency", latency=100)
+            reader, writer = await at.connect()
+            writer.write(PING)
+            assert await read_all(reader) == PING
+
+    run(main())
