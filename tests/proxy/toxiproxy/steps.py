@@ -87,7 +87,7 @@ STEPS: tuple[Step, ...] = (
     (
         "POST",
         "/proxies",
-        b'{"NAME":"p4","Upstream":"b<>&:1 \xc3\xa9\xe2\x80\xa8","LISTEN":"localhost:{d}","toxics":[1]} trailing',
+        b'{"NAME":"p4","Upstream":"b<>&:1 \xc3\xa9\xe2\x80\xa8","LISTEN":"localhost:{d}","toxics":[1]} and',
     ),
     ("POST", "/proxies", b'{"name":"p4","upstream":"x:1"}'),
     ("POST", "/proxies", b'{"name":"p5","upstream":"x:1","listen":"localhost:{d}"}'),
