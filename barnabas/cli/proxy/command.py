@@ -111,10 +111,10 @@ def proxy_command(
         client_key,
         client_ca,
     )
-    if bootstrap_server is None and (toxiproxy is None or tls_passthrough):
-        raise Trouble("no bootstrap server: give --bootstrap-server HOST:PORT, e.g. localhost:9092")
     if toxiproxy is None and toxiproxy_config is not None:
         raise Trouble("--toxiproxy-config needs --toxiproxy: give it, too")
+    if bootstrap_server is None and (toxiproxy is None or tls_passthrough):
+        raise Trouble("no bootstrap server: give --bootstrap-server HOST:PORT, e.g. localhost:9092")
     if tls_passthrough:
         from barnabas.cli.proxy.run_passthrough import routes, run_passthrough
 
@@ -173,7 +173,7 @@ def proxy_command(
         scenario = scenario_file(scenario)
     refuse_overwriting(
         {"--capture": capture, "--control-token-file": control_token_file},
-        {"--scenario": scenario, **tls.files},
+        {"--scenario": scenario, "--toxiproxy-config": toxiproxy_config, **tls.files},
     )
     watched = None if scenario is None else ScenarioFile(scenario, known)  # before it is read
     topics = TopicNames()  # one map for log, filter and rules

@@ -41,23 +41,22 @@ def through(listen: str) -> Seen:
 
 def test_the_client_in_python(port: int, echo: str) -> None:
     toxiproxy: Any = pytest.importorskip("toxiproxy")
-    from toxiproxy.exceptions import InvalidToxic, NotFound, ProxyExists
-
+    problems: Any = pytest.importorskip("toxiproxy.exceptions")
     server = toxiproxy.Toxiproxy()
     server.update_api_consumer("127.0.0.1", port)
     assert server.running()
     assert json.loads(server.version()) == {"version": "2.12.0"}
     proxy = server.create(upstream=echo, name="python")
     assert through(proxy.listen).data == DATA + b"."
-    with pytest.raises(ProxyExists):
+    with pytest.raises(problems.ProxyExists):
         server.create(upstream=echo, name="python")
     proxy.add_toxic(type="latency", attributes={"latency": 200, "jitter": 10})
     assert proxy.get_toxic("latency_downstream").attributes == {"latency": 200, "jitter": 10}
     assert through(proxy.listen).seconds >= 0.19
-    with pytest.raises(InvalidToxic):
+    with pytest.raises(problems.InvalidToxic):
         proxy.add_toxic(type="nothing")
     proxy.destroy_toxic("latency_downstream")
-    with pytest.raises(NotFound):
+    with pytest.raises(problems.NotFound):
         proxy.destroy_toxic("latency_downstream")
     with proxy.down(), pytest.raises(ConnectionRefusedError):
         through(proxy.listen)

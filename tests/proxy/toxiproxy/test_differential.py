@@ -21,7 +21,7 @@ def answers(server: int) -> Asked:
         method, path, *rest = step
         text, agent = (*rest, "test")[:2] if len(rest) == 2 else (rest[0] if rest else None, "test")
         body = placed(text.decode("latin-1"), ports).encode("latin-1") if text else text
-        answer = ask(server, method, path, body, agent)  # type: ignore[arg-type]
+        answer = ask(server, method, path, body, agent)
         found.append((step, answer._replace(body=without_ports(answer.body, ports))))
     return found
 

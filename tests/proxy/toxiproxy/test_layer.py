@@ -193,7 +193,7 @@ def test_slicer_sends_the_same_in_pieces() -> None:
             at.add("slicer", average_size=4, size_variation=2, delay=5000)
             reader, writer = await at.connect()
             writer.write(PING * 3)
-            pieces = []
+            pieces: list[bytes] = []
             while sum(map(len, pieces)) < 3 * len(PING):
                 pieces.append(await asyncio.wait_for(reader.read(1 << 16), SOON))
             assert b"".join(pieces) == PING * 3

@@ -1,0 +1,79 @@
+"""The API over HTTP: what is not compared with toxiproxy's own server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from barnabas.loop import run
+from barnabas.proxy.control.serving import Serving, serve_guarded
+from barnabas.proxy.toxiproxy.api import LONGEST, application
+from barnabas.proxy.toxiproxy.guard import guard
+from tests.proxy.control.desk import Answer, answered
+from tests.proxy.toxiproxy.desk import SOON, Desk, desk
+from tests.proxy.toxiproxy.test_layer import PING, exchange
+
+
+@asynccontextmanager
+async def served() -> AsyncIterator[tuple[Desk, Serving]]:
+    async with desk() as at:
+        app = guard(application(at.store), any_host=False)
+        serving = await serve_guarded(lambda _: app, ("127.0.0.1", 0))
+        try:
+            yield at, serving
+        finally:
+            await serving.stop()
+
+
+async def ask(serving: Serving, head: str, body: bytes = b"", *, more: int = 0) -> Answer:
+    reader, writer = await asyncio.open_connection(*serving.address)
+    size = len(body) + more
+    writer.write(f"{head} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n".encode())
+    writer.write(b"Connection: close\r\n\r\n" + body)
+    try:
+        return await asyncio.wait_for(answered(reader), SOON)
+    finally:
+        writer.close()
+
+
+def test_a_body_that_is_too_long_is_refused() -> None:
+    async def main() -> None:
+        async with served() as (at, serving):
+            answer = await ask(serving, "POST /proxies", bytes(LONGEST + 1))
+            assert answer.status == 413
+            assert json.loads(answer.body) == {
+                "error": "the body is longer than 10 MiB",
+                "status": 413,
+            }
+            assert set(at.store.proxies) == {"one"}
+
+    run(main())
+
+
+def test_who_sends_a_body_slowly_keeps_nobody_waiting() -> None:
+    async def main() -> None:
+        async with served() as (_, serving):
+            slow = asyncio.create_task(ask(serving, "POST /proxies", b"{", more=1))
+            assert (await ask(serving, "GET /proxies")).status == 200
+            assert not slow.done()
+            slow.cancel()
+            await asyncio.gather(slow, return_exceptions=True)
+
+    run(main())
+
+
+def test_metrics_count_the_bytes_of_each_stream() -> None:
+    async def main() -> None:
+        async with served() as (at, serving):
+            await exchange(await at.connect())
+            text = (await ask(serving, "GET /metrics")).body.decode()
+            labels = (
+                f'direction="upstream",listener="{at.proxy.listen}",proxy="one",'
+                f'upstream="{at.proxy.upstream}"'
+            )
+            for way in ("received", "sent"):
+                assert f"toxiproxy_proxy_{way}_bytes_total{{{labels}}} {len(PING)}.0" in text
+
+    run(main())

@@ -1,0 +1,161 @@
+"""Toxics behind each other, on a clock of the test's own."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.proxy.toxiproxy.behaviour import MS, End, Piece
+from barnabas.proxy.toxiproxy.stages import Stages, behaviour
+from barnabas.proxy.toxiproxy.toxics import TYPES, Toxic
+
+Timed = list[tuple[int, Piece]]
+
+
+def toxic(type_: str, toxicity: float = 1.0, /, **attributes: Any) -> Toxic:
+    zeros = {
+        "latency": 0,
+        "jitter": 0,
+        "timeout": 0,
+        "delay": 0,
+        "size_variation": 0,
+    }
+    given_ = {name: attributes.get(name, zeros.get(name, 0)) for name in TYPES[type_][1]}
+    return Toxic(type_, type_, "upstream", toxicity, given_)
+
+
+def stages(*toxics: Toxic, now: int = 0) -> Stages:
+    found = Stages()
+    for each in toxics:
+        found.add(each.name, behaviour(each, lambda: 0.5, now))
+    return found
+
+
+def until_idle(found: Stages, *, most: int = 10_000) -> Timed:
+    """What leaves, and when in ms."""
+    left: Timed = []
+    while (due := found.due) is not None and len(left) < most:
+        left += [(due // MS, piece) for piece in found.advance(due)]
+    return left
+
+
+def test_latency_counts_from_the_arrival_and_keeps_the_order() -> None:
+    found = stages(toxic("latency", latency=100))
+    assert found.put(b"a", 0) == found.put(b"b", 30 * MS) == found.put(End.FIN, 40 * MS) == []
+    assert until_idle(found) == [(100, b"a"), (130, b"b"), (130, End.FIN)]
+
+
+def test_latencies_add_up() -> None:
+    found = stages(
+        toxic("latency", latency=100),
+        Toxic("two", "latency", "", 1.0, {"latency": 50, "jitter": 0}),
+    )
+    found.put(b"a", 0)
+    assert until_idle(found) == [(150, b"a")]
+
+
+def test_bandwidth_is_a_line_in_pieces_of_100_ms() -> None:
+    found = stages(toxic("bandwidth", rate=10))
+    found.put(bytes(2500), 0)
+    found.put(bytes(10), 0)
+    assert [
+        (when, len(piece)) for when, piece in until_idle(found) if isinstance(piece, bytes)
+    ] == [
+        (100, 1000),
+        (200, 1000),
+        (250, 500),
+        (251, 10),
+    ]
+
+
+def test_an_idle_line_saves_nothing_up() -> None:
+    found = stages(toxic("bandwidth", rate=10))
+    found.put(bytes(100), 1000 * MS)
+    assert until_idle(found) == [(1010, bytes(100))]
+
+
+def test_through_a_line_of_0_nothing_comes_until_it_changes() -> None:
+    found = stages(toxic("bandwidth", rate=0))
+    found.put(b"a", 0)
+    assert found.due is None
+    found.update("bandwidth", behaviour(toxic("bandwidth", rate=1), lambda: 0.0, 5 * MS))
+    assert until_idle(found) == [(6, b"a")]
+
+
+def test_a_timeout_begins_anew_with_each_piece() -> None:
+    found = stages(toxic("timeout", timeout=100))
+    assert found.put(b"a", 50 * MS) == []
+    assert found.advance(149 * MS) == []
+    assert until_idle(found) == [(150, End.CLOSE)]
+    assert found.put(b"b", 200 * MS) == []
+
+
+def test_a_limit_goes_on_counting_when_it_changes() -> None:
+    found = stages(toxic("limit_data", bytes=10))
+    assert found.put(b"12345", 0) == [b"12345"]
+    found.update("limit_data", behaviour(toxic("limit_data", bytes=7), lambda: 0.0, 0))
+    assert found.put(b"12345", 0) == [b"12", End.CLOSE]
+    assert found.put(b"12345", 0) == []
+
+
+def test_what_one_lets_through_the_next_one_gets_then() -> None:
+    found = stages(toxic("slow_close", delay=100), toxic("latency", latency=50))
+    found.put(b"a", 0)
+    found.put(End.FIN, 10 * MS)
+    assert until_idle(found) == [(50, b"a"), (110, End.FIN)]
+
+
+def test_a_second_end_is_late_with_the_first() -> None:
+    found = stages(toxic("slow_close", delay=100))
+    found.put(End.FIN, 0)
+    found.put(End.CLOSE, 20 * MS)
+    assert until_idle(found) == [(100, End.FIN), (100, End.CLOSE)]
+
+
+def test_what_waits_leaves_when_its_toxic_goes_and_meets_the_others() -> None:
+    found = stages(toxic("latency", latency=1000), toxic("slow_close", delay=70))
+    found.put(b"a", 0)
+    found.put(End.FIN, 0)
+    assert found.remove("latency", 10 * MS) == [b"a"]
+    assert until_idle(found) == [(80, End.FIN)]
+    assert found.remove("latency", 0) == []
+
+
+def test_a_timeout_that_goes_closes() -> None:
+    found = stages(toxic("timeout", timeout=0))
+    assert found.remove("timeout", 0) == [End.CLOSE]
+    assert stages(toxic("timeout", 0.5, timeout=0)).remove("timeout", 0) == [], "it did not act"
+
+
+def test_full_is_what_holds_more_than_its_room() -> None:
+    found, late = stages(toxic("bandwidth", rate=1)), stages(toxic("latency", latency=1))
+    full = []
+    for piece in (bytes(64 << 10), b"a"):
+        found.put(piece, 0)
+        full.append(found.full)
+    found.advance(1000 * MS)
+    late.put(bytes(32 << 20), 0)
+    assert [*full, found.full, late.full] == [False, True, False, False]
+
+
+@given(
+    data=st.binary(min_size=1, max_size=500),
+    size=st.integers(-5, 60),
+    variation=st.integers(-5, 100),
+    seed=st.integers(0, 9),
+)
+def test_whatever_a_slicer_is_told_the_bytes_are_the_same(
+    data: bytes, size: int, variation: int, seed: int
+) -> None:
+    acts = behaviour(
+        toxic("slicer", 2, average_size=size, size_variation=variation),
+        random.Random(seed).random,
+        0,
+    )
+    pieces = [piece for _, piece in acts.plan(data, 0) if isinstance(piece, bytes)]
+    assert b"".join(pieces) == data
+    assert all(pieces)
+    assert max(map(len, pieces)) <= max(size + variation, 1)
