@@ -18,7 +18,8 @@ The life of a frame, room by room:
    pieces, or never. `response_order.py` beside it keeps responses in the order of the client's requests.
 
 `workers/` has several such processes, with a supervisor that accepts and is steered; so traffic is
-beside the control port, too. `scenario/` reads scenario files, `topic_names/` learns names of topics
+beside the control port, too. `toxiproxy/` has proxies that come and go as toxiproxy's clients want, with
+toxics between endpoints and sockets. `scenario/` reads scenario files, `topic_names/` learns names of topics
 that messages give by id, `control/` is the HTTP port of a running proxy, `rehearsal.py` runs a scenario
 over a capture on the capture's clock, `dry_run.py` puts exchanges that have passed to its rules once more.
 
