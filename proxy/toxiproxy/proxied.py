@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -19,6 +19,7 @@ from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
 from barnabas.proxy.toxiproxy.addresses import AddressError, resolve, shown, split
+from barnabas.proxy.toxiproxy.behaviour import KINDS
 from barnabas.proxy.toxiproxy.errors import TOXIC_EXISTS, TOXIC_NOT_FOUND, ApiError
 from barnabas.proxy.toxiproxy.layer import ToxicLayer
 from barnabas.proxy.toxiproxy.stages import Stages, behaviour
@@ -200,8 +201,11 @@ class Proxied:
         for toxic in self.toxics:
             self.remove(toxic.name)
 
-    def _of(self, toxic: Toxic) -> Iterator[ToxicLayer]:
-        return (layer for layer in list(self._layers) if layer.stream == toxic.direction)
+    def _of(self, toxic: Toxic) -> list[ToxicLayer]:
+        """Where a toxic acts, if it is about bytes."""
+        if toxic.type not in KINDS:
+            return []
+        return [layer for layer in self._layers if layer.stream == toxic.direction]
 
     def _roll(self, toxic: Toxic, connection: int) -> Roll:
         return seeded_roll(0, toxic.name, (self.name, connection, next(self._draws)))
@@ -218,7 +222,7 @@ class Proxied:
             sent=self._count(self.sent),
             over=self._layers.discard,
         )
-        for toxic in self._toxics[found.stream]:
+        for toxic in filter(lambda each: each.type in KINDS, self._toxics[found.stream]):
             roll = self._roll(toxic, found.number)
             stages.add(toxic.name, behaviour(toxic, roll, clock()))
         self._layers.add(found)
