@@ -52,6 +52,9 @@ EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104
 """What a listener on all addresses says of itself."""
 
 
+Elsewhere = Callable[[Node], Address | None]
+
+
 class NoPort(OSError):
     """No port is left in the range for a broker that was just discovered."""
 
@@ -63,7 +66,7 @@ class Topology:
     controllers are told apart: the ids of both may be the same (KIP-919).
 
     moved: told of a known node whose address has changed. missing: asked for a broker that is not known.
-    elsewhere: where a broker's address is listened for already, by another proxy.
+    elsewhere: where another proxy listens for a node, whose address is what it reaches.
     """
 
     def __init__(
@@ -71,7 +74,7 @@ class Topology:
         listen: Callable[[Node], Address],
         moved: Callable[[Node], object] = lambda _: None,
         missing: Callable[[int], Node | None] = lambda _: None,
-        elsewhere: Callable[[Address], Address | None] = lambda _: None,
+        elsewhere: Elsewhere = lambda _: None,
     ) -> None:
         self.nodes: dict[tuple[Kind, int], Node] = {}
         self._listen = listen
@@ -96,7 +99,7 @@ class Topology:
         return node
 
     def _listen_for(self, node: Node) -> None:
-        if self._elsewhere(node.upstream) is None:
+        if self._elsewhere(node) is None:
             node.listen = self._listen(node)
 
     def meet(self, node: Node) -> None:
@@ -132,7 +135,7 @@ class Topology:
         return find
 
     def _advertised(self, node: Node, reached_at: str, advertised: str | None) -> Address:
-        host, port = self._elsewhere(node.upstream) or node.listen
+        host, port = self._elsewhere(node) or node.listen
         if advertised is not None:
             return advertised, port
         return (reached_at if host in EVERYWHERE else host), port

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.connection.ordinals import Ordinals
 from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.topology import NOWHERE, Address, Node, Topology
+from barnabas.proxy.edits.topology import NOWHERE, Address, Elsewhere, Node, Topology
 from barnabas.proxy.effects import Reject
 from barnabas.proxy.network.acceptor import Acceptor
 from barnabas.proxy.network.clock import clock
@@ -56,11 +56,12 @@ class Listeners:
         take: Callable[[Client], None],
         note: Callable[[dict[str, Any]], None],
         say: Callable[[str], None],
-        elsewhere: Callable[[Address], Address | None] = lambda _: None,
+        elsewhere: Elsewhere = lambda _: None,
     ) -> None:
         self.topology = Topology(self._open, elsewhere=elsewhere)
         self.ordinal = Ordinals()
-        self.address = options.listen
+        self.bootstrap = Node(None, None, NOWHERE, options.listen)
+        """What the first listener leads to."""
         self._options = options
         self._rules = rules
         self._totals = totals
@@ -71,14 +72,19 @@ class Listeners:
         self._refused: set[asyncio.Task[None]] = set()
         self._acceptor: Acceptor
 
+    @property
+    def address(self) -> Address:
+        """Where clients find the bootstrap broker."""
+        return self.bootstrap.listen
+
     def start(self) -> None:
         """Listen; once more where it was before. Raises OSError if the address can't be had."""
         loop = asyncio.get_running_loop()
         self._acceptor = Acceptor(loop, self._options, self._accepted, self._say)
         listener = listen(self.address)
-        self.address = address_of(listener.getsockname())
-        node = Node(None, None, self._options.bootstrap[0], self.address)
-        self._acceptor.serve(listener, node)
+        self.bootstrap.upstream = self._options.bootstrap[0]
+        self.bootstrap.listen = address_of(listener.getsockname())
+        self._acceptor.serve(listener, self.bootstrap)
         for known in self.topology.nodes.values():
             if known.listen != NOWHERE:
                 self._acceptor.open_again(known)

@@ -17,7 +17,7 @@ from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import Ordinal, SharedState
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.topology import Address, Topology
+from barnabas.proxy.edits.topology import Address, Elsewhere, Topology
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.network.announcing import announce
 from barnabas.proxy.network.capture_watch import say_closed, watch
@@ -60,7 +60,7 @@ class Proxy:
         changed: Callable[[int], None] = lambda _: None,
         totals: Totals | None = None,
         tally: ApiStats | None = None,
-        elsewhere: Callable[[Address], Address | None] = lambda _: None,
+        elsewhere: Elsewhere = lambda _: None,
         layer: Layer = no_layer,
     ) -> None:
         """streams: what else gets all traffic; `capture` is closed with the proxy, too. topics: the names of

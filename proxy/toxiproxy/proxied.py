@@ -11,7 +11,7 @@ from typing import Any
 
 from barnabas.captures.host_port import host_in, port_in
 from barnabas.proxy.control.editing import EMPTY, with_rule
-from barnabas.proxy.edits.topology import NOWHERE, Address
+from barnabas.proxy.edits.topology import NOWHERE, Address, Node
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.seeded_random import Roll, seeded_roll
 from barnabas.proxy.network.clock import clock
@@ -80,6 +80,12 @@ class Proxied:
             return None
         number = port_in(port)
         return (host, number) if number else None
+
+    def meet(self, node: Node) -> None:
+        """The upstream is this node: its id is known from now on."""
+        if self._proxy is not None:
+            bootstrap = self._proxy.listeners.bootstrap
+            bootstrap.kind, bootstrap.id = node.kind, node.id
 
     def shown(self) -> dict[str, Any]:
         """As answers have it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.edits.topology import Address, Node
 from barnabas.proxy.toxiproxy.addresses import same
 from barnabas.proxy.toxiproxy.errors import (
     PROXY_EXISTS,
@@ -45,10 +45,11 @@ class Store:
             raise ApiError(*PROXY_NOT_FOUND)
         return self.proxies[name]
 
-    def elsewhere(self, own: Proxied, broker: Address) -> Address | None:
-        """Where clients find a broker through a proxy: through this one if it is its upstream."""
+    def elsewhere(self, own: Proxied, node: Node) -> Address | None:
+        """Where clients find a node through a proxy: through this one if it is its upstream."""
         for each in (own, *self.proxies.values()):
-            if same(each.target, broker) and each.address is not None:
+            if same(each.target, node.upstream) and each.address is not None:
+                each.meet(node)
                 return each.address
         return None
 

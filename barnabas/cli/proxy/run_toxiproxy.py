@@ -170,7 +170,7 @@ def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store
             topics=job.topics,
             totals=totals,
             tally=tally,
-            elsewhere=lambda broker: store.elsewhere(proxied, broker),
+            elsewhere=lambda node: store.elsewhere(proxied, node),
             layer=proxied.layer,
         )
 

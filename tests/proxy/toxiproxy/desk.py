@@ -29,7 +29,7 @@ def new_store(said: list[str] | None = None) -> Store:
             Options([proxied.target], listen=place, any_protocol=True, drain=0),
             Rules(proxied.rules()),
             say=(lambda _: None) if said is None else said.append,
-            elsewhere=lambda broker: store.elsewhere(proxied, broker),
+            elsewhere=lambda node: store.elsewhere(proxied, node),
             layer=proxied.layer,
         )
 

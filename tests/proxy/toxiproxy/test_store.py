@@ -8,6 +8,7 @@ import json
 import pytest
 
 from barnabas.loop import run
+from barnabas.proxy.edits.topology import NOWHERE, Node
 from barnabas.proxy.toxiproxy.errors import ApiError
 from tests.proxy.playbook import request
 from tests.proxy.servers import echo_metadata, read_frame
@@ -130,6 +131,26 @@ def test_a_broker_that_is_the_upstream_of_a_proxy_is_told_as_that_proxy() -> Non
             assert set((await told(at)).values()) == {other.listen}, "as a broker that is down"
             await at.store.remove("two")
             assert await told(at) == own
+
+    run(main())
+
+
+def test_the_upstream_of_a_proxy_has_its_id_once_somebody_was_told_it() -> None:
+    async def main() -> None:
+        async with desk(echo_metadata) as at:
+            two = await at.store.create(body(name="two", listen="127.0.0.1:0", upstream="b:1"))
+            node = Node("broker", 7, ("B", 1), NOWHERE)
+            assert at.store.elsewhere(at.proxy, node) == two.address
+            await at.store.update("two", body(upstream=at.proxy.upstream))
+            assert at.store.elsewhere(at.proxy, node) is None
+            own = Node("broker", 7, at.proxy.target, NOWHERE)
+            assert at.store.elsewhere(two, own) == two.address
+            rule = {"match": {"broker": 7}, "do": "close"}
+            two.add(body(type="kafka", attributes={"rule": rule}))
+            at.proxy = two
+            reader, writer = await at.connect()
+            writer.write(request("Metadata", 1))
+            assert await read_all(reader) == b""
 
     run(main())
 
