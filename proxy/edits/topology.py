@@ -53,6 +53,7 @@ EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104
 
 
 Elsewhere = Callable[[Node], Address | None]
+"""Where another proxy listens for a node; None if none does."""
 
 
 class NoPort(OSError):
@@ -66,7 +67,6 @@ class Topology:
     controllers are told apart: the ids of both may be the same (KIP-919).
 
     moved: told of a known node whose address has changed. missing: asked for a broker that is not known.
-    elsewhere: where another proxy listens for a node, whose address is what it reaches.
     """
 
     def __init__(
@@ -89,18 +89,19 @@ class Topology:
             node = Node(kind, id, upstream, NOWHERE)
             if len(self.nodes) >= MOST:
                 raise NoPort(f"over {MOST} brokers: {kind} {id} at {node.place} gets no listener")
-            self._listen_for(node)
+            self._place(node)
             self.nodes[kind, id] = node
         if node.upstream != upstream:
             node.upstream = upstream
             self._moved(node)
-        if node.listen == NOWHERE:  # whoever listened for it may be gone
-            self._listen_for(node)
         return node
 
-    def _listen_for(self, node: Node) -> None:
-        if self._elsewhere(node) is None:
+    def _place(self, node: Node) -> Address:
+        """Where it is listened for. Who listened elsewhere may be gone. May raise OSError."""
+        place = self._elsewhere(node)
+        if place is None and node.listen == NOWHERE:
             node.listen = self._listen(node)
+        return place or node.listen
 
     def meet(self, node: Node) -> None:
         """A node as another process knows it."""
@@ -135,7 +136,7 @@ class Topology:
         return find
 
     def _advertised(self, node: Node, reached_at: str, advertised: str | None) -> Address:
-        host, port = self._elsewhere(node) or node.listen
+        host, port = self._place(node)
         if advertised is not None:
             return advertised, port
         return (reached_at if host in EVERYWHERE else host), port

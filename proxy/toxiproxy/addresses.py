@@ -6,11 +6,15 @@ https://pkg.go.dev/net#SplitHostPort
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
+from typing import Final
 
 from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.edits.topology import EVERYWHERE, Address
 from barnabas.proxy.network.sockets import address_of
+
+_NUMBER: Final = re.compile("[+-]?[0-9]+")
 
 
 class AddressError(ValueError):
@@ -66,18 +70,17 @@ async def resolve(text: str) -> Address:
     try:
         loop = asyncio.get_running_loop()
         found = await loop.getaddrinfo(host, number, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
+    except (OSError, ValueError):
         raise AddressError(f"lookup {host}: no such host") from None
     found.sort(key=lambda each: each[0] != socket.AF_INET)  # as Go does
     return address_of(found[0][4])
 
 
 def _port(text: str) -> int:
-    digits = text.lstrip("+-")
-    if text and not digits.isdecimal():
+    if text and not _NUMBER.fullmatch(text):
         try:
             return socket.getservbyname(text, "tcp")
-        except OSError:
+        except (OSError, ValueError):
             raise AddressError(f"lookup tcp/{text}: unknown port") from None
     number = int(text or 0) if len(text) < 9 else 1 << 16
     if not 0 <= number < 1 << 16:

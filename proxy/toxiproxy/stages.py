@@ -53,10 +53,10 @@ class Stage:
     @property
     def due(self) -> int | None:
         """When something leaves."""
-        times = [self._waiting[0][0]] if self._waiting and self._waiting[0][0] < NEVER else []
+        times = [self._waiting[0][0]] if self._waiting else []
         if self._acts.due is not None and not self._ended:
             times.append(self._acts.due)
-        return min(times, default=None)
+        return min((time for time in times if time < NEVER), default=None)
 
     def put(self, piece: Piece, now: int) -> None:
         """A piece has come."""

@@ -93,6 +93,18 @@ def test_a_timeout_begins_anew_with_each_piece() -> None:
     assert found.put(b"b", 200 * MS) == []
 
 
+def test_what_never_comes_sets_no_timer() -> None:
+    for type_, attribute in (
+        ("latency", "latency"),
+        ("timeout", "timeout"),
+        ("slow_close", "delay"),
+    ):
+        found = stages(toxic(type_, **{attribute: 2**63 - 1}))
+        found.put(b"a", 0)
+        found.put(End.FIN, 0)
+        assert found.due is None
+
+
 def test_a_limit_goes_on_counting_when_it_changes() -> None:
     found = stages(toxic("limit_data", bytes=10))
     assert found.put(b"12345", 0) == [b"12345"]
