@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +15,14 @@ from typing import Any
 
 import pytest
 
+from barnabas.peers.apache.artifacts import class_path
+from barnabas.peers.apache.errors import UnavailableError
+from barnabas.peers.apache.java import java
+from tests.places import ROOT
 from tests.proxy.toxiproxy.processes import ask, barnabas, installed
 from tests.proxy.toxiproxy.test_differential_streams import DATA, Seen, seen, upstream
+
+JAVA = "eu.rekawek.toxiproxy:toxiproxy-java:2.1.11"
 
 pytestmark = pytest.mark.slow("starts the command line")
 
@@ -126,3 +134,21 @@ def test_the_client_in_javascript(port: int, echo: str, tmp_path: Path) -> None:
     said = json.loads(done.stdout)
     assert said["toxic"] == {"latency": 100, "jitter": 0}
     assert ask(port, "GET", "/proxies").body == "{}"
+
+
+def test_the_client_in_java(port: int, echo: str) -> None:
+    try:
+        classes = os.pathsep.join(map(str, class_path([JAVA])))
+        program = str(java())
+    except UnavailableError as problem:
+        pytest.skip(str(problem))
+    command = [sys.executable, "-m", "tests.proxy.toxiproxy.java_client", program, classes]
+    done = subprocess.run([*command, str(port), echo], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == {
+        "toxics": ["narrow", "slow", "slices", "limit", "late"],
+        "latency": 7,
+        "disabled": True,
+        "reset": True,
+        "gone": "[404] proxy not found",
+    }

@@ -232,3 +232,20 @@ def test_a_client_gets_what_was_sent_before_the_close_through_a_latency() -> Non
             assert await read_all(reader) == PING
 
     run(main())
+
+
+def test_rules_that_come_and_go_leave_alone_what_is_not_kafka() -> None:
+    async def main() -> None:
+        async with desk() as at:
+            streams = await at.connect()
+            await exchange(streams)
+            name = at.proxy.add(body(type="kafka", attributes={"rule": {"do": "close"}})).name
+            # as a request of Kafka, for which the rule would close
+            frame = b"\x00\x00\x00\x0a\x00\x03\x00\x01\x00\x00\x00\x01\xff\xff"
+            await exchange(streams, frame)
+            at.proxy.remove(name)
+            await exchange(streams, frame)
+            streams[1].write_eof()
+            assert await read_all(streams[0]) == b""
+
+    run(main())

@@ -1,0 +1,43 @@
+"""What a client's first bytes say of the protocol."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.proxy.connection.foreign import begins
+from tests.proxy.playbook import request
+
+
+@pytest.mark.parametrize("api", ["ApiVersions", "Metadata", "SaslHandshake", "Produce", "Fetch"])
+def test_requests_of_kafka_are_known_and_in_part_from_their_size_on(api: str) -> None:
+    frame = request(api, 1)
+    assert [begins(frame[:count]) for count in range(20)] == [False] * 4 + [True] * 16
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"",
+        b"*1\r\n$4\r\nPING\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(20),
+        b"\x05\x01\x00",
+        b"\x00\x00\x00\x08\x04\xd2\x16\x2f",
+        b"\x00\x00\x00\x29\x00\x03\x00\x00user\x00postgres\x00database\x00postgres\x00\x00",
+        b"AMQP\x00\x00\x09\x01",
+        b"\x3a\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\xd4\x07\x00\x00",
+    ],
+    ids=[
+        "nothing",
+        "Redis",
+        "HTTP",
+        "TLS",
+        "SOCKS",
+        "SSL of PostgreSQL",
+        "PostgreSQL",
+        "AMQP",
+        "MongoDB",
+    ],
+)
+def test_other_protocols_are_not_kafka(first: bytes) -> None:
+    assert not begins(first)
