@@ -164,6 +164,11 @@ def test_brokers_that_a_proxy_listens_for_itself_have_their_ports_again() -> Non
                 with pytest.raises(ConnectionRefusedError):
                     await asyncio.open_connection("127.0.0.1", int(place.rpartition(":")[2]))
             await at.store.update("one", body(enabled=True))
+            for place in own.values():
+                _, writer = await asyncio.open_connection(
+                    "127.0.0.1", int(place.rpartition(":")[2])
+                )
+                writer.close()
             assert await told(at) == own
 
     run(main())
