@@ -144,10 +144,12 @@ class Relay:
     def _half_close(self, endpoint: Endpoint) -> None:
         """Nothing more will be sent to this endpoint; if that holds for both, the connection is over.
 
-        It is over as well if nobody waits for anything: a peer that has vanished would never say so.
+        It is over as well if nobody waits for anything: a peer that has vanished would never say so. Of what
+        is not Kafka that is not known, and TLS could not tell the end alone.
         """
         endpoint.finished = True
-        if endpoint.peer.finished or self.connection.idle:
+        untold = self.connection.state.foreign and endpoint.tls
+        if endpoint.peer.finished or self.connection.idle or untold:
             self.close()
         elif endpoint.open and endpoint.transport.can_write_eof():  # TLS has no half-close
             with contextlib.suppress(OSError, RuntimeError):

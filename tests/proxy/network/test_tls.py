@@ -288,3 +288,20 @@ def test_certificates_from_files(tmp_path: Path) -> None:
         broker_context(tmp_path / "none.pem")
     with pytest.raises(ssl.SSLError):
         fixed(ca, None)
+
+
+@LOOPS
+def test_what_is_not_kafka_passes_to_its_end(runner: Callable[[Any], None]) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.readexactly(4))
+        writer.close()
+
+    async def main() -> None:
+        own = trustme.CA()
+        async with running(answer, tls=Tls(client=minted(own)), any_protocol=True) as it:
+            reader, writer = await it.connect(client_context(own))
+            writer.write(b"PING")
+            assert await asyncio.wait_for(reader.read(), SOON) == b"PING"
+            writer.close()
+
+    runner(main())
