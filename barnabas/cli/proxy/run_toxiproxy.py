@@ -64,7 +64,7 @@ def run_toxiproxy(job: Job, wanted: Wanted) -> int:
     meta = {"masked": job.options.masking.kinds, **Rules(job.scenario).meta()}
     capture = open_capture(job.capture, job.capture_limit, meta, job.rotation)
     streams = Streams(job, meta, capture)  # before there is a loop
-    live = LogProcess(job.output, streams.log, as_json=job.log == "json")
+    live = LogProcess(job.output, streams.log, job.log, job.otlp)
     try:
         return run(_main(job, wanted.address, body, streams, live))
     except KeyboardInterrupt:  # a second Ctrl-C
