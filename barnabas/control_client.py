@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from barnabas.api_version import PREFIX
 from barnabas.captures.host_port import endpoint_text
 
 TIMEOUT: Final = 60.0
@@ -35,13 +36,13 @@ class Client:
     def open(
         self, method: str, path: str, body: bytes | None = None
     ) -> Iterator[http.client.HTTPResponse]:
-        """Send a request; the answer, to be read. Raises Refused or Unreachable."""
+        """Send a request; the answer, to be read. path: behind the version. Raises Refused or Unreachable."""
         connection = http.client.HTTPConnection(*self.address, timeout=self.timeout)
         headers = {"Authorization": f"Bearer {self.token}", "Connection": "close"}
         with contextlib.closing(connection):
             try:
                 with contextlib.suppress(BrokenPipeError):  # it may refuse before it has read all
-                    connection.request(method, path, body, headers)
+                    connection.request(method, PREFIX + path, body, headers)
                 response = connection.getresponse()
             except (OSError, http.client.HTTPException) as problem:
                 line = str(problem).strip() or "it does not answer"

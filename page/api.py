@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -20,7 +18,7 @@ from barnabas.page.openapi import described
 from barnabas.page.sequence import Sequence
 from barnabas.page.take_away import TakeAway
 from barnabas.page.views import Views
-from barnabas.proxy.control.bodies import error_response
+from barnabas.proxy.control.api import application as versioned
 from barnabas.proxy.control.history import History
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -36,7 +34,7 @@ HEADERS: Final = (
 def is_file(path: str) -> bool:
     """Whether a path is one of the page's files; see `barnabas.proxy.control.guard.guard`.
 
-    >>> is_file("/"), is_file("/page/app.js"), is_file("/exchanges/1")
+    >>> is_file("/"), is_file("/page/app.js"), is_file("/v1/exchanges/1")
     (True, True, False)
     """
     return path == "/" or path.startswith("/page/")
@@ -57,21 +55,20 @@ def application(
     """
     origin = origin or Origin(str(source["name"]))
     return with_headers(
-        Starlette(
-            routes=[
-                *described(
-                    [
-                        *steering,  # has /exchanges/stream, which is no number of one
-                        *Exchanges(history, topics, source, trouble).routes,
-                        *Views(history).routes,
-                        *TakeAway(history, origin).routes,
-                        *Sequence(history).routes,
-                    ]
-                ),
+        versioned(
+            described(
+                [
+                    *steering,  # has /exchanges/stream, which is no number of one
+                    *Exchanges(history, topics, source, trouble).routes,
+                    *Views(history).routes,
+                    *TakeAway(history, origin).routes,
+                    *Sequence(history).routes,
+                ]
+            ),
+            files=[
                 Route("/", lambda _: FileResponse(STATIC / "index.html")),
                 Mount("/page", StaticFiles(directory=STATIC)),
             ],
-            exception_handlers={HTTPException: error_response},
         )
     )
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Mount, Route
 
+from barnabas.api_version import PREFIX
 from barnabas.page import answers as types
 from barnabas.proxy.control.bodies import json_response
 
@@ -80,22 +81,24 @@ _REFUSED: Final = {
 
 
 def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
-    """The document. Routes that are no `Route` are the page's files, and not in it.
+    """The document; its paths are behind the version.
 
-    >>> list(document([Route("/a/{b:path}", _no_answer)])["paths"])
-    ['/a/{b}']
+    >>> inner = Mount("/tests/{test}", routes=[Route("/a/{b:path}", _no_answer)])
+    >>> list(document([inner])["paths"])
+    ['/tests/{test}/a/{b}']
     """
     paths: dict[str, dict[str, Any]] = {}
     schemas: dict[str, Any] = {}
-    for route in routes:
-        if isinstance(route, Route) and route.path != "/":
-            path = re.sub(r":\w+}", "}", route.path)
-            for method in sorted((route.methods or set()) - {"HEAD"}):
-                operation = _operation(f"{method} {path}", route, schemas)
-                paths.setdefault(path, {})[method.lower()] = operation
+    for before, route in _every(routes):
+        path = re.sub(r":\w+}", "}", route.path)
+        parameters = [*re.findall(r"{(\w+)", before + path)]
+        for method in sorted((route.methods or set()) - {"HEAD"}):
+            operation = _operation(f"{method} {path}", route, parameters, schemas)
+            paths.setdefault(before + path, {})[method.lower()] = operation
     return {
         "openapi": "3.1.0",
-        "info": {"title": "barnabas", "version": "1"},
+        "info": {"title": "barnabas", "version": PREFIX.removeprefix("/v")},
+        "servers": [{"url": PREFIX}],
         "security": [{"token": []}],
         "paths": paths,
         "components": {
@@ -105,7 +108,19 @@ def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
     }
 
 
-def _operation(name: str, route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+def _every(routes: Iterable[BaseRoute], before: str = "") -> Iterator[tuple[str, Route]]:
+    """All routes, each with the path that it is mounted at."""
+    for route in routes:
+        if isinstance(route, Route):
+            yield before, route
+        elif isinstance(route, Mount):
+            yield from _every(route.routes, before + route.path)
+
+
+def _operation(
+    name: str, route: Route, places: list[str], schemas: dict[str, Any]
+) -> dict[str, Any]:
+    """name: method and path, as the tables have it: without what it is mounted at. places: in the whole path."""
     answer: dict[str, Any] = {}
     if name in ANSWERS:
         answer = TypeAdapter(ANSWERS[name]).json_schema(
@@ -114,7 +129,7 @@ def _operation(name: str, route: Route, schemas: dict[str, Any]) -> dict[str, An
         schemas.update(answer.pop("$defs", {}))
     parameters = [
         {"name": each, "in": "path", "required": True, "schema": {"type": "string"}}
-        for each in re.findall(r"{(\w+)", route.path)
+        for each in places
     ] + [
         {"name": each, "in": "query", "schema": {"type": "string"}} for each in ASKED.get(name, ())
     ]
@@ -136,7 +151,7 @@ def _operation(name: str, route: Route, schemas: dict[str, Any]) -> dict[str, An
     }
 
 
-def described(routes: list[Route]) -> list[Route]:
+def described(routes: Iterable[BaseRoute]) -> list[BaseRoute]:
     """The same routes, and one that says what they are."""
 
     async def openapi(_: Request) -> Response:

@@ -6,11 +6,13 @@ if (given.has("token")) {
   history.replaceState(null, "", "#" + given);
 }
 
+const VERSION = "/v1";
+
 async function ask(path, options = {}) {
   const headers = {Authorization: "Bearer " + sessionStorage.getItem("token"), ...options.headers};
   let answer;
   try {
-    answer = await fetch(path, {...options, headers});
+    answer = await fetch(VERSION + path, {...options, headers});
   } catch (problem) {
     throw problem.name === "AbortError" ? problem : new Error("barnabas has stopped: start it again, and open its new address");
   }

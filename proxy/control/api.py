@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,8 +17,9 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Mount, Route
 
+from barnabas.api_version import PREFIX
 from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.kafka.wording import shorten
 from barnabas.proxy.control import views
@@ -49,16 +50,10 @@ MAX_DIGITS: Final = 18
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def application(
-    target: Target,
-    history: History,
-    topics: Mapping[uuid.UUID, str],
-    drain: Callable[[], None],
-    unlogged: Callable[[int], int],
-) -> Starlette:
-    """The application, without its guard; see `routes`."""
+def application(api: Sequence[BaseRoute], files: Iterable[BaseRoute] = ()) -> Starlette:
+    """The application, without its guard: the API under its version, and files beside it."""
     return Starlette(
-        routes=routes(target, history, topics, drain, unlogged),
+        routes=[Mount(PREFIX, routes=api), *files],
         exception_handlers={HTTPException: error_response},
     )
 
@@ -70,12 +65,21 @@ def routes(
     drain: Callable[[], None],
     unlogged: Callable[[int], int],
 ) -> list[Route]:
-    """All requests.
+    """All requests to a process that has one proxy.
 
-    `topics` are for filters; `drain` makes the proxy stop as a signal does; `unlogged` is how many
-    exchanges the log has lost, of so many.
+    `drain` makes it stop as a signal does; `unlogged` is how many exchanges the log has lost, of so many.
     """
-    control = Control(target, history, topics, drain, unlogged)
+    process = Process(target, drain, unlogged)
+    return [
+        *of_proxy(target, history, topics),
+        Route("/log", process.log, methods=["GET"]),
+        Route("/drain", process.drain, methods=["POST"]),
+    ]
+
+
+def of_proxy(target: Target, history: History, topics: Mapping[uuid.UUID, str]) -> list[Route]:
+    """The requests about a proxy. `topics` are for filters."""
+    control = Control(target, history, topics)
     one = "/connections/{number}"
     known: tuple[tuple[str, str, Endpoint], ...] = (
         ("GET", "/status", control.status),
@@ -86,8 +90,6 @@ def routes(
         ("POST", f"{one}/close", control.close),
         ("GET", "/exchanges", control.exchanges),
         ("GET", "/exchanges/stream", control.stream),
-        ("GET", "/log", control.log),
-        ("POST", "/drain", control.drain),
         ("GET", "/metrics", control.metrics),
     )
     own = [Route(path, endpoint, methods=[method]) for method, path, endpoint in known]
@@ -97,13 +99,11 @@ def routes(
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The endpoints."""
+    """The endpoints of a proxy."""
 
     target: Target
     history: History
     topics: Mapping[uuid.UUID, str]
-    stop: Callable[[], None]
-    unlogged: Callable[[int], int]
 
     async def status(self, _: Request) -> Response:
         """The proxy as a whole."""
@@ -149,7 +149,7 @@ class Control:
         except LookupError:
             shown = shorten(text, 20)
             raise HTTPException(
-                404, f"no connection {shown} is open: GET /connections lists them"
+                404, f"no connection {shown} is open: GET {PREFIX}/connections lists them"
             ) from None
         except Refused as problem:
             raise HTTPException(409, str(problem)) from None
@@ -188,6 +188,26 @@ class Control:
         headers = {"Cache-Control": "no-store"}
         return StreamingResponse(stream, 200, headers, "text/event-stream")
 
+    def _filter(self, request: Request) -> Filter:
+        return read_filter(request, self.topics)
+
+    async def metrics(self, _: Request) -> Response:
+        """For Prometheus."""
+        await self.history.fresh()
+        return Response(
+            exposition(await self.target.report(), self.history),
+            headers={"Content-Type": CONTENT_TYPE_LATEST},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """The endpoints of its process."""
+
+    target: Target
+    stop: Callable[[], None]
+    unlogged: Callable[[int], int]
+
     async def log(self, request: Request) -> Response:
         """For who reads `--log json`: how many exchanges are over, how many of them the log has lost,
         and what `api`, `error` and `filter` select of its lines."""
@@ -199,20 +219,7 @@ class Control:
         over = (await self.target.report()).tally.total
         return json_response({"over": over, "lost": self.unlogged(over), **wanted})
 
-    def _filter(self, request: Request) -> Filter:
-        return read_filter(request, self.topics)
-
-    # the proxy
-
     async def drain(self, _: Request) -> Response:
         """Take no more connections, let what is under way finish, stop."""
         self.stop()
         return json_response({"draining": True}, 202)
-
-    async def metrics(self, _: Request) -> Response:
-        """For Prometheus."""
-        await self.history.fresh()
-        return Response(
-            exposition(await self.target.report(), self.history),
-            headers={"Content-Type": CONTENT_TYPE_LATEST},
-        )

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from barnabas.api_version import PREFIX
 from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.wording import shorten
 from barnabas.captures.writing.masking import Masking
@@ -117,4 +118,6 @@ def detail(found: Waiting, now: int, masking: Masking) -> dict[str, Any]:
 
 def _gone(id: str) -> HTTPException:
     short = shorten(id, 40)
-    return HTTPException(404, f"no message {short} waits (any longer): GET /breakpoints lists them")
+    return HTTPException(
+        404, f"no message {short} waits (any longer): GET {PREFIX}/breakpoints lists them"
+    )

@@ -38,7 +38,7 @@ def http(status: str, body: str) -> bytes:
 def test_a_request_has_the_token_and_the_answer_is_json() -> None:
     with server(http("200 OK", '{"a": 1}')) as (client, asked):
         assert client.ask("POST", "/x", b"body") == {"a": 1}
-    assert asked[0].startswith(b"POST /x HTTP/1.1\r\n")
+    assert asked[0].startswith(b"POST /v1/x HTTP/1.1\r\n")
     assert b"Authorization: Bearer secret\r\n" in asked[0]
     assert b"Connection: close\r\n" in asked[0]
 

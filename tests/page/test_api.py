@@ -56,10 +56,10 @@ def test_files_need_no_token_calls_do_and_only_the_own_origin_is_admitted() -> N
         assert headers["content-security-policy"].startswith("default-src 'self'")
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["cache-control"] == "no-store"
-        assert get("/source")[0] == 401
+        assert get("/v1/source")[0] == 401
         token = {"Authorization": "Bearer secret"}
-        assert get("/source", **token, Origin=f"http://{where}")[0] == 200
-        for path in "/", "/source":
+        assert get("/v1/source", **token, Origin=f"http://{where}")[0] == 200
+        for path in "/", "/v1/source":
             assert get(path, **token, Origin="http://evil.example")[0] == 403
             assert get(path, **token, Origin="null")[0] == 403
             assert get(path, **token, Host="evil.example")[0] == 403
@@ -69,7 +69,7 @@ def test_files_need_no_token_calls_do_and_only_the_own_origin_is_admitted() -> N
 
 
 def numbers(get: Get, filter: str = "") -> list[int]:
-    status, _, body = get(f"/exchanges/follow?filter={filter}", Authorization="Bearer secret")
+    status, _, body = get(f"/v1/exchanges/follow?filter={filter}", Authorization="Bearer secret")
     assert status == 200, body
     runs = [run for line in body.splitlines() for run in json.loads(line)["runs"]]
     return [number for first, last in runs for number in range(first, last + 1)]
@@ -77,11 +77,11 @@ def numbers(get: Get, filter: str = "") -> list[int]:
 
 def test_a_filter_finds_numbers_and_rows_are_those() -> None:
     def ask(get: Get, _: str) -> None:
-        every = read(get, "/source")
+        every = read(get, "/v1/source")
         assert numbers(get) == list(range(every["end"]))
         found = numbers(get, "api=='Produce'")
         assert 0 < len(found) < every["end"]
-        rows = read(get, f"/exchanges/rows?numbers={','.join(map(str, found[:3]))}")
+        rows = read(get, f"/v1/exchanges/rows?numbers={','.join(map(str, found[:3]))}")
         assert [(row["number"], row["api"]) for row in rows] == [(n, "Produce") for n in found[:3]]
 
     asked("faults.pcapng", ask)
@@ -101,7 +101,7 @@ def test_a_filter_finds_numbers_and_rows_are_those() -> None:
 )
 def test_what_can_not_be_meant_is_refused_in_a_line(path: str) -> None:
     def ask(get: Get, _: str) -> None:
-        status, _headers, body = get(f"/{path}", Authorization="Bearer secret")
+        status, _headers, body = get(f"/v1/{path}", Authorization="Bearer secret")
         assert status == 400
         assert json.loads(body)["error"]
 
@@ -111,7 +111,7 @@ def test_what_can_not_be_meant_is_refused_in_a_line(path: str) -> None:
 def test_fields_say_where_their_bytes_are() -> None:
     def ask(get: Get, _: str) -> None:
         number = numbers(get, "api=='Produce'")[0]
-        side = read(get, f"/exchanges/{number}")["request"]
+        side = read(get, f"/v1/exchanges/{number}")["request"]
         data = base64.b64decode(side["hex"])
         places = {field["path"]: data[field["start"] : field["end"]] for field in side["fields"]}
         assert int.from_bytes(places["timeout_ms"]) == side["value"]["timeout_ms"]
@@ -124,14 +124,14 @@ def test_fields_say_where_their_bytes_are() -> None:
 
 def test_a_window_of_a_connections_messages() -> None:
     def ask(get: Get, _: str) -> None:
-        every = read(get, "/sequence?from=0")
+        every = read(get, "/v1/sequence?from=0")
         assert every["left_out"] == 0
         produced = [one for one in every["messages"] if one["api"] == "Produce"]
         late = next(one for one in produced if not one["reason"] and one["arrived"] < one["left"])
         number, connection = late["number"], late["connection"]
-        assert read(get, f"/exchanges/{number}")["correlation_id"] == late["correlation_id"]
+        assert read(get, f"/v1/exchanges/{number}")["correlation_id"] == late["correlation_id"]
         while_it_waits = f"from={late['arrived']}&to={late['left']}&connection={connection}"
-        found = read(get, f"/sequence?{while_it_waits}")
+        found = read(get, f"/v1/sequence?{while_it_waits}")
         assert late in found["messages"]
         assert {one["connection"] for one in found["messages"]} == {connection}
         assert len(found["messages"]) < len(every["messages"])
@@ -144,7 +144,7 @@ def test_bytes_with_secrets_are_not_shown() -> None:
         found = numbers(get, "api=='SaslAuthenticate'")
         assert found
         for number in found:
-            each = read(get, f"/exchanges/{number}")
+            each = read(get, f"/v1/exchanges/{number}")
             assert each["request"]["hex"] is None
             assert each["response"]["hex"] is None
 
@@ -154,7 +154,7 @@ def test_bytes_with_secrets_are_not_shown() -> None:
 def test_of_a_message_that_the_proxy_changed_both_forms_are_there() -> None:
     def ask(get: Get, _: str) -> None:
         number = numbers(get, "api=='Metadata'")[0]
-        found = read(get, f"/exchanges/{number}")
+        found = read(get, f"/v1/exchanges/{number}")
         ports = [
             [broker["port"] for broker in side["value"]["brokers"]]
             for side in (found["response"], found["altered"]["response"])
@@ -169,7 +169,7 @@ def test_of_a_message_that_the_proxy_changed_both_forms_are_there() -> None:
 def test_records_are_inside_with_their_keys_values_and_headers() -> None:
     def ask(get: Get, _: str) -> None:
         number = numbers(get, "api=='Produce'")[0]
-        inside = read(get, f"/exchanges/{number}")["inside"]
+        inside = read(get, f"/v1/exchanges/{number}")["inside"]
         record = inside["request"]["topic_data[0].partition_data[0].records"][0]
         assert record.keys() == {"offset", "timestamp", "key", "value", "base64", "headers"}
         assert record["value"]
@@ -183,6 +183,6 @@ def test_records_are_inside_with_their_keys_values_and_headers() -> None:
 )
 def test_an_exchange_that_is_not_there_is_no_error_of_the_server(number: str, status: int) -> None:
     def ask(get: Get, _: str) -> None:
-        assert get(f"/exchanges/{number}", Authorization="Bearer secret")[0] == status
+        assert get(f"/v1/exchanges/{number}", Authorization="Bearer secret")[0] == status
 
     asked("faults.pcapng", ask)

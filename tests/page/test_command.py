@@ -46,7 +46,7 @@ def test_it_says_what_of_a_capture_could_not_be_read(
         address = urlsplit(ready["page"])
         token = address.fragment.removeprefix("token=")
         request = Request(
-            f"http://{address.netloc}/exchanges/follow",
+            f"http://{address.netloc}/v1/exchanges/follow",
             headers={"Authorization": f"Bearer {token}"},
         )
         with urlopen(request) as answer:

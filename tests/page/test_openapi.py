@@ -14,6 +14,7 @@ import pytest
 from confluent_kafka import Producer
 from jsonschema import Draft202012Validator
 
+from barnabas.api_version import PREFIX
 from barnabas.page.openapi import ANSWERS, ASKED, BODIES, OTHERS
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.page.browser import barnabas
@@ -49,7 +50,7 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
         def asked(method: str, path: str, body: str | None = None) -> tuple[str, Any]:
             connection = http.client.HTTPConnection(str(address.hostname), address.port or 0)
             headers = {"Authorization": f"Bearer {ready['token']}"}
-            connection.request(method, path, body, headers)
+            connection.request(method, PREFIX + path, body, headers)
             answer = connection.getresponse()
             kind = str(answer.getheader("content-type")).partition(";")[0]
             # of a stream that goes on, the first line; of events, which may never come, nothing
@@ -86,6 +87,7 @@ def closed(schema: Any) -> Any:
 @pytest.mark.timeout(60)
 def test_real_answers_are_what_the_document_says(call: Call) -> None:
     _, said = call("GET", "/openapi.json")
+    assert (said["info"]["version"], said["servers"]) == ("1", [{"url": PREFIX}])
     waiting = call("GET", "/breakpoints")[1][0]["id"]
     only = quote("api == 'Produce'")
     number = call("GET", f"/exchanges/follow?filter={only}")[1]["runs"][0][0]

@@ -52,7 +52,7 @@ def asked(app: Any, ask: Callable[[Take], None]) -> None:
         def take(body: str | None = None, **wanted: Any) -> File:
             connection = http.client.HTTPConnection(*serving.address)
             text = json.dumps(wanted) if body is None else body
-            connection.request("POST", "/take", text, {"Authorization": "Bearer secret"})
+            connection.request("POST", "/v1/take", text, {"Authorization": "Bearer secret"})
             answer = connection.getresponse()
             found = File(
                 answer.status,
@@ -274,7 +274,7 @@ def test_what_nobody_waits_for_any_longer_is_given_up(monkeypatch: pytest.Monkey
         host, port = serving.address
         connection = http.client.HTTPConnection(host, port)
         said = '{"form": "jsonl"}', {"Authorization": "Bearer secret"}
-        await asyncio.to_thread(connection.request, "POST", "/take", *said)
+        await asyncio.to_thread(connection.request, "POST", "/v1/take", *said)
         await asyncio.to_thread(begun.wait, SOON)
         connection.close()
         await asyncio.to_thread(over.wait, SOON)

@@ -8,17 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from starlette.routing import Route
 from typer.testing import CliRunner
 
 from barnabas import trouble
+from barnabas.api_version import PREFIX
 from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.cli.app import app
 from barnabas.entry import INTERRUPTED
 from barnabas.loop import run
 from barnabas.pipeline.rows.columns import PARTITION
 from barnabas.pipeline.tables.tables import TABLES
-from barnabas.proxy.control.api import application
+from barnabas.proxy.control.api import routes
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.scenario.json_schema import scenario_schema
 from tests.places import SAMPLES
@@ -73,12 +73,11 @@ async def _control(it: Desk) -> Any:
     text = (await it.ask("GET", "/metrics")).body.decode()
     types = [line.split()[2:4] for line in text.splitlines() if line.startswith("# TYPE")]
     error = await it.ask("POST", "/connections/77/close")
-    routes = application(LocalTarget(it.it.proxy), it.history, {}, lambda: None, lambda _: 0).routes
+    served = routes(LocalTarget(it.it.proxy), it.history, {}, lambda: None, lambda _: 0)
     return {
         "requests": sorted(
-            f"{method} {route.path}"
-            for route in routes
-            if isinstance(route, Route)
+            f"{method} {PREFIX}{route.path}"
+            for route in served
             for method in (route.methods or set()) - {"HEAD"}
         ),
         "answers": answers,

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import typer
 
+from barnabas.api_version import PREFIX
 from barnabas.cli.console.help import examples
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.ctl.port import Port
@@ -68,7 +69,7 @@ def _tell(ctx: typer.Context, method: str, one: str, words: Any, body: bytes | N
     try:
         port.tell(method, f"/breakpoints/{quote(one, safe='')}", words, body)
     except Trouble as problem:  # the port speaks of itself to whoever asks by HTTP
-        said = str(problem).replace("GET /breakpoints", "`barnabas ctl breakpoints`")
+        said = str(problem).replace(f"GET {PREFIX}/breakpoints", "`barnabas ctl breakpoints`")
         raise Trouble(said, problem.code) from None
 
 

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 import typer
 
+from barnabas.api_version import PREFIX
 from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import Filter
 from barnabas.cli.ctl.breakpoints import add_breakpoints
@@ -255,7 +256,7 @@ def _steer(ctx: typer.Context, number: int, what: str) -> None:
     try:
         ctx.obj.tell("POST", path, lambda found: [lines.connection(found)])
     except Trouble as problem:  # the port speaks of itself to whoever asks by HTTP
-        said = str(problem).replace("GET /connections", "`barnabas ctl connections`")
+        said = str(problem).replace(f"GET {PREFIX}/connections", "`barnabas ctl connections`")
         raise Trouble(said, problem.code) from None
 
 

@@ -171,6 +171,7 @@ async def control_port(
     live: LogProcess,
 ) -> AsyncIterator[dict[str, str]]:
     """Serve the control port; what the ready line says of it. Raises Trouble if that can't be."""
+    from barnabas.page.openapi import described
     from barnabas.proxy.control import api
     from barnabas.proxy.control.guard import new_token
     from barnabas.proxy.control.serving import serve
@@ -180,14 +181,14 @@ async def control_port(
     if control.token_file is not None:
         _write_token(control.token_file, token)
     try:
-        steering = (target, history, topics, drain, live.lost)
-        app: ASGIApp = api.application(*steering)
+        steering = api.routes(target, history, topics, drain, live.lost)
+        app: ASGIApp = api.application(described(steering))
         if control.page is not None:
             from barnabas.cli.proxy.web import paged
             from barnabas.page.api import is_file
 
             free = is_file
-            app = paged(job, control.page, target, history, topics, api.routes(*steering))
+            app = paged(job, control.page, target, history, topics, steering)
         serving = await serve(app, control.address, token, free)
     except OSError as problem:
         raise Trouble(

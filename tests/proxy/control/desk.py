@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from barnabas.api_version import PREFIX
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.proxy.control.api import application
+from barnabas.proxy.control.api import application, routes
 from barnabas.proxy.control.guard import new_token
 from barnabas.proxy.control.history import MOST, History
 from barnabas.proxy.control.local import LocalTarget
@@ -53,9 +54,9 @@ class Desk:
         return f"{host}:{port}"
 
     async def ask(self, method: str, path: str, body: bytes = b"") -> Answer:
-        """Send a request as it should be."""
+        """Send a request as it should be; path: behind the version."""
         lines = (f"Host: {self.where}", f"Authorization: Bearer {self.token}")
-        return await self.raw(method, path, lines, body)
+        return await self.raw(method, PREFIX + path, lines, body)
 
     async def get(self, path: str) -> Any:
         """The JSON of an answer that is fine."""
@@ -85,7 +86,7 @@ class Desk:
         """Open a stream, up to the end of its headers."""
         reader, writer = await asyncio.open_connection(*self.serving.address)
         head = (
-            f"GET /exchanges/stream{query} HTTP/1.0\r\nHost: {self.where}\r\n"
+            f"GET {PREFIX}/exchanges/stream{query} HTTP/1.0\r\nHost: {self.where}\r\n"
             f"Authorization: Bearer {self.token}\r\n\r\n"
         )
         writer.write(head.encode())
@@ -141,11 +142,13 @@ async def desk(
     async with running(broker, scenario, capture, shown=shown, **options) as it:
         token, drained = new_token(), list[bool]()
         app = application(
-            LocalTarget(it.proxy),
-            history,
-            it.proxy.shared.topics,
-            lambda: drained.append(True),
-            lambda _: 7,
+            routes(
+                LocalTarget(it.proxy),
+                history,
+                it.proxy.shared.topics,
+                lambda: drained.append(True),
+                lambda _: 7,
+            )
         )
         serving = await serve(app, ("127.0.0.1", 0), token)
         found = Desk(it, history, serving, token, drained)

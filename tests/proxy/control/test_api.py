@@ -141,9 +141,9 @@ async def frames(it: Desk, direction: str, count: int) -> None:
     [
         ("/connections/1/step", 409, "connection 1 is not paused: pause it first"),
         ("/connections/1/step?direction=both", 400, "direction is request or response, not 'both'"),
-        ("/connections/2/pause", 404, "no connection 2 is open: GET /connections lists them"),
-        ("/connections/01/pause", 404, "no connection 01 is open: GET /connections lists them"),
-        ("/connections/x/pause", 404, "no connection x is open: GET /connections lists them"),
+        ("/connections/2/pause", 404, "no connection 2 is open: GET /v1/connections lists them"),
+        ("/connections/01/pause", 404, "no connection 01 is open: GET /v1/connections lists them"),
+        ("/connections/x/pause", 404, "no connection x is open: GET /v1/connections lists them"),
     ],
 )
 def test_what_can_not_be_done_to_a_connection(path: str, status: int, said: str) -> None:
@@ -346,7 +346,7 @@ def test_a_body_that_is_cut_off_is_nothing_to_speak_of(caplog: pytest.LogCapture
 
     async def main() -> None:
         async with desk() as it:
-            head = f"PUT /scenario HTTP/1.1\r\nHost: {it.where}\r\nAuthorization: Bearer {it.token}\r\n"
+            head = f"PUT /v1/scenario HTTP/1.1\r\nHost: {it.where}\r\nAuthorization: Bearer {it.token}\r\n"
             for cut in (True, False):
                 reader, writer = await asyncio.open_connection(*it.serving.address)
                 writer.write(f"{head}Expect: 100-continue\r\nContent-Length: 100\r\n\r\n".encode())

@@ -29,14 +29,14 @@ function loads(name, element) {
 (async () => {
   const authorization = {Authorization: "Bearer " + token};
   await attempt("own", location.href, {});
-  await attempt("plain", "/status", {});
-  await attempt("token", "/status", {headers: authorization});
-  await attempt("drain", "/drain", {method: "POST", headers: authorization});
-  await attempt("blind drain", "/drain", {method: "POST", mode: "no-cors", body: "x"});
-  await attempt("blind status", "/status", {mode: "no-cors", headers: authorization});
-  await attempt("with credentials", "/status", {credentials: "include"});
-  await loads("script", Object.assign(document.createElement("script"), {src: base + "/metrics"}));
-  const source = new EventSource(base + "/exchanges/stream");
+  await attempt("plain", "/v1/status", {});
+  await attempt("token", "/v1/status", {headers: authorization});
+  await attempt("drain", "/v1/drain", {method: "POST", headers: authorization});
+  await attempt("blind drain", "/v1/drain", {method: "POST", mode: "no-cors", body: "x"});
+  await attempt("blind status", "/v1/status", {mode: "no-cors", headers: authorization});
+  await attempt("with credentials", "/v1/status", {credentials: "include"});
+  await loads("script", Object.assign(document.createElement("script"), {src: base + "/v1/metrics"}));
+  const source = new EventSource(base + "/v1/exchanges/stream");
   await new Promise(done => {
     source.onopen = () => { found.events = "open"; done(); };
     source.onerror = () => { found.events = "refused"; done(); };

@@ -52,7 +52,7 @@ def test_only_a_request_with_the_token_the_right_host_and_no_origin(
         async with desk() as it:
             port = it.serving.address[1]
             filled = tuple(x.format(where=it.where, token=it.token, port=port) for x in lines)
-            answer = await it.raw("GET", "/status", filled)
+            answer = await it.raw("GET", "/v1/status", filled)
             assert answer.status == status
             assert not [name for name in answer.headers if name.startswith("access-control")]
             assert (answer.headers.get("www-authenticate") == "bearer") == (status == 401)
@@ -93,7 +93,7 @@ def test_a_preflight_is_refused() -> None:
         async with desk() as it:
             origin = "Origin: http://evil.example"
             wanted = "Access-Control-Request-Headers: authorization"
-            answer = await it.raw("OPTIONS", "/status", (f"Host: {it.where}", origin, wanted))
+            answer = await it.raw("OPTIONS", "/v1/status", (f"Host: {it.where}", origin, wanted))
             assert answer.status == 403
             assert not [name for name in answer.headers if name.startswith("access-control")]
 
