@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from barnabas.control_client import Client, Refused, Unreachable
 from barnabas.plural import plural
 from barnabas.testing.exchange import Exchange, Row
+from barnabas.testing.not_seen import not_seen
 from barnabas.testing.process import LOOK, Ended, Process, running
 from barnabas.testing.retries import Retry, retries
 from barnabas.testing.scenario import Rule, Scenario, Source, written
@@ -24,9 +25,6 @@ TIMEOUT: Final = 10.0
 
 DYING: Final = 1.0
 """Seconds from the first sign of a process' end to its end."""
-
-SHOWN: Final = 20
-"""How many of the last exchanges are shown."""
 
 
 class NotSeen(AssertionError):
@@ -100,7 +98,9 @@ class KafkaProxy:
                 log.seek(-len(line), 1)
                 self.process.check()
                 if time.monotonic() > end:
-                    raise NotSeen(self._not_seen(found, count, timeout, wanted))
+                    what, seen = f"{count} with {described(wanted)}", self.exchanges()
+                    waiting = self._ask("GET", "/connections")
+                    raise NotSeen(not_seen(what, len(found), timeout, len(seen), seen, waiting))
                 time.sleep(LOOK)
         return found
 
@@ -175,25 +175,6 @@ class KafkaProxy:
                         f"{plural(count, 'exchange')} over but not logged in {TIMEOUT:g} s"
                     )
                 time.sleep(LOOK)
-
-    def _not_seen(self, found: list[Exchange], count: int, timeout: float, wanted: Wanted) -> str:
-        seen = self.exchanges()
-        lines = [f"{len(found)} of {count} with {described(wanted)} passed within {timeout:g} s"]
-        lines += self._unanswered()
-        lines.append(f"all that passed is {plural(len(seen), 'exchange')}" + (":" if seen else ""))
-        if len(seen) > SHOWN:
-            lines[-1] += f" the last {SHOWN} of them"
-        return "\n  ".join([*lines, *map(str, seen[-SHOWN:])])
-
-    def _unanswered(self) -> Iterator[str]:
-        """Who waits for a response, and to how many requests."""
-        for row in self._ask("GET", "/connections"):
-            on_the_way = row["request"]
-            count = row["waiting_requests"] + on_the_way["queued"] + on_the_way["held"]
-            if count:
-                who, broker = row["client_id"] or row["client_address"], row["broker"]
-                where = "the bootstrap server" if broker is None else f"broker {broker}"
-                yield f"{who} waits for {where} to answer {plural(count, 'request')}"
 
 
 @contextmanager

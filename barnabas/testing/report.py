@@ -6,7 +6,8 @@ import subprocess
 from typing import Final
 
 from barnabas.plural import plural
-from barnabas.testing.kafka_proxy import SHOWN, KafkaProxy
+from barnabas.testing.kafka_proxy import KafkaProxy
+from barnabas.testing.not_seen import SHOWN
 from barnabas.testing.process import Ended, command
 from barnabas.testing.scenario import rule_line
 

@@ -57,6 +57,23 @@ class Finding:
         """When it showed: the time of its last evidence."""
         return self.evidence[-1].ts
 
+    def row(self, check: str) -> dict[str, Any]:
+        """In JSON form, as that check's."""
+        return {
+            "check": check,
+            "severity": self.severity,
+            "ts": iso(self.ts),
+            "what": self.what,
+            "advice": self.advice,
+            "frames": frames(self.evidence),
+            "evidence": [one.row() for one in self.evidence],
+        }
+
+
+def frames(evidence: Iterable[Evidence]) -> list[int]:
+    """The packets of all evidence, in order, each once."""
+    return sorted({number for one in evidence for number in one.packets})
+
 
 See = Callable[[Exchange, Context], Iterable[Finding]]
 """What a check does with an exchange, in the order in which they end."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.proxy.control.asked import Wanted, read_asked
 from barnabas.proxy.control.bodies import json_response, read_text
 from barnabas.proxy.control.history import History
 from barnabas.proxy.dry_run import LIMITS, dry_run
@@ -26,26 +26,12 @@ from barnabas.proxy.scenario.draft import Undraftable, draft
 from barnabas.proxy.scenario.file import Scenario, examine
 from barnabas.proxy.scenario.lint.notes import advice, remarks
 from barnabas.proxy.scenario.yaml_lines import dump, plain, read
-from barnabas.specs.frames import Direction
 
 MOST: Final = 1000
 """Exchanges that a scenario is tried on at most."""
 
 Found = tuple[Scenario | None, tuple[Fault, ...]]
 """The scenario that holds, and the faults that one may name."""
-
-
-class Wanted(BaseModel):
-    """Which rule is to be drafted."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    exchange: int
-    do: str
-    direction: Direction = "request"
-    fields: list[str] | None = None
-    settings: str | None = None
-    """In YAML."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +83,7 @@ class Drafts:
     async def draft(self, request: Request) -> Response:
         """A rule (YAML) that does something to messages like that of an exchange, and the parts that its
         match can have. The body is JSON: `exchange`, `do`; if wanted `direction`, `fields`, `settings`."""
-        try:
-            wanted = Wanted.model_validate_json(await read_text(request))
-        except ValidationError as problem:
-            first = problem.errors()[0]
-            raise HTTPException(400, ": ".join([*map(str, first["loc"]), first["msg"]])) from None
+        wanted = await read_asked(request, Wanted)
         exchange = self.history.get(wanted.exchange)
         if exchange is None:
             raise HTTPException(404, f"exchange {wanted.exchange} is not held (any longer)")

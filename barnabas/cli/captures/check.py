@@ -10,7 +10,7 @@ from typing import Final, Literal
 from rich.text import Text
 
 from barnabas.captures.capture import Capture
-from barnabas.captures.checks.finding import SEVERITIES, Check, Finding
+from barnabas.captures.checks.finding import SEVERITIES, Check, Finding, frames
 from barnabas.captures.checks.running import CheckFailed, run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import printable
@@ -20,7 +20,6 @@ from barnabas.cli.captures.findings import (
     as_junit,
     as_sarif,
     exchange_text,
-    frames,
 )
 from barnabas.cli.captures.input import bar, read
 from barnabas.cli.captures.remarks import remarks

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas import __version__
 from barnabas.captures.checks import Check
-from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding
+from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding, frames
 from barnabas.captures.kafka.columns import iso
 from barnabas.plural import plural
 
@@ -41,29 +41,13 @@ class Checked(NamedTuple):
         return any(finding.severity != "note" for _, finding in self.findings)
 
 
-def frames(evidence: Sequence[Evidence]) -> list[int]:
-    """The packets of all evidence, in order, each once."""
-    return sorted({number for one in evidence for number in one.packets})
-
-
 def as_json(checked: Checked) -> dict[str, Any]:
     """One object; times are ISO 8601 in UTC."""
     return {
         "file": str(checked.path),
         "exchanges": checked.exchanges,
         "checks": [check.name for check in checked.checks],
-        "findings": [
-            {
-                "check": check.name,
-                "severity": finding.severity,
-                "ts": iso(finding.ts),
-                "what": finding.what,
-                "advice": finding.advice,
-                "frames": frames(finding.evidence),
-                "evidence": [one.row() for one in finding.evidence],
-            }
-            for check, finding in checked.findings
-        ],
+        "findings": [finding.row(check.name) for check, finding in checked.findings],
         "left_out": checked.left_out,
     }
 
