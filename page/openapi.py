@@ -6,18 +6,21 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from barnabas.api_version import PREFIX
 from barnabas.page import answers as types
+from barnabas.page import answers_of_tests as tests
+from barnabas.proxy.control.asked import Assertions, NewTest, WaitFor, Wanted
 from barnabas.proxy.control.bodies import json_response
 
 ANSWERS: Final[dict[str, Any]] = {
     "GET /source": types.Source,
     "GET /columns": list[types.Column],
+    "GET /exchanges": list[tests.Exchange],
     "GET /exchanges/follow": types.Found,
     "GET /exchanges/rows": list[types.Row],
     "GET /exchanges/{number}": types.Detail,
@@ -38,6 +41,13 @@ ANSWERS: Final[dict[str, Any]] = {
     "GET /breakpoints": list[types.Waiting],
     "GET /breakpoints/{id}": types.Whole,
     "POST /breakpoints/{id}": types.Decided,
+    "GET /tests": list[tests.Test],
+    "POST /tests": tests.Test,
+    "GET /tests/{test}": tests.Test,
+    "DELETE /tests/{test}": tests.Test,
+    "POST /rules": types.Scenario,
+    "POST /wait_for": tests.Passed,
+    "POST /assert": tests.Judged,
 }
 """The types of answers; others are any JSON, or what OTHERS says."""
 
@@ -46,6 +56,7 @@ OTHERS: Final = {
     "GET /exchanges/stream": "text/event-stream",
     "GET /metrics": "text/plain",
     "POST /take": "application/octet-stream",
+    "GET /capture": "application/vnd.tcpdump.pcap",
 }
 """The media types that are not JSON."""
 
@@ -62,16 +73,20 @@ ASKED: Final = {
 }
 """Parameters in the query; none has to be given."""
 
-BODIES: Final = {
+BODIES: Final[dict[str, str | type[BaseModel]]] = {
     "PUT /scenario": "application/yaml",
     "POST /scenario/rules": "application/yaml",
     "POST /scenario/check": "application/yaml",
     "POST /scenario/try": "application/yaml",
-    "POST /scenario/draft": "application/json",
+    "POST /scenario/draft": Wanted,
     "POST /breakpoints/{id}": "application/yaml",
     "POST /take": "application/json",
+    "POST /rules": "application/yaml",
+    "POST /tests": NewTest,
+    "POST /wait_for": WaitFor,
+    "POST /assert": Assertions,
 }
-"""The media types of requests' bodies."""
+"""The media types of requests' bodies, or what is read from their JSON."""
 
 _REFUSED: Final = {
     "type": "object",
@@ -120,24 +135,27 @@ def _every(routes: Iterable[BaseRoute], before: str = "") -> Iterator[tuple[str,
 def _operation(
     name: str, route: Route, places: list[str], schemas: dict[str, Any]
 ) -> dict[str, Any]:
-    """name: method and path, as the tables have it: without what it is mounted at. places: in the whole path."""
-    answer: dict[str, Any] = {}
-    if name in ANSWERS:
-        answer = TypeAdapter(ANSWERS[name]).json_schema(
-            ref_template="#/components/schemas/{model}", mode="serialization"
-        )
-        schemas.update(answer.pop("$defs", {}))
+    """name: method and path as the tables have it, without what it is mounted at. places: in the path."""
+    answer = _schema(ANSWERS[name], schemas) if name in ANSWERS else {}
     parameters = [
         {"name": each, "in": "path", "required": True, "schema": {"type": "string"}}
         for each in places
     ] + [
         {"name": each, "in": "query", "schema": {"type": "string"}} for each in ASKED.get(name, ())
     ]
-    text = {"schema": {"type": "string"}}
+    body: dict[str, Any] = {}
+    if name in BODIES:
+        kind, text = BODIES[name], {"type": "string"}
+        content = (
+            {kind: {"schema": text}}
+            if isinstance(kind, str)
+            else {"application/json": {"schema": _schema(kind, schemas)}}
+        )
+        body = {"requestBody": {"content": content}}
     return {
         "summary": " ".join((route.endpoint.__doc__ or "").split()),
         **({"parameters": parameters} if parameters else {}),
-        **({"requestBody": {"content": {BODIES[name]: text}}} if name in BODIES else {}),
+        **body,
         "responses": {
             "2XX": {
                 "description": "what was asked for",
@@ -149,6 +167,18 @@ def _operation(
             },
         },
     }
+
+
+def _schema(of: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; those that have a name go to the others."""
+    found = TypeAdapter(of).json_schema(
+        ref_template="#/components/schemas/{model}", mode="serialization"
+    )
+    schemas.update(found.pop("$defs", {}))
+    if found.get("type") != "object":
+        return found
+    schemas[found["title"]] = found
+    return {"$ref": f"#/components/schemas/{found['title']}"}
 
 
 def described(routes: Iterable[BaseRoute]) -> list[BaseRoute]:

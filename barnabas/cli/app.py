@@ -27,6 +27,7 @@ from barnabas.cli.fuzz.commands import fuzz_app
 from barnabas.cli.proxy.command import PROXY_EXAMPLES, proxy_command
 from barnabas.cli.replay.command import REPLAY_EXAMPLES, replay_command
 from barnabas.cli.scenarios.commands import scenario_app
+from barnabas.cli.serve_tests.command import SERVE_TESTS_EXAMPLES, serve_tests_command
 from barnabas.cli.specs.commands import spec_app
 from barnabas.trouble import COULD_NOT_RUN, FINE, MISUSE, Trouble
 
@@ -46,6 +47,7 @@ TOPICS: Final = {
     "Faults": ("scenario", "rehearse", "explore", "clients"),
     "Fuzzing": ("fuzz",),
     "Protocol": ("spec",),
+    "Tests": ("serve-tests",),
     "Brokers": ("peers", "serve", "replay", "experiment"),
 }
 """The commands by what people come for, the common ones first."""
@@ -123,6 +125,7 @@ app.command("explore", epilog=EXPLORE_EXAMPLES)(explore_command)
 app.command("convert", epilog=CONVERT_EXAMPLES)(convert_command)
 app.command("analyze", epilog=ANALYZE_EXAMPLES)(analyze_command)
 app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
+app.command("serve-tests", epilog=SERVE_TESTS_EXAMPLES)(serve_tests_command)
 
 
 @peers_app.command(

@@ -38,7 +38,7 @@ def written(source: Source, folder: Path) -> Path | str:
     if not isinstance(source, str | os.PathLike):
         raise WrongScenario(f"a scenario is a file, a name, YAML or a dict, not {source!r}")
     text = os.fspath(source)
-    if isinstance(source, str) and ("\n" in text or text.lstrip().startswith("{")):
+    if isinstance(source, str) and is_yaml(text):
         return text
     for path in (folder / text, LIBRARY / f"{text}.yaml"):
         if os.path.isfile(path):  # noqa: PTH113 - also where a name is too long
@@ -50,6 +50,15 @@ def written(source: Source, folder: Path) -> Path | str:
         return find(Path(text), folder)
     except LookupError as problem:
         raise WrongScenario(problem.args[0]) from None
+
+
+def is_yaml(text: str) -> bool:
+    """Whether it is a scenario itself; else a file or a name.
+
+    >>> is_yaml("commit-after-join"), is_yaml("{version: 1, rules: []}")
+    (False, True)
+    """
+    return "\n" in text or text.lstrip().startswith("{")
 
 
 class Scenario:

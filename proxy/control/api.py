@@ -20,6 +20,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Mount, Route
 
 from barnabas.api_version import PREFIX
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.kafka.wording import shorten
 from barnabas.proxy.control import views
@@ -97,6 +99,21 @@ def of_proxy(target: Target, history: History, topics: Mapping[uuid.UUID, str]) 
     return [*own, *Rules(target).routes, *Breakpoints(target).routes, *drafts.routes]
 
 
+async def listed(latest: Iterable[Exchange | None], most: int, context: Context) -> str:
+    """A JSON array of so many exchanges at most, LISTED characters or a little more. They are given latest
+    first, None where one is left out, and stand oldest first."""
+    rows: deque[str] = deque()
+    size = 0
+    for exchange in latest:
+        if len(rows) >= most or size > LISTED:
+            break
+        if exchange is not None:
+            rows.appendleft(compact(views.exchange(exchange, context)))
+            size += len(rows[0])
+        await asyncio.sleep(0)  # bodies take their time, and traffic has its turn
+    return f"[{','.join(rows)}]"
+
+
 @dataclass(frozen=True, slots=True)
 class Control:
     """The endpoints of a proxy."""
@@ -167,16 +184,8 @@ class Control:
             raise HTTPException(400, f"last is a number of exchanges, not {shown!r}")
         passes = self._filter(request)
         await self.history.fresh()
-        rows: deque[str] = deque()
-        size = 0
-        for exchange in self.history.latest():
-            if len(rows) >= int(wanted) or size > LISTED:
-                break
-            if passes(exchange):
-                rows.appendleft(compact(views.exchange(exchange, self.history.context)))
-                size += len(rows[0])
-            await asyncio.sleep(0)  # bodies take their time, and traffic has its turn
-        return json_text_response(f"[{','.join(rows)}]")
+        latest = (each if passes(each) else None for each in self.history.latest())
+        return json_text_response(await listed(latest, int(wanted), self.history.context))
 
     async def stream(self, request: Request) -> Response:
         """Those to come, as server-sent events."""

@@ -62,7 +62,11 @@ def json_text_response(text: str, status: int = 200) -> Response:
 
 def read_filter(request: Request, topics: Mapping[uuid.UUID, str]) -> Filter:
     """The one that a request gives as `filter`; `topics` are names by id."""
-    text = request.query_params.get("filter")
+    return filter_of(request.query_params.get("filter", ""), topics)
+
+
+def filter_of(text: str, topics: Mapping[uuid.UUID, str]) -> Filter:
+    """The one that is meant; all pass an empty one. Raises HTTPException."""
     if not text:
         return lambda _: True
     try:

@@ -126,6 +126,7 @@ class History:
         self._limits = min(most, MOST), min(bytes_, BYTES)
         self._kept = _Bounded(most, bytes_)
         self._followers: list[Follower] = []
+        self._news = asyncio.Event()
         self.fresh: Callable[[], Awaitable[None]] = _now
         """Comes back when what has passed so far is here."""
         self.under_way: Callable[[], list[Exchange]] = list
@@ -134,6 +135,7 @@ class History:
     def add(self, exchange: Exchange) -> None:
         """An exchange is over."""
         self.count += 1
+        self._news.set()
         self._learn(exchange)
         error = exchange.error
         kind = (
@@ -166,6 +168,12 @@ class History:
             (number, _copy(each))
             for number, each in enumerate(islice(self._kept.items, at, at + most), self.first + at)
         ]
+
+    async def more(self, after: int) -> None:
+        """Until something has come behind a number, or nothing more will come."""
+        while self.count <= after + 1 and not self.over:
+            self._news.clear()
+            await self._news.wait()
 
     def kept(self) -> Iterator[tuple[int, Exchange]]:
         """All that are kept now, oldest first, with their numbers, also while others come. They are no
@@ -203,6 +211,7 @@ class History:
     def close(self) -> None:
         """Nothing more will come."""
         self.over = True
+        self._news.set()
         for follower in self._followers:
             follower.end()
 

@@ -41,7 +41,7 @@ ENOUGH: Final = 1 << 20
 def run_proxy(job: Job) -> int:
     """Run until a signal asks it to end; returns the exit code. Raises Trouble if it can't start."""
     if job.control is not None:
-        check(job.control)
+        check(job.control.address, "--control" if job.control.page is None else "--web")
     allow_descriptors()
     rules = Rules(job.scenario)
     rules.began = clock()
@@ -147,16 +147,15 @@ async def _main(job: Job, rules: Rules, streams: Streams, live: LogProcess) -> i
     return FINE
 
 
-def check(control: Control) -> None:
-    """Raises Trouble if the control port is not on loopback, or what it needs is not installed."""
-    option = "--control" if control.page is None else "--web"
+def check(address: tuple[str, int], option: str) -> None:
+    """Raises Trouble if what an option serves is not on loopback, or what it needs is not installed."""
     try:
         from barnabas.proxy.control import api, serving  # noqa: F401
     except ImportError as problem:
         line = f"{option} needs the package {problem.name}: pip install 'barnabas[control]'"
         raise Trouble(line, COULD_NOT_RUN) from None
-    if not is_loopback(control.address[0]):
-        where = endpoint_text(control.address)
+    if not is_loopback(address[0]):
+        where = endpoint_text(address)
         raise Trouble(f"{option} {where}: it listens on loopback only, e.g. 127.0.0.1:0")
 
 
@@ -179,7 +178,7 @@ async def control_port(
     token, page = new_token(), control.page is not None
     free: Callable[[str], bool] | None = None
     if control.token_file is not None:
-        _write_token(control.token_file, token)
+        write_token(control.token_file, token, "--control-token-file")
     try:
         steering = api.routes(target, history, topics, drain, live.lost)
         app: ASGIApp = api.application(described(steering))
@@ -203,14 +202,13 @@ async def control_port(
         await serving.stop()
 
 
-def _write_token(path: Path, token: str) -> None:
-    """A file that its owner alone can read, whatever file was there. Raises Trouble."""
+def write_token(path: Path, token: str, option: str) -> None:
+    """A file that its owner alone can read, whatever file was there. Raises Trouble, naming the option."""
     if os.path.exists(path) and not path.is_file():  # noqa: PTH110 - also where a name is too long
-        raise Trouble(f"--control-token-file {path}: that is no file; choose another")
+        raise Trouble(f"{option} {path}: that is no file; choose another")
     try:
         private.replace(path, f"{token}\n".encode())
     except OSError as problem:
         raise Trouble(
-            f"can't write the token to {path}: {problem.strerror}; "
-            "choose another --control-token-file"
+            f"can't write the token to {path}: {problem.strerror}; choose another {option}"
         ) from None

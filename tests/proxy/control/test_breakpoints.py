@@ -120,7 +120,9 @@ def test_each_decision_is_about_its_own_message() -> None:
             for _ in range(2):
                 again = await it.ask("POST", "/breakpoints/1.1", b"drop")
                 assert again.status == 404
-            assert again.error == ("no message 1.1 waits (any longer): GET /v1/breakpoints lists them")
+            assert again.error == (
+                "no message 1.1 waits (any longer): GET /v1/breakpoints lists them"
+            )
 
     run(main())
 

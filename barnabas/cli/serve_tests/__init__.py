@@ -1,0 +1,1 @@
+"""`barnabas serve-tests`: proxies for tests in any language."""
