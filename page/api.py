@@ -40,6 +40,22 @@ def is_file(path: str) -> bool:
     return path == "/" or path.startswith("/page/")
 
 
+def api(
+    history: History,
+    topics: Mapping[uuid.UUID, str],
+    source: Mapping[str, Any],
+    trouble: Callable[[], str] = str,
+    origin: Origin | None = None,
+) -> list[Route]:
+    """The page's own requests. For the others see `Exchanges`, `TakeAway`."""
+    return [
+        *Exchanges(history, topics, source, trouble).routes,
+        *Views(history).routes,
+        *TakeAway(history, origin or Origin(str(source["name"]))).routes,
+        *Sequence(history).routes,
+    ]
+
+
 def application(
     history: History,
     topics: Mapping[uuid.UUID, str],
@@ -51,20 +67,12 @@ def application(
     """The page without its guard.
 
     steering: what else is asked of a live proxy, see `barnabas.proxy.control.api.routes`. For the others see
-    `Exchanges`, `TakeAway`.
+    `api`.
     """
-    origin = origin or Origin(str(source["name"]))
     return with_headers(
         versioned(
-            described(
-                [
-                    *steering,  # has /exchanges/stream, which is no number of one
-                    *Exchanges(history, topics, source, trouble).routes,
-                    *Views(history).routes,
-                    *TakeAway(history, origin).routes,
-                    *Sequence(history).routes,
-                ]
-            ),
+            # steering has /exchanges/stream, which is no number of one
+            described([*steering, *api(history, topics, source, trouble, origin)]),
             files=[
                 Route("/", lambda _: FileResponse(STATIC / "index.html")),
                 Mount("/page", StaticFiles(directory=STATIC)),

@@ -16,11 +16,13 @@ from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.cli.app import app
 from barnabas.entry import INTERRUPTED
 from barnabas.loop import run
+from barnabas.page.openapi import document
 from barnabas.pipeline.rows.columns import PARTITION
 from barnabas.pipeline.tables.tables import TABLES
 from barnabas.proxy.control.api import routes
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.scenario.json_schema import scenario_schema
+from barnabas.testing.server.api import routes as of_tests
 from tests.places import SAMPLES
 from tests.proxy.control.desk import Desk, desk
 from tests.stability.shapes import shape, shapes
@@ -73,13 +75,17 @@ async def _control(it: Desk) -> Any:
     text = (await it.ask("GET", "/metrics")).body.decode()
     types = [line.split()[2:4] for line in text.splitlines() if line.startswith("# TYPE")]
     error = await it.ask("POST", "/connections/77/close")
-    served = routes(LocalTarget(it.it.proxy), it.history, {}, lambda: None, lambda _: 0)
+    unused: Any = None
+    live = routes(LocalTarget(it.it.proxy), it.history, {}, lambda: None, lambda _: 0)
+    tests = document(of_tests(unused))
+    paths = document(live)["paths"] | tests["paths"]
     return {
         "requests": sorted(
-            f"{method} {PREFIX}{route.path}"
-            for route in served
-            for method in (route.methods or set()) - {"HEAD"}
+            f"{method.upper()} {PREFIX}{path}"
+            for path, methods in paths.items()
+            for method in methods
         ),
+        "types": _plain(tests["components"]["schemas"]),
         "answers": answers,
         "error": shape(error.json),
         "metrics": dict(sorted(types)),

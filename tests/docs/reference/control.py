@@ -1,36 +1,125 @@
-"""The page of the control API: its requests, from the routes that serve them."""
+"""The page of the HTTP API: its requests and what they answer, from the document that is served."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from starlette.routing import Route
+from barnabas.api_version import PREFIX
+from barnabas.page.api import api
+from barnabas.page.openapi import document
+from barnabas.proxy.control.api import routes
+from barnabas.proxy.control.history import History
+from barnabas.testing.server.api import routes as routes_of_tests
+from tests.docs.reference.markdown import block, code, default, page, prose, table
 
-from barnabas.proxy.control.api import application
-from tests.docs.reference.markdown import block, code, page, prose, table
+Schema = Mapping[str, Any]
 
 
 def control() -> str:
     """The page."""
-    unused: Any = None  # routes do not depend on the proxy
+    unused: Any = None  # routes do not depend on what they are about
+    live = document(routes(unused, unused, unused, unused, unused))
+    paged = document(api(History(), {}, {"name": ""}))
+    of_tests = document(routes_of_tests(unused))
+    types: dict[str, Schema] = {}
+    for each in live, paged, of_tests:
+        types |= each["components"]["schemas"]
+    return page(
+        "HTTP API",
+        f"All paths begin with the API's version, `{PREFIX}`. Every request needs the token, as "
+        "`Authorization: Bearer TOKEN`. It is served on loopback only. An error is "
+        '`{"error": "..."}` with a status of 4xx or 5xx. `/openapi.json` says all this as OpenAPI 3.1.',
+        block(
+            f'curl -H "Authorization: Bearer $(cat token)" http://127.0.0.1:9999{PREFIX}/status',
+            "sh",
+        ),
+        "A request that names another host in `Host`, or has any `Origin` but that of the page, is "
+        "refused: no web page gets at it.",
+        "## A proxy",
+        "`barnabas proxy --control HOST:PORT` serves it; [Steer a running proxy](../howto/control.md) "
+        "shows the commands.",
+        _requests(live["paths"]),
+        "`GET /exchanges/stream` sends server-sent events. `GET /metrics` has a HELP line for each "
+        "metric.",
+        "## The page",
+        "`barnabas proxy --web` and `barnabas open` serve it, too.",
+        _requests(paged["paths"]),
+        "## Tests",
+        "`barnabas serve-tests` serves it; [Tests in any language](../howto/any-language.md) shows "
+        "how. Behind `/tests/{test}` are, too, all requests about a proxy but `/log` and `/drain`.",
+        _requests(
+            {
+                path: methods
+                for path, methods in of_tests["paths"].items()
+                if path.removeprefix("/tests/{test}") not in live["paths"]
+            }
+        ),
+        "## Types",
+        "More fields may come: read them so that those which you do not know are no error.",
+        *(part for name in sorted(types) for part in _type(name, types[name])),
+    )
+
+
+def _requests(paths: Schema) -> str:
+    rows = (
+        (code(f"{method.upper()} {path}"), prose(one["summary"]), _asked(one), _answer(one))
+        for path, methods in paths.items()
+        for method, one in methods.items()
+    )
+    return table(("request", "what it does", "asked", "answer"), rows)
+
+
+def _asked(operation: Schema) -> str:
+    said = [code(each["name"]) for each in operation.get("parameters", ()) if each["in"] == "query"]
+    content = operation.get("requestBody", {}).get("content", {})
+    said += [_content(kind, each["schema"]) for kind, each in content.items()]
+    return ", ".join(said)
+
+
+def _answer(operation: Schema) -> str:
+    content = operation["responses"]["2XX"]["content"]
+    return ", ".join(_content(kind, each["schema"]) for kind, each in content.items())
+
+
+def _content(media: str, schema: Schema) -> str:
+    """A type, or the media type of what has none."""
+    return _kind(schema) if schema and schema != {"type": "string"} else code(media)
+
+
+def _type(name: str, schema: Schema) -> Iterator[str]:
+    yield f"### {name}"
+    yield prose(schema.get("description"))
+    needed = schema.get("required", ())
     rows = (
         (
-            code(f"{min((route.methods or set()) - {'HEAD'})} {route.path.replace(':path', '')}"),
-            prose(route.endpoint.__doc__),
+            code(each),
+            _kind(one),
+            "" if each in needed else default(one.get("default")) or "may be absent",
         )
-        for route in application(unused, unused, unused, unused, unused).routes
-        if isinstance(route, Route)
+        for each, one in schema.get("properties", {}).items()
     )
-    return page(
-        "Control API",
-        "`barnabas proxy --control HOST:PORT` serves it, on loopback only; [Steer a running proxy]"
-        "(../howto/control.md) shows the commands. Every request needs the token, as "
-        "`Authorization: Bearer TOKEN`. Bodies of requests are YAML, answers JSON; an error is "
-        '`{"error": "..."}` with a status of 4xx.',
-        block('curl -H "Authorization: Bearer $(cat token)" http://127.0.0.1:9999/status', "sh"),
-        table(("request", "what it does"), rows),
-        "A request that names another host in `Host`, or has any `Origin`, is refused: no "
-        "web page gets at it. "
-        "`GET /exchanges/stream` sends server-sent events. `GET /metrics` has a HELP line "
-        "for each metric.",
-    )
+    yield table(("field", "type", "default"), rows)
+
+
+def _kind(schema: Schema) -> str:
+    """A type in words."""
+    match schema:
+        case {"$ref": str(where)}:
+            name = where.rpartition("/")[2]
+            return f"[{name}](#{name.lower()})"
+        case {"anyOf": list(some)}:
+            return " or ".join(map(_kind, some))
+        case {"enum": list(words)}:
+            return " or ".join(map(code, words))
+        case {"const": word}:
+            return code(word)
+        case {"type": "array", "prefixItems": list(some)}:
+            return f"[{', '.join(map(_kind, some))}]"
+        case {"type": "array"}:
+            return f"list of {_kind(schema.get('items', {}))}"
+        case {"type": "object", "additionalProperties": dict(inner)}:
+            return f"by name: {_kind(inner)}"
+        case {"type": str(word)}:
+            return word
+    return "any"
