@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -190,5 +191,11 @@ class CaptureWriter:
 
 def head(meta: Comment) -> bytes:
     """How a section begins, which says `meta` of itself: packets of IP without a link layer, times in ns."""
-    begins = section(encode({"barnabas": FORMAT, **meta}), f"barnabas {version()}")
+    begins = section(encode({"barnabas": FORMAT, **meta}), _program())
     return begins + interface(LINKTYPE_RAW)
+
+
+@cache
+def _program() -> str:
+    """Who writes it: read once, as a checkout's version takes a millisecond to read."""
+    return f"barnabas {version()}"
