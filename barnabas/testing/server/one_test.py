@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from starlette.types import ASGIApp
 
-from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.checks.running import CheckFailed, run
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.columns import iso
@@ -149,13 +149,13 @@ class OneTest:
         held = [each for _, each in self.history.kept()][-most:]
         return [seen.Exchange.of(json.loads(json_line(replace(each), context))) for each in held]
 
-    def findings(self) -> tuple[list[dict[str, Any]], int]:
+    def findings(self, checks: Sequence[Check] = CHECKS) -> tuple[list[dict[str, Any]], int]:
         """What `barnabas check` finds in what is held, and how many more. It takes its time: for a thread.
 
         Raises CheckFailed.
         """
         held = [each for _, each in self.history.kept()]
-        found = run(map(replace, held), CHECKS)
+        found = run(map(replace, held), checks)
         rows = [finding.row(check.name) for check, finding in islice(found, FOUND)]
         return rows, sum(1 for _ in found)
 
@@ -170,18 +170,18 @@ class OneTest:
         if not line.startswith(("edit:", "memory:")):  # the same of each
             self.said.append(line)
 
-    async def end(self, why: str) -> None:
+    async def end(self, why: str, checks: Sequence[Check] = CHECKS) -> None:
         """Close what is open, and see what is to be said; comes back when that is done, however often."""
         if self._ending is None:
-            self._ending = asyncio.create_task(self._end(why))
+            self._ending = asyncio.create_task(self._end(why, checks))
         await asyncio.shield(self._ending)
 
-    async def _end(self, why: str) -> None:
+    async def _end(self, why: str, checks: Sequence[Check]) -> None:
         await self.proxy.stop()
         self.history.close()
         found, left_out = None, 0
         try:
-            found, left_out = await asyncio.to_thread(self.findings)
+            found, left_out = await asyncio.to_thread(self.findings, checks)
         except CheckFailed as problem:
             self.said.append(str(problem))
         last, options, address = report(self.proxy), self.proxy.options, self.proxy.address

@@ -60,6 +60,7 @@ class Roster:
             await test.proxy.start()
         except OSError:
             await test.proxy.stop()
+            self._forget(test)
             raise
         self.tests[one] = test
         return test
@@ -85,7 +86,8 @@ class Roster:
     async def close(self) -> None:
         """End all, and let no more begin."""
         self._closing = True
-        await asyncio.gather(*(test.end("the server stops") for test in self.tests.values()))
+        tests = self.tests.values()
+        await asyncio.gather(*(test.end("the server stops", checks=()) for test in tests))
         for test in list(self.tests.values()):
             self._forget(test)
 

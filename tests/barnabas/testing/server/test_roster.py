@@ -125,5 +125,6 @@ def test_a_proxy_that_can_not_listen_is_no_test(tmp_path: Path) -> None:
             with pytest.raises(OSError, match="in use"):
                 await roster.begin("", None, True)
         assert roster.tests == {}
+        assert names_in(tmp_path) == []
 
     run(main())
