@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from barnabas.proxy.control.bodies import read_text
+from barnabas.proxy.control.selection import selection
 from barnabas.specs.frames import Direction
 
 LONGEST_WAIT: Final = 600_000
@@ -60,6 +61,11 @@ class Retries(Asked):
     client_id: str | None = None
     at_least: Count = 0
     at_most: Count | None = None
+
+    @field_validator("api")
+    @classmethod
+    def _known(cls, api: str | None) -> str | None:
+        return None if api is None else str(selection(api, None, None)["api"])
 
 
 class Assertions(Asked):

@@ -58,13 +58,14 @@ def serve_tests_command(
     from barnabas.addresses import parse_address, parse_servers
     from barnabas.cli.console.parsing import parse_seconds
     from barnabas.cli.proxy.run import allow_descriptors, check
-    from barnabas.cli.serve_tests.run import Job, serve_tests
 
     timeout = parse_seconds(test_timeout, "--test-timeout")
     if not timeout:
         raise Trouble("--test-timeout: a test that ends at once is of no use; give e.g. 10m")
     address = parse_address(listen, zero=True)
     check(address, "--listen")
+    from barnabas.cli.serve_tests.run import Job, serve_tests  # what check found installed
+
     servers = None if bootstrap_server is None else parse_servers(bootstrap_server)
     allow_descriptors()
     raise typer.Exit(serve_tests(Job(servers, address, timeout, captures, token_file)))

@@ -157,6 +157,7 @@ def test_what_is_no_test_is_refused_in_a_line(
         ("assert", {}, 400, "nothing is asserted: give retries, duplicate_sequences or findings"),
         ("assert", {"retries": {"most": 1}}, 400, "retries: most: Extra inputs are not permitted"),
         ("assert", {"retries": 3}, 400, "retries: Input should be an object"),
+        ("assert", {"retries": {"api": "Prodce"}}, 400, "retries: api: Value error, "),
         ("nothing", {}, 404, "Not Found"),
     ],
 )

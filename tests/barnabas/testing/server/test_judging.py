@@ -31,7 +31,8 @@ def judged(**asked: Any) -> dict[str, Any]:
     [
         ({}, 1),
         ({"at_most": 1, "at_least": 1}, 1),
-        ({"api": "Produce", "at_most": 0}, 0),
+        ({"api": "produce", "at_most": 0}, 0),
+        ({"api": "findcoordinator", "at_most": 1}, 1),
         ({"client_id": "other*", "at_most": 0}, 0),
         ({"client_id": "mak*"}, 1),
     ],
