@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -52,11 +52,12 @@ def run(
     limit: float,
     output: Path,
     stop: threading.Event,
+    began: Callable[[int], None] = lambda pid: None,
 ) -> Ended:
     """Run a workload, at most so many seconds; what the program prints beside goes to a file.
 
-    asked: `bootstrap`, `topic` and `work`, as `peers/clients/programs/lines.py` has them. Raises OSError if
-    it can't be started, Stopped.
+    asked: `bootstrap`, `topic` and `work`, as `peers/clients/programs/lines.py` has them. began: is told the
+    program's process. Raises OSError if it can't be started, Stopped.
     """
     line = json.dumps({"number": 1, "run": workload, **asked}) + "\n"
     with output.open("wb") as printed:
@@ -69,12 +70,13 @@ def run(
             start_new_session=True,
         )
         try:
-            began = time.monotonic()
+            began(process.pid)
+            start = time.monotonic()
             out = _said(process, line.encode(), limit, stop)
             code: int | None = process.returncode
             if out is None:
                 out, code = _ended(process), None
-            seconds = time.monotonic() - began
+            seconds = time.monotonic() - start
         finally:
             _kill(process)
             for pipe in (process.stdin, process.stdout):

@@ -7,7 +7,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,9 +16,9 @@ from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import run as checked
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.experiments.clients.meeting import Asked
-from barnabas.experiments.clients.running import run
+from barnabas.experiments.clients.running import Ended, run
 from barnabas.experiments.clients.settings import settings_of
-from barnabas.experiments.clients.workloads import Workload
+from barnabas.experiments.clients.workloads import PARTITIONS, Workload
 from barnabas.experiments.explore import history
 from barnabas.experiments.explore.checks import check
 from barnabas.experiments.explore.finding import Finding
@@ -28,13 +28,8 @@ from barnabas.peers.clients.client import Program
 from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.scenario.file import Scenario
 
-PARTITIONS: Final = 4
-
 STAY: Final = 8.0
 """Seconds that a consumer stays in its group at least: two heartbeats of most libraries."""
-
-PATIENCE: Final = 130.0
-"""Seconds after which a step of a workload gives up: most clients do so themselves after 120 at most."""
 
 CAPTURE: Final = "run.pcapng"
 """The file with what passed, in the folder of a trial."""
@@ -79,11 +74,21 @@ class Trial(Settings):
 
 class Place(NamedTuple):
     """Where a trial happens: brokers, and the folder for what stays of it. makes: whether these brokers make
-    a topic when they are asked for it with CreateTopics, not only when it is first named."""
+    a topic when they are asked for it with CreateTopics, not only when it is first named. settings: what
+    librdkafka has to be told of them."""
 
     bootstrap: str
     folder: Path
     makes: bool = True
+    settings: Mapping[str, Any] = {}
+
+
+class Attempt(NamedTuple):
+    """What a client's program did with a workload. findings: of the history held against the log."""
+
+    ended: Ended
+    told: history.History
+    findings: tuple[Finding, ...]
 
 
 def trial(
@@ -98,29 +103,16 @@ def trial(
     folder = place.folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    topic = f"clients-{secrets.token_hex(5)}"
-    prepared = prepare(place, topic, workload)
-    work = {
-        "records": workload.records,
-        "partitions": PARTITIONS,
-        "patience": PATIENCE,
-        "pause": workload.pause,
-        "stay": STAY,
-    }
     with Harness(place.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
-        asked = {"bootstrap": proxy.bootstrap, "topic": topic, "work": work}
-        named = workload.runs or workload.name
-        ended = run(program, named, asked, LIMIT, folder / "output.txt", stop)
-    (folder / "history.jsonl").write_bytes(prepared + ended.history)
-    told = history.parse(prepared + ended.history)
-    log = read_log(place.bootstrap, told.topics, {}, id_of("value"))
+        work = workload.work(stay=STAY)
+        ended, _, findings = attempt(program, workload, place, proxy.bootstrap, work, LIMIT, stop)
     hit = [exchange for exchange in proxy.exchanges if exchange.rules]
     return Trial(
         seed=0 if scenario is None else scenario.seed,
         raised=ended.raised,
         code=ended.code,
         seconds=round(ended.seconds, 3),
-        findings=check(told, log),
+        findings=findings,
         broken=broken(folder / CAPTURE),
         fired=sum(rule.fired for rule in proxy.rules.rules),
         fault_ms=_span(hit),
@@ -132,6 +124,29 @@ def trial(
     )
 
 
+def attempt(
+    program: Program,
+    workload: Workload,
+    place: Place,
+    bootstrap: str,
+    work: Mapping[str, Any],
+    limit: float,
+    stop: threading.Event,
+    began: Callable[[int], None] = lambda pid: None,
+) -> Attempt:
+    """Have a program do a workload once, at most so many seconds; its history and output are in the place's
+    folder. bootstrap: where it finds the brokers. Raises as `trial`."""
+    topic = f"clients-{secrets.token_hex(5)}"
+    prepared = prepare(place, topic, workload)
+    asked = {"bootstrap": bootstrap, "topic": topic, "work": work}
+    named, output = workload.runs or workload.name, place.folder / "output.txt"
+    ended = run(program, named, asked, limit, output, stop, began)
+    (place.folder / "history.jsonl").write_bytes(prepared + ended.history)
+    told = history.parse(prepared + ended.history)
+    log = read_log(place.bootstrap, told.topics, {}, id_of("value"), own=place.settings)
+    return Attempt(ended, told, check(told, log))
+
+
 def prepare(place: Place, topic: str, workload: Workload) -> bytes:
     """Make the topics and, for those that read, write what they read; the history of that. Raises OSError."""
     from confluent_kafka import KafkaException, Producer
@@ -141,6 +156,7 @@ def prepare(place: Place, topic: str, workload: Workload) -> bytes:
         "bootstrap.servers": place.bootstrap,
         "log_level": 0,
         "client.id": "barnabas-prepares",
+        **place.settings,
     }
     admin = AdminClient(common)
     topics = [topic, f"{topic}-out"] if workload.copies else [topic]
@@ -149,10 +165,10 @@ def prepare(place: Place, topic: str, workload: Workload) -> bytes:
             wanted = [NewTopic(name, PARTITIONS, 1) for name in topics]
             for made in admin.create_topics(wanted).values():
                 made.result(SOON)
-            _await_leaders(admin, topics)
         else:
             for name in topics:
                 admin.list_topics(name, timeout=SOON)
+        _await_leaders(common, topics)
         if workload.share:
             _from_the_beginning(admin, f"{topic}-group")
     except (KafkaException, TimeoutError) as problem:
@@ -171,24 +187,26 @@ def prepare(place: Place, topic: str, workload: Workload) -> bytes:
     return b"".join(each.model_dump_json(exclude_none=True).encode() + b"\n" for each in events)
 
 
-def _await_leaders(admin: Any, topics: Iterable[str]) -> None:
+def _await_leaders(settings: Mapping[str, Any], topics: Iterable[str]) -> None:
     """Until the leaders have their logs. A broker knows a new topic a moment before it can write to it: if it
     refuses the first batch of an idempotent producer then and takes the second one, the first is out of order
     for ever."""
-    from confluent_kafka import KafkaException, TopicPartition
-    from confluent_kafka.admin import OffsetSpec
+    from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-    places = [TopicPartition(name, number) for name in topics for number in range(PARTITIONS)]
+    consumer = Consumer({**settings, "group.id": "barnabas-prepares"})  # it has to have one
     until = time.monotonic() + SOON
-    while True:
-        try:
-            for place in admin.list_offsets(dict.fromkeys(places, OffsetSpec.latest())).values():
-                place.result(SOON)
-            return
-        except KafkaException:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.02)
+    try:
+        for place in [TopicPartition(name, each) for name in topics for each in range(PARTITIONS)]:
+            while True:
+                try:
+                    consumer.get_watermark_offsets(place, timeout=SOON)
+                    break
+                except KafkaException:
+                    if time.monotonic() > until:
+                        raise
+                    time.sleep(0.02)
+    finally:
+        consumer.close()
 
 
 def _from_the_beginning(admin: Any, group: str) -> None:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 RECORDS: Final = 100
 """That are sent, or read."""
+
+CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+"""Compressions, as compression.type has them."""
+
+PARTITIONS: Final = 4
+
+PATIENCE: Final = 130.0
+"""Seconds after which a step of a workload gives up: most clients do so themselves after 120 at most."""
 
 PAUSE: Final = 0.02
 """Seconds between two records that are sent: faults meet a client at work."""
@@ -31,10 +39,28 @@ class Workload(NamedTuple):
     records: int = RECORDS
     pause: float = PAUSE
 
+    def work(self, **own: Any) -> dict[str, Any]:
+        """What a program is told of it (`peers/clients/programs/work.py`), but for these. stay: in seconds,
+        for which a consumer stays in its group at least."""
+        return {
+            "records": self.records,
+            "partitions": PARTITIONS,
+            "patience": PATIENCE,
+            "pause": self.pause,
+            "codecs": CODECS,
+            **own,
+        }
+
 
 WORKLOADS: Final = (
     Workload("produce", "a producer sends records, with the library's defaults", embedded=True),
     Workload("idempotent", "the same, idempotent: each record is written once", once=True),
+    Workload(
+        "compressed",
+        "producers send records with each compression that the library offers",
+        embedded=True,
+        pause=0,
+    ),
     Workload(
         "burst",
         "an idempotent producer is given 20,000 records at once: batches are large",

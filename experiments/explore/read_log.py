@@ -72,25 +72,28 @@ def read_log(
     where: IdOf,
     *,
     settle: float = SETTLE,
+    own: Mapping[str, Any] | None = None,
 ) -> Log:
-    """All records of these topics from some offsets on (0 where none is given). Raises LogError."""
+    """All records of these topics from some offsets on (0 where none is given). own: what librdkafka has to
+    be told of these brokers. Raises LogError."""
     kafka = _kafka()
     names = set(topics)
     if not names:
         return Log()
     try:
-        admin = _kafka("admin").AdminClient({**COMMON, "bootstrap.servers": bootstrap})
+        settings = {**COMMON, "bootstrap.servers": bootstrap, **(own or {})}
+        admin = _kafka("admin").AdminClient(settings)
         begin = {
             place: starts.get(place, 0)
             for place in _places(admin, internal=True)
             if place[0] in names
         }
-        everything, end = _read(kafka, bootstrap, begin, "read_uncommitted")
+        everything, end = _read(kafka, settings, begin, "read_uncommitted")
         until = time.monotonic() + settle
-        committed, decided = _read(kafka, bootstrap, begin, "read_committed")
+        committed, decided = _read(kafka, settings, begin, "read_committed")
         while decided != end and time.monotonic() < until:
             time.sleep(0.1)  # nothing tells when a transaction is decided
-            committed, decided = _read(kafka, bootstrap, begin, "read_committed")
+            committed, decided = _read(kafka, settings, begin, "read_committed")
     except kafka.KafkaException as problem:
         raise LogError(_reason(bootstrap, problem)) from None
     visible = {(message.topic(), message.partition(), message.offset()) for message in committed}
@@ -105,13 +108,12 @@ def read_log(
 
 
 def _read(
-    kafka: Any, bootstrap: str, begin: Mapping[Place, int], isolation: str
+    kafka: Any, settings: Mapping[str, Any], begin: Mapping[Place, int], isolation: str
 ) -> tuple[list[Any], dict[Place, int]]:
     """The messages of these partitions, and the offsets at which they end."""
     consumer = kafka.Consumer(
         {
-            **COMMON,
-            "bootstrap.servers": bootstrap,
+            **settings,
             "group.id": "barnabas-log",  # it has to have one, and never joins it
             "enable.auto.commit": False,
             "enable.partition.eof": True,
@@ -120,6 +122,7 @@ def _read(
             "fetch.wait.max.ms": 10,
         }
     )
+    bootstrap = settings["bootstrap.servers"]
     found: list[Any] = []
     end: dict[Place, int] = {}
     try:

@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple, TextIO
 from barnabas.cli.clients.naming import named_clients, named_workloads
 from barnabas.endings import interruptible
 from barnabas.experiments.clients.running import heard, raised_of
-from barnabas.experiments.clients.trial import PARTITIONS, PATIENCE
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -43,12 +42,6 @@ def do(wanted: Wanted) -> int:
         raise Trouble("who is to do it? give one --client NAME@VERSION, or one --command NAME=LINE")
     given = (wanted.client,) if wanted.client else (), (wanted.command,) if wanted.command else ()
     [(_, prepare)] = named_clients(*given)
-    work = {
-        "records": wanted.records,
-        "partitions": PARTITIONS,
-        "patience": PATIENCE,
-        "stay": STAY,
-    }
     asked = {"bootstrap": wanted.bootstrap, "topic": wanted.topic}
     try:
         program = prepare()
@@ -56,7 +49,7 @@ def do(wanted: Wanted) -> int:
             for workload in workloads:
                 told = {
                     "run": workload.runs or workload.name,
-                    "work": {**work, "pause": workload.pause},
+                    "work": workload.work(records=wanted.records, stay=STAY),
                 }
                 raised = _one(program, {"number": 1, **asked, **told}, out)
                 if raised:

@@ -36,6 +36,8 @@ type asked struct {
 	Work                       *struct {
 		Records, Partitions   int
 		Patience, Pause, Stay float64
+		Codecs                []string
+		Broker                string
 	}
 }
 

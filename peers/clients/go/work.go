@@ -25,6 +25,8 @@ type work struct {
 	output                  string // the topic to which read-process-write copies
 	partitions              int    // of both topics
 	ids                     []string
+	codecs                  []string // compressions that the brokers know, as compression.type has them
+	broker                  string   // the brokers' version, where clients have to be told; else empty
 	patience, pause         time.Duration
 	leaves                  time.Time
 	speaking                sync.Mutex
@@ -42,7 +44,7 @@ type event map[string]any
 func newWork(one asked, answers *os.File) *work {
 	seconds := func(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
 	found := &work{bootstrap: one.Bootstrap, topic: one.Topic, group: one.Topic + "-group", output: one.Topic + "-out",
-		partitions: one.Work.Partitions, answers: answers,
+		partitions: one.Work.Partitions, codecs: one.Work.Codecs, broker: one.Work.Broker, answers: answers,
 		patience: seconds(one.Work.Patience), pause: seconds(one.Work.Pause), leaves: time.Now().Add(seconds(one.Work.Stay))}
 	for number := 0; number < one.Work.Records; number++ {
 		found.ids = append(found.ids, fmt.Sprintf("%s-%d", one.Topic, number))
@@ -86,6 +88,20 @@ func (w *work) committed(topic string, partition int32, offset int64) {
 func (w *work) batches(do func(number int, ids []string, aborts bool) error) error {
 	for at, number := 0, 0; at < len(w.ids); at, number = at+atOnce, number+1 {
 		if err := do(number, w.ids[at:min(at+atOnce, len(w.ids))], number%3 == 2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The ids, for a producer of each compression.
+func (w *work) coded(send func(codec string, ids []string) error) error {
+	for at, codec := range w.codecs {
+		ids := []string{}
+		for number := at; number < len(w.ids); number += len(w.codecs) {
+			ids = append(ids, w.ids[number])
+		}
+		if err := send(codec, ids); err != nil {
 			return err
 		}
 	}

@@ -29,6 +29,7 @@ class Work {
     this.patience = work.patience // s after which it gives up
     this.pause = work.pause // s between two records that are sent
     this.ids = Array.from({ length: work.records }, (_, number) => `${topic}-${number}`)
+    this.codecs = work.codecs ?? [] // compressions that the brokers know, as compression.type has them
     this.leaves = now() + work.stay
     this.out = out
   }
@@ -103,9 +104,15 @@ class Work {
     }
   }
 
+  // Have `send` send the ids of each compression, of those that the library offers.
+  async coded(offered, send) {
+    const codecs = this.codecs.filter(codec => offered.includes(codec))
+    for (const [at, codec] of codecs.entries()) await send(codec, this.ids.filter((_, number) => number % codecs.length === at))
+  }
+
   // Have `send` send records, one after the other.
-  async sendAll(send) {
-    for (const id of this.ids) {
+  async sendAll(send, ids = this.ids) {
+    for (const id of ids) {
       await this.within(id, send(id))
       await sleep(this.pause)
     }

@@ -50,18 +50,25 @@ async def acknowledged(work: Work, record: str, future: Any, topic: str | None =
 
 async def produce(work: Work) -> int:
     """Send records, one after the other."""
-    return await _send_all(work)
+    return await _send_all(work, work.ids)
 
 
 async def idempotent(work: Work) -> int:
     """The same, each written once."""
-    return await _send_all(work, enable_idempotence=True)
+    return await _send_all(work, work.ids, enable_idempotence=True)
 
 
-async def _send_all(work: Work, **own: Any) -> int:
+async def compressed(work: Work) -> int:
+    """The same with each compression, by a producer of its own."""
+    for codec, ids in work.coded:
+        await _send_all(work, ids, compression_type=None if codec == "none" else codec)
+    return 0
+
+
+async def _send_all(work: Work, ids: list[str], **own: Any) -> int:
     async with make_producer(work, **own) as producer:
         waiting = []
-        for record in work.ids:
+        for record in ids:
             waiting.append((record, await send(work, producer, record, None)))
             await asyncio.sleep(work.pause)
         for record, future in waiting:

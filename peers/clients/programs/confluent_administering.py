@@ -6,13 +6,13 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
-from confluent_producing import QUIET
+from confluent_producing import settings
 from work import Work
 
 
 def admin(work: Work) -> int:
     """Make topics, change them, and delete them, each seen before the next step."""
-    client = AdminClient({"bootstrap.servers": work.bootstrap, "client.id": "admin", **QUIET})
+    client = AdminClient(settings(work, "admin"))
 
     def done(answers: Any) -> None:
         for answer in answers.values():

@@ -8,19 +8,19 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Producer
 from work import GaveUpError, Work
 
-QUIET = {"log_level": 0}
+
+def settings(work: Work, client_id: str, **own: Any) -> dict[str, Any]:
+    """These, and what every client has; else it has the library's."""
+    found = {"bootstrap.servers": work.bootstrap, "client.id": client_id, "log_level": 0, **own}
+    if (0,) < work.broker < (0, 10):  # brokers that do not say which versions they know
+        found["api.version.request"] = False
+        found["broker.version.fallback"] = ".".join(map(str, work.broker))
+    return found
 
 
 def make_producer(work: Work, **own: Any) -> Any:
-    """One of these settings; else it has the library's."""
-    return Producer(
-        {
-            "bootstrap.servers": work.bootstrap,
-            "client.id": "producer",
-            **QUIET,
-            **own,
-        }
-    )
+    """One of these settings."""
+    return Producer(settings(work, "producer", **own))
 
 
 def send(
@@ -46,17 +46,24 @@ def send(
 
 def produce(work: Work) -> int:
     """Send records, one after the other."""
-    return _send_all(work, make_producer(work))
+    return _send_all(work, make_producer(work), work.ids)
 
 
 def idempotent(work: Work) -> int:
     """The same, each written once."""
-    return _send_all(work, make_producer(work, **{"enable.idempotence": True}))
+    return _send_all(work, make_producer(work, **{"enable.idempotence": True}), work.ids)
 
 
-def _send_all(work: Work, producer: Any) -> int:
+def compressed(work: Work) -> int:
+    """The same with each compression, by a producer of its own."""
+    for codec, ids in work.coded:
+        _send_all(work, make_producer(work, **{"compression.type": codec}), ids)
+    return 0
+
+
+def _send_all(work: Work, producer: Any, ids: list[str]) -> int:
     failed = list[Any]()
-    for record in work.ids:
+    for record in ids:
         send(work, producer, record, failed, None)
         time.sleep(work.pause)
     left = producer.flush(work.patience)

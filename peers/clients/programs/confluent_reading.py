@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from confluent_producing import QUIET
+from confluent_producing import settings
 from work import Missing, NotOfferedError, Reader, Work
 
 
@@ -51,7 +51,12 @@ def _member(work: Work, missing: Missing, name: str, **own: Any) -> None:
     reader = Reader(work, name)
     consumer = make_consumer(work, reader, **own)
     try:
-        consumer.subscribe([work.topic], on_assign=lambda _, places: reader.assigned(places))
+        if (0,) < work.broker < (0, 9):  # such brokers keep a group's offsets, but have no members
+            places = [TopicPartition(work.topic, number) for number in range(work.partitions)]
+            consumer.assign(places)
+            reader.assigned(places)
+        else:
+            consumer.subscribe([work.topic], on_assign=lambda _, places: reader.assigned(places))
         while missing.goes_on():
             if read(work, consumer, reader, missing):
                 commit(work, consumer)
@@ -62,16 +67,9 @@ def _member(work: Work, missing: Missing, name: str, **own: Any) -> None:
 def make_consumer(work: Work, reader: Reader, **own: Any) -> Any:
     """One that commits by itself nothing. Raises NotOfferedError if it has no such setting."""
     try:
+        about = {"group.id": work.group, "auto.offset.reset": "earliest"}
         return Consumer(
-            {
-                "bootstrap.servers": work.bootstrap,
-                "client.id": reader.name,
-                "group.id": work.group,
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": False,
-                **QUIET,
-                **own,
-            }
+            settings(work, reader.name, **about, **{"enable.auto.commit": False, **own})
         )
     except KafkaException as problem:
         if problem.args[0].code() == KafkaError._INVALID_ARG:  # a release without such a setting
@@ -106,8 +104,7 @@ def share_group(work: Work) -> int:
     except ImportError:
         raise NotOfferedError from None
     missing, reader = Missing(work), Reader(work, share=True)
-    own = {"bootstrap.servers": work.bootstrap, "client.id": reader.name, "group.id": work.group}
-    consumer = ShareConsumer({**own, **QUIET})
+    consumer = ShareConsumer(settings(work, reader.name, **{"group.id": work.group}))
     try:
         consumer.subscribe([work.topic])
         while missing.goes_on():

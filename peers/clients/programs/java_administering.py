@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jpype
-from java_producing import CLIENTS, milliseconds, properties
+from java_producing import CLIENTS, close, properties
 from work import GaveUpError, Work
 
 _ADMIN = CLIENTS.admin
@@ -63,5 +63,5 @@ def admin(work: Work) -> int:
             done(client.deleteTopics(only.singletonList(topic)).all())
             work.shown(f"{topic} gone", lambda topic=topic: partitions(topic) == 0)
     finally:
-        client.close(milliseconds(1000))
+        close(client)
     return 0

@@ -10,9 +10,9 @@ from java_producing import (
     CLIENTS,
     FATAL,
     acknowledged,
+    close,
     commit,
     make_producer,
-    milliseconds,
     send,
 )
 from java_reading import read, subscribed
@@ -41,8 +41,8 @@ def read_process_write(work: Work) -> int:
             else:
                 _rewind(consumer, reader)
     finally:
-        consumer.close(milliseconds(1000))
-        producer.close(milliseconds(1000))
+        close(consumer)
+        close(producer)
     return work.records
 
 
@@ -66,7 +66,9 @@ def _copied(
         ]
         for record, future in waiting:
             acknowledged(work, record, future, work.output)
-        producer.sendOffsetsToTransaction(told, consumer.groupMetadata())
+        # releases before 2.5 know their group by its name only
+        about = consumer.groupMetadata() if hasattr(consumer, "groupMetadata") else work.group
+        producer.sendOffsetsToTransaction(told, about)
         commit(work, producer)
     except FATAL:
         raise

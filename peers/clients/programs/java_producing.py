@@ -13,10 +13,14 @@ CLIENTS = jpype.JPackage("org.apache.kafka.clients")
 ERRORS = jpype.JPackage("org.apache.kafka.common.errors")
 STRING = "org.apache.kafka.common.serialization.String"
 
-FATAL = (
-    ERRORS.ProducerFencedException,
-    ERRORS.OutOfOrderSequenceException,
-    ERRORS.AuthorizationException,
+
+def known(within: Any, *names: str) -> tuple[Any, ...]:
+    """Those of these classes that this release has."""
+    return tuple(getattr(within, name) for name in names if hasattr(within, name))
+
+
+FATAL = known(
+    ERRORS, "ProducerFencedException", "OutOfOrderSequenceException", "AuthorizationException"
 )
 """After which a producer is to be closed, as the documents of KafkaProducer have it."""
 
@@ -26,8 +30,23 @@ ABORTABLE = (
 )
 """After which a transaction is to be aborted."""
 
-milliseconds = jpype.java.time.Duration.ofMillis
 _UNIT = jpype.java.util.concurrent.TimeUnit.MILLISECONDS
+
+
+def poll(consumer: Any, milliseconds: int = 100) -> Any:
+    """What comes so soon."""
+    try:
+        return consumer.poll(jpype.java.time.Duration.ofMillis(milliseconds))
+    except TypeError:  # before 2.0
+        return consumer.poll(milliseconds)
+
+
+def close(client: Any, milliseconds: int = 1000) -> None:
+    """Close a client, which may take so long."""
+    try:
+        client.close(jpype.java.time.Duration.ofMillis(milliseconds))
+    except TypeError:  # before 2.0
+        client.close()
 
 
 def properties(work: Work, **own: Any) -> Any:
@@ -59,30 +78,36 @@ def acknowledged(work: Work, record: str, future: Any, topic: str | None = None)
         told = future.get(int(work.patience * 1000), _UNIT)
     except jpype.java.util.concurrent.TimeoutException:
         raise GaveUpError(f"{record} is neither acknowledged nor failed") from None
-    offset = int(told.offset()) if told.hasOffset() else None
-    work.acknowledged(record, int(told.partition()), offset, topic)
+    work.acknowledged(record, int(told.partition()), int(told.offset()), topic)
 
 
 def produce(work: Work) -> int:
     """Send records, one after the other."""
-    return _send_all(work, make_producer(work))
+    return _send_all(work, make_producer(work), work.ids)
 
 
 def idempotent(work: Work) -> int:
     """The same, each written once."""
-    return _send_all(work, make_producer(work, enable_idempotence="true", acks="all"))
+    return _send_all(work, make_producer(work, enable_idempotence="true", acks="all"), work.ids)
 
 
-def _send_all(work: Work, producer: Any) -> int:
+def compressed(work: Work) -> int:
+    """The same with each compression, by a producer of its own."""
+    for codec, ids in work.coded:
+        _send_all(work, make_producer(work, compression_type=codec), ids)
+    return 0
+
+
+def _send_all(work: Work, producer: Any, ids: list[str]) -> int:
     waiting = []
     try:
-        for record in work.ids:
+        for record in ids:
             waiting.append((record, send(work, producer, record, None)))
             time.sleep(work.pause)
         for record, future in waiting:
             acknowledged(work, record, future)
     finally:
-        producer.close(milliseconds(1000))
+        close(producer)
     return 0
 
 
@@ -98,7 +123,7 @@ def transact(work: Work) -> int:
             else:
                 raise GaveUpError(f"transaction {number} was aborted {work.attempts} times")
     finally:
-        producer.close(milliseconds(1000))
+        close(producer)
     return 0
 
 

@@ -6,11 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import jpype
-from java_producing import CLIENTS, ERRORS, STRING, milliseconds, properties
+from java_producing import CLIENTS, ERRORS, STRING, close, known, poll, properties
 from work import Missing, NotOfferedError, Reader, Work
 
 _COMMON = jpype.JPackage("org.apache.kafka.common")
 _OPTIONS = CLIENTS.consumer.ConsumerConfig
+_UNCOMMITTED = (
+    *known(ERRORS, "RetriableException", "RebalanceInProgressException"),
+    *known(CLIENTS.consumer, "CommitFailedException"),
+)
 
 
 def assign(work: Work) -> int:
@@ -25,7 +29,7 @@ def assign(work: Work) -> int:
         while missing.goes_on():
             read(consumer, reader, missing.found)
     finally:
-        consumer.close(milliseconds(1000))
+        close(consumer)
     return work.records
 
 
@@ -67,16 +71,12 @@ def _member(work: Work, missing: Missing, name: str, **own: Any) -> None:
                 continue
             try:
                 consumer.commitSync()
-            except (
-                ERRORS.RetriableException,
-                ERRORS.RebalanceInProgressException,
-                CLIENTS.consumer.CommitFailedException,
-            ):
+            except _UNCOMMITTED:
                 continue  # it was not committed: it may come again
             for (topic, partition), offset in ends.items():
                 work.committed(topic, partition, offset)
     finally:
-        consumer.close(milliseconds(1000))
+        close(consumer)
 
 
 def subscribed(work: Work, reader: Reader, **own: Any) -> Any:
@@ -107,7 +107,7 @@ def read(
 ) -> dict[tuple[str, int], int]:
     """Poll once: topic and partition of what came, and the offset behind it."""
     ends = {}
-    for one in consumer.poll(milliseconds(100)):
+    for one in poll(consumer):
         at = str(one.topic()), int(one.partition()), int(one.offset())
         value = str(one.value()).encode()
         reader.consumed(*at, value)
@@ -151,7 +151,7 @@ def share_group(work: Work) -> int:
                     int(one.offset()),
                     str(one.value()).encode(),
                 )
-                for one in consumer.poll(milliseconds(100))
+                for one in poll(consumer)
             ]
             for one in found:
                 reader.consumed(*one)
@@ -165,5 +165,5 @@ def share_group(work: Work) -> int:
                 if one[:2] in told:
                     reader.accepted(*one[:3])
     finally:
-        consumer.close(milliseconds(1000))
+        close(consumer)
     return work.records

@@ -7,12 +7,13 @@ from typing import Any
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType, NewPartitions, NewTopic
 from kafka.errors import KafkaError
+from kafka_python_producing import settings
 from work import Work
 
 
 def admin(work: Work) -> int:
     """Make topics, change them, and delete them, each seen before the next step."""
-    client = KafkaAdminClient(bootstrap_servers=work.bootstrap, client_id="admin")
+    client = KafkaAdminClient(**settings(work, "admin"))
 
     def partitions(topic: str) -> int:
         found = {one.get("name", one.get("topic")): one for one in client.describe_topics()}

@@ -10,13 +10,19 @@ from kafka.errors import KafkaError
 from work import GaveUpError, NotOfferedError, Work
 
 
+def settings(work: Work, client_id: str, **own: Any) -> dict[str, Any]:
+    """These, and what every client has; else it has the library's."""
+    found = {"bootstrap_servers": work.bootstrap, "client_id": client_id, **own}
+    if work.broker:  # one that does not say which versions it knows, as this library expects it
+        found["api_version"] = work.broker[: 3 if work.broker < (0, 9) else 2]
+    return found
+
+
 def make_producer(work: Work, **own: Any) -> Any:
-    """One of these settings; else it has the library's. Raises NotOfferedError if it has no such
-    setting."""
+    """One of these settings. Raises NotOfferedError if it has no such setting."""
     if not own.keys() <= KafkaProducer.DEFAULT_CONFIG.keys():
         raise NotOfferedError
-    settings = {"bootstrap_servers": work.bootstrap, "client_id": "producer"}
-    return KafkaProducer(**{**settings, **own})
+    return KafkaProducer(**settings(work, "producer", **own))
 
 
 def send(
@@ -40,17 +46,26 @@ def acknowledged(work: Work, record: str, future: Any, topic: str | None = None)
 
 def produce(work: Work) -> int:
     """Send records, one after the other."""
-    return _send_all(work, make_producer(work))
+    return _send_all(work, make_producer(work), work.ids)
 
 
 def idempotent(work: Work) -> int:
     """The same, each written once."""
-    return _send_all(work, make_producer(work, enable_idempotence=True))
+    return _send_all(work, make_producer(work, enable_idempotence=True), work.ids)
 
 
-def _send_all(work: Work, producer: Any) -> int:
+def compressed(work: Work) -> int:
+    """The same with each compression, by a producer of its own."""
+    for codec, ids in work.coded:
+        _send_all(
+            work, make_producer(work, compression_type=None if codec == "none" else codec), ids
+        )
+    return 0
+
+
+def _send_all(work: Work, producer: Any, ids: list[str]) -> int:
     waiting = []
-    for record in work.ids:
+    for record in ids:
         waiting.append((record, send(work, producer, record, None)))
         time.sleep(work.pause)
     try:

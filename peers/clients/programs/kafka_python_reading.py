@@ -7,6 +7,7 @@ from typing import Any
 from kafka import KafkaConsumer, TopicPartition
 from kafka.consumer.subscription_state import ConsumerRebalanceListener
 from kafka.errors import KafkaError
+from kafka_python_producing import settings
 from work import Missing, NotOfferedError, Reader, Work
 
 
@@ -82,13 +83,8 @@ def subscribed(work: Work, reader: Reader, **own: Any) -> Any:
 
 def make_consumer(work: Work, reader: Reader, **own: Any) -> Any:
     """One that commits by itself nothing."""
-    return KafkaConsumer(
-        bootstrap_servers=work.bootstrap,
-        client_id=reader.name,
-        auto_offset_reset="earliest",
-        enable_auto_commit=False,
-        **own,
-    )
+    about = {"auto_offset_reset": "earliest", "enable_auto_commit": False}
+    return KafkaConsumer(**settings(work, reader.name, **about, **own))
 
 
 def read(work: Work, consumer: Any, reader: Reader) -> tuple[dict[Any, int], list[bytes]]:

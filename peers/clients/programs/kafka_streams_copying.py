@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jpype
-from java_producing import CLIENTS, STRING, milliseconds, properties
+from java_producing import CLIENTS, STRING, close, poll, properties
 from work import Missing, Reader, Work
 
 _COMMON = jpype.JPackage("org.apache.kafka.common")
@@ -30,13 +30,13 @@ def read_process_write(work: Work) -> int:
     try:
         streams.start()
         while not failed and missing.goes_on():
-            for one in copies.poll(milliseconds(100)):
+            for one in poll(copies):
                 record = str(one.value())
                 work.acknowledged(record, int(one.partition()), int(one.offset()), work.output)
                 missing.found(record.encode())
     finally:
-        copies.close(milliseconds(1000))
-        streams.close(milliseconds(5000))
+        close(copies)
+        close(streams, 5000)
         shutil.rmtree(state, ignore_errors=True)
     if failed:
         raise failed[0]

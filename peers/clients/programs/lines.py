@@ -48,6 +48,7 @@ RECORDS = 14
 PARTS = {
     "produce": "producing",
     "idempotent": "producing",
+    "compressed": "producing",
     "transact": "producing",
     "assign": "reading",
     "group": "reading",

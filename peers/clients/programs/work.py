@@ -44,6 +44,10 @@ class Work:
         """Seconds after which it gives up."""
         self.pause: float = work["pause"]
         """Seconds between two records that are sent."""
+        self.codecs: list[str] = work.get("codecs", [])
+        """Compressions that the brokers know, as compression.type has them."""
+        self.broker = tuple(int(part) for part in work.get("broker", "").split(".") if part)
+        """The brokers' version, where clients have to be told; else empty."""
         self._leaves = time.monotonic() + work["stay"]
         self.group = self.topic + "-group"
         self.output = self.topic + "-out"
@@ -66,6 +70,12 @@ class Work:
         """The same, for a transaction each."""
         ids = self.ids
         return [ids[at : at + self.at_once] for at in range(0, len(ids), self.at_once)]
+
+    @property
+    def coded(self) -> list[tuple[str, list[str]]]:
+        """The same, for a producer of each compression."""
+        ids = self.ids
+        return [(codec, ids[at :: len(self.codecs)]) for at, codec in enumerate(self.codecs)]
 
     @staticmethod
     def aborts(number: int) -> bool:

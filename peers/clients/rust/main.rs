@@ -15,6 +15,7 @@ fn run(name: &str, work: &Arc<Work>) -> Done {
     match name {
         "produce" => producing::produce(work),
         "idempotent" => producing::idempotent(work),
+        "compressed" => producing::compressed(work),
         "transact" => producing::transact(work),
         "assign" => reading::assign(work),
         "group" => reading::group(work),

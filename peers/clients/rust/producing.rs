@@ -45,6 +45,10 @@ pub fn text(one: &impl Message) -> String {
 pub fn settings(work: &Work, id: &str) -> ClientConfig {
     let mut settings = ClientConfig::new();
     settings.set("bootstrap.servers", &work.bootstrap).set("client.id", id);
+    if !work.broker.is_empty() {
+        // one that does not say which versions it knows
+        settings.set("api.version.request", "false").set("broker.version.fallback", &work.broker);
+    }
     settings
 }
 
@@ -72,17 +76,30 @@ pub fn send(work: &Work, producer: &Sender, id: &str, transaction: Option<&str>,
 
 /// Send records, one after the other.
 pub fn produce(work: &Arc<Work>) -> Done {
-    send_all(work, &[])
+    send_all(work, &work.ids, &[])
 }
 
 /// The same, each written once.
 pub fn idempotent(work: &Arc<Work>) -> Done {
-    send_all(work, &[("enable.idempotence", "true")])
+    send_all(work, &work.ids, &[("enable.idempotence", "true")])
 }
 
-fn send_all(work: &Arc<Work>, own: &[(&str, &str)]) -> Done {
+/// Those that it has without other libraries.
+const CODECS: [&str; 3] = ["none", "snappy", "lz4"];
+
+/// The same with each compression, by a producer of its own.
+pub fn compressed(work: &Arc<Work>) -> Done {
+    let codecs: Vec<&str> = CODECS.into_iter().filter(|one| work.codecs.iter().any(|known| known == one)).collect();
+    for (at, codec) in codecs.iter().enumerate() {
+        let ids: Vec<String> = work.ids.iter().skip(at).step_by(codecs.len()).cloned().collect();
+        send_all(work, &ids, &[("compression.type", codec)])?;
+    }
+    Ok(())
+}
+
+fn send_all(work: &Arc<Work>, ids: &[String], own: &[(&str, &str)]) -> Done {
     let producer = producer(work, settings(work, "producer"), own)?;
-    for id in &work.ids {
+    for id in ids {
         send(work, &producer, id, None, &work.topic)?;
         thread::sleep(work.pause);
     }

@@ -69,6 +69,10 @@ pub struct Work {
     /// Of both topics.
     pub partitions: i32,
     pub ids: Vec<String>,
+    /// Compressions that the brokers know, as compression.type has them.
+    pub codecs: Vec<String>,
+    /// The brokers' version, where clients have to be told; else empty.
+    pub broker: String,
     pub patience: Duration,
     /// Between two records that are sent.
     pub pause: Duration,
@@ -86,6 +90,8 @@ impl Work {
             output: format!("{topic}-out"),
             partitions: work["partitions"].as_i64()? as i32,
             ids: (0..work["records"].as_u64()?).map(|number| format!("{topic}-{number}")).collect(),
+            codecs: work["codecs"].as_array().into_iter().flatten().filter_map(|one| Some(one.as_str()?.to_string())).collect(),
+            broker: work["broker"].as_str().unwrap_or_default().to_string(),
             patience: seconds("patience")?,
             pause: seconds("pause")?,
             leaves: Instant::now() + seconds("stay")?,

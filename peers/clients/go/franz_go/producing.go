@@ -48,15 +48,25 @@ func (w *work) all(count int, done <-chan error) error {
 }
 
 // It is idempotent unless it is told otherwise.
-func sendAll(w *work) error {
-	client, err := w.client(kgo.ClientID("producer"))
+func sendAll(w *work) error { return w.sendWith(w.ids) }
+
+func (w *work) sendWith(ids []string, own ...kgo.Opt) error {
+	client, err := w.client(append(own, kgo.ClientID("producer"))...)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	done := make(chan error, len(w.ids))
-	w.send(client, w.topic, w.ids, "", done)
-	return w.all(len(w.ids), done)
+	done := make(chan error, len(ids))
+	w.send(client, w.topic, ids, "", done)
+	return w.all(len(ids), done)
+}
+
+func sendCompressed(w *work) error {
+	codecs := map[string]kgo.CompressionCodec{"none": kgo.NoCompression(), "gzip": kgo.GzipCompression(), "snappy": kgo.SnappyCompression(),
+		"lz4": kgo.Lz4Compression(), "zstd": kgo.ZstdCompression()}
+	return w.coded(func(codec string, ids []string) error {
+		return w.sendWith(ids, kgo.ProducerBatchCompression(codecs[codec]))
+	})
 }
 
 func transactAll(w *work) error {

@@ -3,12 +3,14 @@ package main
 
 import (
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kversion"
 )
 
 // It has the protocol of KIP-848 too, but hides it: consumer-protocol is none of these.
 var workloads = map[string]workload{
 	"produce":            sendAll,
 	"idempotent":         sendAll,
+	"compressed":         sendCompressed,
 	"transact":           transactAll,
 	"read-process-write": copyAll,
 	"assign":             readPartitions,
@@ -19,6 +21,9 @@ var workloads = map[string]workload{
 }
 
 func (w *work) options(own ...kgo.Opt) []kgo.Opt {
+	if w.broker != "" {
+		own = append(own, kgo.MaxVersions(kversion.FromString(w.broker)))
+	}
 	return append([]kgo.Opt{kgo.SeedBrokers(w.bootstrap)}, own...)
 }
 

@@ -1,4 +1,4 @@
 // Workloads of segmentio's kafka-go, which has no idempotent or transactional producer.
 package main
 
-var workloads = map[string]workload{"produce": sendAll, "assign": readPartitions, "group": readInGroup, "admin": administer}
+var workloads = map[string]workload{"produce": sendAll, "compressed": sendCompressed, "assign": readPartitions, "group": readInGroup, "admin": administer}

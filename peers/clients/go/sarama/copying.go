@@ -16,7 +16,7 @@ func copyAll(w *work) error {
 		return err
 	}
 	defer producer.AsyncClose()
-	c := settings("reader")
+	c := settings(w, "reader")
 	c.Consumer.IsolationLevel = sarama.ReadCommitted
 	r, missing := w.reader(c.ClientID, event{"group": w.group, "isolation": "read_committed"}), w.missing(true)
 	var mu sync.Mutex

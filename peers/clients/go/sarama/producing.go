@@ -39,27 +39,37 @@ func once(c *sarama.Config) *sarama.Config {
 	return c
 }
 
-func sendAll(w *work) error { return w.sendWith(settings("producer")) }
+func sendAll(w *work) error { return w.sendWith(settings(w, "producer"), w.ids) }
 
-func sendOnce(w *work) error { return w.sendWith(once(settings("producer"))) }
+func sendOnce(w *work) error { return w.sendWith(once(settings(w, "producer")), w.ids) }
 
-func (w *work) sendWith(c *sarama.Config) error {
+func sendCompressed(w *work) error {
+	return w.coded(func(codec string, ids []string) error {
+		c := settings(w, "producer")
+		if err := c.Producer.Compression.UnmarshalText([]byte(codec)); err != nil {
+			return err
+		}
+		return w.sendWith(c, ids)
+	})
+}
+
+func (w *work) sendWith(c *sarama.Config, ids []string) error {
 	producer, err := sarama.NewAsyncProducer([]string{w.bootstrap}, c)
 	if err != nil {
 		return err
 	}
 	defer producer.AsyncClose()
 	go func() {
-		for _, id := range w.ids {
+		for _, id := range ids {
 			producer.Input() <- w.message(w.topic, id, "")
 			time.Sleep(w.pause)
 		}
 	}()
-	return w.all(producer, len(w.ids))
+	return w.all(producer, len(ids))
 }
 
 func (w *work) transactional() (sarama.AsyncProducer, error) {
-	c := once(settings("producer"))
+	c := once(settings(w, "producer"))
 	c.Producer.Transaction.ID = w.group
 	return sarama.NewAsyncProducer([]string{w.bootstrap}, c)
 }

@@ -11,7 +11,7 @@ import (
 // Partitions that it chose itself.
 func readPartitions(w *work) error {
 	r := w.reader("reader", event{})
-	consumer, err := sarama.NewConsumer([]string{w.bootstrap}, settings(r.name))
+	consumer, err := sarama.NewConsumer([]string{w.bootstrap}, settings(w, r.name))
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func readPartitions(w *work) error {
 
 func readInGroup(w *work) error {
 	r, missing := w.reader("reader", event{"group": w.group}), w.missing(true)
-	return r.join(settings(r.name), missing, func(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
+	return r.join(settings(w, r.name), missing, func(session sarama.ConsumerGroupSession, claim sarama.ConsumerGroupClaim) error {
 		for one := range claim.Messages() {
 			r.consumed(one.Topic, one.Partition, one.Offset, one.Value)
 			missing.found(one.Value)

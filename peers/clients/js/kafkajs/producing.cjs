@@ -1,15 +1,15 @@
 // Workloads of KafkaJS: those that write.
 'use strict'
 
-const { Kafka } = require('kafkajs')
+const { CompressionTypes, Kafka } = require('kafkajs')
 const { GaveUpError } = require('../work.cjs')
 
 const client = (work, clientId) => new Kafka({ brokers: [work.bootstrap], clientId })
 
 // Send a record: those that are to keep their order are waited for one by one; `sender` is a producer or a transaction.
-async function send(work, sender, id, transaction, topic = work.topic) {
+async function send(work, sender, id, transaction, topic = work.topic, compression = CompressionTypes.None) {
   work.sent(id, transaction, topic)
-  const [told] = await sender.send({ topic, messages: [{ key: id, value: id }] })
+  const [told] = await sender.send({ topic, compression, messages: [{ key: id, value: id }] })
   work.acknowledged(id, told.partition, told.baseOffset, topic)
 }
 
@@ -28,6 +28,16 @@ const sendAll = (work, own) =>
 
 const produce = work => sendAll(work)
 const idempotent = work => sendAll(work, { idempotent: true })
+
+// For those that are not here it needs other packages.
+const CODECS = { none: CompressionTypes.None, gzip: CompressionTypes.GZIP }
+
+const compressed = work =>
+  work.coded(Object.keys(CODECS), (codec, ids) =>
+    connected(work, client(work, 'producer').producer(), producer =>
+      work.sendAll(id => send(work, producer, id, undefined, work.topic, CODECS[codec]), ids)
+    )
+  )
 
 // As its documents have it who want exactly once.
 const transactional = work =>
@@ -67,4 +77,4 @@ async function abort(work, one, name) {
   work.ended(name, 'aborted')
 }
 
-module.exports = { client, commit, connected, idempotent, produce, transact, transaction, transactional }
+module.exports = { client, commit, compressed, connected, idempotent, produce, transact, transaction, transactional }

@@ -3,7 +3,7 @@
 
 const { admin } = require('./administering.cjs')
 const { readProcessWrite } = require('./copying.cjs')
-const { idempotent, produce, transact } = require('./producing.cjs')
+const { compressed, idempotent, produce, transact } = require('./producing.cjs')
 const { group } = require('./reading.cjs')
 
-module.exports = { admin, group, idempotent, produce, 'read-process-write': readProcessWrite, transact }
+module.exports = { admin, compressed, group, idempotent, produce, 'read-process-write': readProcessWrite, transact }

@@ -21,10 +21,14 @@ function producing(work, own, use) {
   )
 }
 
-const sendAll = (work, own) => producing(work, own, producer => work.sendAll(id => send(work, producer, id)))
+const sendAll = (work, own, ids) => producing(work, own, producer => work.sendAll(id => send(work, producer, id), ids))
 
 const produce = work => sendAll(work)
 const idempotent = work => sendAll(work, { idempotent: true })
+
+const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
+
+const compressed = work => work.coded(CODECS, (compression, ids) => sendAll(work, { compression }, ids))
 
 const transacting = (work, use) => producing(work, { idempotent: true, transactionalId: work.group }, use)
 
@@ -63,4 +67,4 @@ async function transaction(work, producer, name, fill) {
   }
 }
 
-module.exports = { idempotent, produce, send, transact, transacting, transaction }
+module.exports = { compressed, idempotent, produce, send, transact, transacting, transaction }

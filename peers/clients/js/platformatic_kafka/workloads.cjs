@@ -3,11 +3,12 @@
 
 const { admin } = require('./administering.cjs')
 const { readProcessWrite } = require('./copying.cjs')
-const { idempotent, produce, transact } = require('./producing.cjs')
+const { compressed, idempotent, produce, transact } = require('./producing.cjs')
 const { consumerProtocol, cooperative, group } = require('./reading.cjs')
 
 module.exports = {
   admin,
+  compressed,
   'consumer-protocol': consumerProtocol,
   cooperative,
   group,
