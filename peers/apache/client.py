@@ -62,8 +62,6 @@ class JavaClient:
         self.version = release(version).version
         self._settings = dict(settings)
         self._process = JavaProcess(self.version)
-        self.addresses: set[str] = set()
-        """The brokers' addresses that clients were told, as host:port."""
 
     def __enter__(self) -> Self:
         self._process.__enter__()
@@ -164,24 +162,6 @@ class JavaClient:
             for topic, partition, offset, key, value in answer["received"]
         ]
 
-    def share(
-        self,
-        topic: str,
-        partitions: int,
-        *,
-        group: str,
-        settings: Mapping[str, str] | None = None,
-        seconds: float = 20.0,
-    ) -> dict[str, list[list[int]]]:
-        """Join a group with one consumer, with a second one, and let that one leave again.
-
-        Gives the partitions that each owns: of one member as "alone", of "two" (sorted: which of them
-        has which is chance), and of the first one when it is "left". Raises JavaError, also if a
-        topic of so many partitions is not all owned in so many seconds.
-        """
-        own = {"group.id": group, "auto.offset.reset": "earliest", **(settings or {})}
-        return self._ask("share", own, topic=topic, partitions=partitions, seconds=seconds)
-
     def read_together(
         self,
         topic: str,
@@ -244,7 +224,7 @@ class JavaClient:
     ) -> dict[str, Any]:
         """A call of AdminClient, with its answer; see `barnabas.peers.apache.client_admin` for what there is.
 
-        about: `topic`, `group` or `partitions`, as the call needs. Raises JavaError.
+        about: `topic` and `partitions`, as the call needs. Raises JavaError.
         """
         return self._ask("administer", settings, call=call, **about)
 
@@ -270,9 +250,7 @@ class JavaClient:
 
     def _ask(self, what: str, settings: Mapping[str, str] | None, **rest: Any) -> dict[str, Any]:
         own = {**self._settings, **(settings or {})}
-        answer = self._process.ask({"do": what, "settings": own, **rest})
-        self.addresses.update(answer.pop("addresses", ()))
-        return answer
+        return self._process.ask({"do": what, "settings": own, **rest})
 
 
 def _text(value: bytes) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import jpype
 
-from barnabas.peers.apache.client_values import addresses, java_list, package, properties, until
+from barnabas.peers.apache.client_values import java_list, package, properties, until
 
 _NOT_YET: Final = ("UnknownTopicOrPartition", "LeaderNotAvailable", "NotLeader")
 """How the exceptions begin that say that a broker does not know of a new partition."""
@@ -72,56 +72,9 @@ def _delete(client: Any, request: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _describe(client: Any, request: dict[str, Any]) -> dict[str, Any]:
-    asked = client.describeTopics(java_list(request["topic"]))
-    found = (asked.allTopicNames() if hasattr(asked, "allTopicNames") else asked.all()).get()
-    partitions = found.get(request["topic"]).partitions()
-    return {
-        "partitions": [[int(one.partition()), int(one.replicas().size())] for one in partitions]
-    }
-
-
-def _cluster(client: Any, _: dict[str, Any]) -> dict[str, Any]:
-    found = client.describeCluster()
-    nodes, controller = found.nodes().get(), found.controller().get()
-    return {"nodes": len(nodes), "addresses": addresses([*nodes, controller])}
-
-
-def _configs(client: Any, request: dict[str, Any]) -> dict[str, Any]:
-    resources = jpype.JPackage("org.apache.kafka.common.config").ConfigResource
-    topic = resources(resources.Type.TOPIC, request["topic"])
-    found = client.describeConfigs(java_list(topic)).all().get().get(topic)
-    return {"configs": {str(one.name()): str(one.value()) for one in found.entries()}}
-
-
-def _groups(client: Any, request: dict[str, Any]) -> dict[str, Any]:
-    found = client.listConsumerGroups().all().get()
-    return {"groups": sorted(str(one.groupId()) for one in found)}
-
-
-def _group(client: Any, request: dict[str, Any]) -> dict[str, Any]:
-    found = client.describeConsumerGroups(java_list(request["group"])).all().get()
-    group = found.get(request["group"])
-    seen = addresses([group.coordinator()])
-    state = str(group.groupState() if hasattr(group, "groupState") else group.state())
-    return {"state": state, "members": len(group.members()), "addresses": seen}
-
-
-def _offsets(client: Any, request: dict[str, Any]) -> dict[str, Any]:
-    found = client.listConsumerGroupOffsets(request["group"]).partitionsToOffsetAndMetadata().get()
-    pairs = [(int(one.partition()), int(found.get(one).offset())) for one in found.keySet()]
-    return {"offsets": sorted(pairs)}
-
-
 CALLS: Final[dict[str, Call]] = {
     "create": _create,
     "grow": _grow,
     "delete": _delete,
-    "describe": _describe,
-    "cluster": _cluster,
-    "configs": _configs,
-    "groups": _groups,
-    "group": _group,
-    "offsets": _offsets,
 }
-"""What can be called: groups since 2.0 (KIP-222), createPartitions since 1.0 (KIP-195)."""
+"""What can be called; createPartitions since 1.0 (KIP-195)."""

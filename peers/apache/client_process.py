@@ -24,11 +24,9 @@ import jpype
 from barnabas.peers.apache.client_admin import administer
 from barnabas.peers.apache.client_decoding import decode, decodes
 from barnabas.peers.apache.client_members import read_together
-from barnabas.peers.apache.client_share import share
 from barnabas.peers.apache.client_steps import follow
 from barnabas.peers.apache.client_transactions import transact
 from barnabas.peers.apache.client_values import (
-    addresses,
     array,
     java_list,
     new_consumer,
@@ -63,17 +61,13 @@ def produce(request: dict[str, Any]) -> dict[str, Any]:
             records = [record(topic, jpype.JInt(number), None, value) for number, value in pairs]
         waiting = [producer.send(one) for one in records]
         sent = [one.get() for one in waiting]
-        known = producer.partitionsFor(topic)
         if request["group"]:
             _commit(producer, topic, request["group"], request["offsets"])
         if request["outcome"] == "commit":
             producer.commitTransaction()
         elif request["outcome"] == "abort":
             producer.abortTransaction()
-        return {
-            "sent": [(int(one.partition()), int(one.offset())) for one in sent],
-            "addresses": addresses(node for one in known for node in one.replicas()),
-        }
+        return {"sent": [(int(one.partition()), int(one.offset())) for one in sent]}
     finally:
         producer.close()
 
@@ -143,9 +137,7 @@ def consume(request: dict[str, Any]) -> dict[str, Any]:
                 where = (str(one.topic()), int(one.partition()), int(one.offset()))
                 received.append((*where, string(one.key()), string(one.value())))
         consumer.commitSync()
-        known = consumer.partitionsFor(request["topic"])
-        seen = addresses(node for one in known for node in one.replicas())
-        return {"received": received, "addresses": seen}
+        return {"received": received}
     finally:
         consumer.close()
 
@@ -155,7 +147,6 @@ DO: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
     "transact": transact,
     "pace": pace,
     "consume": consume,
-    "share": share,
     "read_together": read_together,
     "follow": follow,
     "administer": administer,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 import jpype
@@ -63,11 +63,6 @@ def array(value: str) -> Any:
 def string(value: Any) -> str | None:
     """A byte[] as characters 0 to 255."""
     return None if value is None else bytes(value).decode("latin-1")
-
-
-def addresses(nodes: Iterable[Any]) -> list[str]:
-    """The addresses of Kafka's Nodes, as host:port."""
-    return sorted({f"{node.host()}:{int(node.port())}" for node in nodes})
 
 
 def until(ready: Callable[[], bool], seconds: float, what: Callable[[], str]) -> None:
