@@ -18,7 +18,7 @@ from tests.interrupts import children_hear_interrupts
 EXAMPLES = """\
 examples:
   python -m tests.compat                                   all of it: about ten minutes
-  python -m tests.compat --brokers 4.3.1 0.8.2.2 --clients confluent java
+  python -m tests.compat --brokers 4.3.1 0.8.2.2 --clients confluent-kafka java
   python -m tests.compat --brokers embedded --json | jq .
   python -m tests.compat --markdown                        as the documentation shows it
 """
@@ -49,7 +49,7 @@ def main() -> int:
         for broker in asked.brokers:
             for cell in cells(broker, asked.clients, asked.nodes, status.update):
                 found.append(cell)
-                line = f"{cell.broker} {cell.client} {cell.job}: {cell.verdict} {cell.reason}"
+                line = f"{cell.broker} {cell.client} {cell.workload}: {cell.verdict} {cell.reason}"
                 progress.print(f"{line} ({cell.seconds:.1f} s)", markup=False, soft_wrap=True)
                 if asked.json:
                     print(json.dumps(dataclasses.asdict(cell)), flush=True)

@@ -1,10 +1,12 @@
-"""What a job gave on both sides, and what follows from that. No processes here."""
+"""What a workload came to on both sides, and what follows from that. No processes here."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from barnabas.experiments.clients.verdict import NOT_OFFERED
 
 
 class Verdict(StrEnum):
@@ -24,7 +26,8 @@ FINE = (Verdict.SAME, Verdict.IMPOSSIBLE)
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What a client gave: a result, or the problem in which it ended; and the brokers that it saw."""
+    """What a client's workload came to: a result, or the problem in which it ended; and to which addresses
+    the client was connected."""
 
     result: Any = None
     problem: str | None = None
@@ -33,11 +36,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A job of a client on a broker."""
+    """A workload of a client on a broker."""
 
     broker: str
     client: str
-    job: str
+    workload: str
     verdict: Verdict
     reason: str = ""
     seconds: float = 0.0
@@ -51,17 +54,17 @@ class Cell:
 def judge(direct: Side, proxied: Side, listeners: frozenset[str]) -> tuple[Verdict, str]:
     """What two sides say together, with the reason.
 
-    `listeners` are the proxy's addresses: a client behind it sees no others.
+    `listeners` are the proxy's addresses: a client behind it connects to no others.
     """
     if beyond := proxied.addresses - listeners:
-        return Verdict.BYPASSED, f"the client saw {', '.join(sorted(beyond))}"
+        return Verdict.BYPASSED, f"the client was at {', '.join(sorted(beyond))}"
     if direct.problem is not None and proxied.problem is not None:
+        if direct.problem.startswith(NOT_OFFERED) and direct.problem == proxied.problem:
+            return Verdict.IMPOSSIBLE, direct.problem.removeprefix(NOT_OFFERED)
         return Verdict.NEITHER, f"direct: {direct.problem}; through the proxy: {proxied.problem}"
     if direct.problem is not None or proxied.problem is not None or direct.result != proxied.result:
         left, right = difference(direct, proxied)
         return Verdict.DIFFERS, f"direct: {left}; through the proxy: {right}"
-    if not proxied.addresses:
-        return Verdict.BYPASSED, "the client saw no broker at all"
     return Verdict.SAME, ""
 
 

@@ -1,8 +1,17 @@
-"""What is in the table: brokers, clients, jobs, and what no client can do there, with its reason."""
+"""What is in the table: brokers, clients, workloads, and what can't be there, with its reason."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+import importlib.metadata
+import sys
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from barnabas.cli.clients.running import DEFAULT
+from barnabas.experiments.clients.workloads import CODECS, Workload, find
+from barnabas.peers.clients import registry
+from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.python import program
 
 EMBEDDED: Final = "embedded"
 
@@ -17,22 +26,44 @@ BROKERS: Final = (
     EMBEDDED,
 )
 
-CLIENTS: Final = {
-    "confluent": "confluent-kafka",
-    "kafka_python": "kafka-python",
-    "aiokafka": "aiokafka",
-    "java": "Java, of the broker's version",
-}
-"""Module in tests.compat.clients -> its name."""
+CLIENTS: Final = {name.partition("@")[0]: name.partition("@")[2] for name in DEFAULT}
+"""Library -> its newest release."""
 
-JOBS: Final = {
-    "produce": "produce",
-    "consume_in_group": "consume in a group",
-    "rebalance": "rebalance",
-    "transact": "transactions",
-    "admin": "admin calls",
+INSTALLED: Final = {
+    "confluent-kafka": "confluent",
+    "kafka-python": "kafka_python",
+    "aiokafka": "aiokafka",
 }
-"""Function of each of those modules -> its name."""
+"""Those that are beside the tests, in the release that is there -> their programs."""
+
+JAVA: Final = {
+    # newer ones hang at the embedded cluster's answer to their ApiVersions
+    ("java", EMBEDDED): "2.0.1",
+    # the program is for Streams since 3.3
+    ("kafka-streams", "2.8.0"): "3.9.1",
+}
+"""Java libraries are of the broker's version, but for these."""
+
+WORKLOADS: Final = (
+    "produce",
+    "compressed",
+    "transact",
+    "read-process-write",
+    "assign",
+    "group",
+    "cooperative",
+    "consumer-protocol",
+    "share-group",
+    "admin",
+)
+
+RECORDS: Final = 60
+
+STAY: Final = 8.0
+"""Seconds that two members stay in a group: as long as it takes the second one to get its share."""
+
+PATIENCE: Final = 30.0
+"""Seconds that a step of a workload may take."""
 
 
 class Gap(NamedTuple):
@@ -40,56 +71,104 @@ class Gap(NamedTuple):
 
     brokers: tuple[str, ...]
     clients: tuple[str, ...]
-    jobs: tuple[str, ...]
+    workloads: tuple[str, ...]
     reason: str
 
 
 OLD: Final = ("0.9.0.1", "0.8.2.2")
 
 GAPS: Final = (
-    Gap(OLD, ("aiokafka",), (), "aiokafka asks for ApiVersions, which came with 0.10"),
+    Gap(
+        (),
+        ("kafka-streams",),
+        tuple(one for one in WORKLOADS if one != "read-process-write"),
+        "Streams only copies",
+    ),
+    Gap(
+        ("0.11.0.1",),
+        ("kafka-streams",),
+        (),
+        "Streams since 3.3 commits transactions as brokers know it since 2.5 (KIP-447)",
+    ),
+    Gap(
+        OLD,
+        ("aiokafka", "kafka-go", "kafkajs", "platformatic-kafka"),
+        (),
+        "they ask for ApiVersions, which came with 0.10",
+    ),
+    Gap(("0.10.2.1",), ("platformatic-kafka",), (), "its Metadata fails with brokers before 0.11"),
     Gap(
         ("0.10.2.1",),
         ("aiokafka",),
-        ("produce",),
+        ("produce", "compressed"),
         "aiokafka writes batches of magic 2 only, which came with 0.11",
     ),
     Gap(
         ("0.10.2.1", *OLD),
         (),
-        ("transact",),
+        ("transact", "read-process-write"),
         "transactions came with 0.11",
     ),
     Gap(
         (EMBEDDED,),
         (),
-        ("transact",),
+        ("transact", "read-process-write"),
         "the mock cluster forgets aborts and the offsets of transactions, and breaks their batches' CRC",
     ),
     Gap(
         (EMBEDDED,),
-        ("aiokafka", "kafka_python"),
-        ("rebalance",),
-        "the mock cluster answers SyncGroup by chance with INVALID_REQUEST, which ends these clients",
+        (),
+        ("cooperative",),
+        "the mock cluster ends a rebalance only when a session would time out",
+    ),
+    Gap(
+        (EMBEDDED,),
+        ("franz-go", "sarama"),
+        (),
+        "the mock cluster's answer to an ApiVersions that is too new is not Kafka's",
     ),
     Gap(
         (EMBEDDED,),
         ("java",),
-        ("rebalance",),
-        "the mock cluster answers SyncGroup with null where Java wants bytes",
+        ("assign",),
+        'Java 2.0.1 asks for the coordinator of group "", and the mock cluster answers with a null',
+    ),
+    Gap(
+        (EMBEDDED,),
+        ("platformatic-kafka",),
+        ("group",),
+        "the mock cluster ends the connection at its JoinGroup",
+    ),
+    Gap(
+        ("0.11.0.1", "0.10.2.1", "0.9.0.1"),
+        ("java",),
+        ("cooperative",),
+        "Java's cooperative assignor came with 2.4",
     ),
     Gap(
         ("0.8.2.2",),
         ("java",),
-        ("consume_in_group",),
+        ("assign", "group"),
         "Java's consumer came with 0.9; the one in Scala before it asks ZooKeeper, round any proxy",
     ),
-    Gap(("0.8.2.2",), (), ("rebalance",), "JoinGroup came with 0.9"),
     Gap(
-        ("0.10.2.1", *OLD),
-        ("java",),
+        ("0.8.2.2",),
+        tuple(one for one in CLIENTS if one not in ("confluent-kafka", "kafka-python")),
+        ("group",),
+        "JoinGroup came with 0.9; the program has no other way to a group's offsets",
+    ),
+    Gap(("0.8.2.2",), (), ("cooperative",), "JoinGroup came with 0.9"),
+    Gap(
+        tuple(one for one in BROKERS if one != "4.3.1"),
+        (),
+        ("consumer-protocol", "share-group"),
+        "groups of KIP-848 and share groups (KIP-932) came with 4.0 and later",
+    ),
+    Gap(
+        ("0.11.0.1", "0.10.2.1", *OLD, EMBEDDED),
+        (),
         ("admin",),
-        "Java's AdminClient came with 0.11",
+        "partitions can be added by a request since 1.0 (KIP-195)",
     ),
 )
 
@@ -98,6 +177,8 @@ UNREADABLE: Final = {
     EMBEDDED: (
         r"SyncGroup v\d+ response: assignment at byte \d+: null where bytes is expected",
         r"OffsetFetch v\d+ response: topics at byte \d+: null where array is expected",
+        # and no members
+        r"LeaveGroup v\d+ response: members at byte \d+: 4 bytes expected for .*, 0 remain",
     ),
     # librdkafka asks for all offsets of a group as one does from v2; 0.9 takes it for an empty array. Its
     # brokers answer some of each other's Fetch v1 in the layout of v0, as is to be seen on the wire only
@@ -108,30 +189,24 @@ UNREADABLE: Final = {
 }
 """Frames that no schema reads and that pass nevertheless, as patterns."""
 
-FOUND: Final = {
-    # its consumer does not wait until LeaveGroup is through: if it was not, who comes next waits for the
-    # session of 6 s, and that is what the check says
-    "0.9.0.1": (r"joins: group java-\S+: the rebalance to generation \d+ took 5\.\d+ s; .*",),
-    # kafka-python 3.0.12 sometimes does not rejoin after a heartbeat told it to, without the proxy too
-    "4.3.1": (
-        r"joins: group kafka_python-rebalance-\S+: the rebalance to generation \d+ took 5\.\d+ s; "
-        r"it waited for \S+, which did not rejoin",
-    ),
-}
+FOUND: Final = (
+    # one of two members commits while the group rebalances because of the other one: the records come again
+    r"commits: group \S+: a commit of generation \d+ was rejected: ILLEGAL_GENERATION; .*",
+)
 """What checks find, and rightly so, though nobody does wrong, as patterns."""
 
 
-def gap(broker: str, client: str, job: str) -> str | None:
+def gap(broker: str, client: str, workload: str) -> str | None:
     """Why a cell can't be, None if it can.
 
-    >>> gap("0.8.2.2", "confluent", "rebalance"), gap("4.3.1", "confluent", "rebalance")
+    >>> gap("0.8.2.2", "sarama", "cooperative"), gap("4.3.1", "sarama", "transact")
     ('JoinGroup came with 0.9', None)
     """
     for one in GAPS:
         if (
-            broker in one.brokers
+            (not one.brokers or broker in one.brokers)
             and (not one.clients or client in one.clients)
-            and (not one.jobs or job in one.jobs)
+            and (not one.workloads or workload in one.workloads)
         ):
             return one.reason
     return None
@@ -140,3 +215,55 @@ def gap(broker: str, client: str, job: str) -> str | None:
 def number(broker: str) -> tuple[int, ...]:
     """A broker's version as numbers; empty for the embedded cluster."""
     return () if broker == EMBEDDED else tuple(int(part) for part in broker.split("."))
+
+
+def makes(broker: str) -> bool:
+    """Whether librdkafka can have brokers make topics; others do when a topic is named."""
+    return number(broker) >= (0, 11)
+
+
+def librdkafka(broker: str) -> dict[str, Any]:
+    """What librdkafka is told of brokers that do not say which versions they know."""
+    old = {"api.version.request": False, "broker.version.fallback": broker}
+    return old if broker in OLD else {}
+
+
+def told(broker: str, client: str) -> dict[str, str]:
+    """The broker's version, where a client has to be told."""
+    if broker == EMBEDDED and client == "kafka-python":
+        return {"broker": "0.11"}  # the answer to an ApiVersions that is too new is not Kafka's
+    behind = client == "sarama" and () < number(broker) < (2, 8)  # what it takes brokers for
+    return {"broker": broker} if broker in OLD or behind else {}
+
+
+def wanted(workload: str) -> Workload:
+    """A workload as it is in the table."""
+    return find(workload)._replace(records=RECORDS)
+
+
+def work(broker: str, client: str, workload: str) -> dict[str, Any]:
+    """What a client's program is told of it."""
+    two = workload in ("cooperative", "consumer-protocol")
+    zstd = number(broker) >= (2, 1)  # KIP-110
+    return wanted(workload).work(
+        stay=STAY if two else 0,
+        patience=PATIENCE,
+        codecs=CODECS if zstd else CODECS[:-1],
+        **told(broker, client),
+    )
+
+
+def version(broker: str, client: str) -> str:
+    """The release of a client that is put to a broker."""
+    if client in INSTALLED:
+        return importlib.metadata.version(client)
+    if client in ("java", "kafka-streams"):
+        return JAVA.get((client, broker), broker)
+    return CLIENTS[client]
+
+
+def prepared(broker: str, client: str) -> Program:
+    """A client's program. Raises UnavailableClientError."""
+    if client in INSTALLED:
+        return program(Path(sys.executable), INSTALLED[client])
+    return registry.find(f"{client}@{version(broker, client)}").prepare()

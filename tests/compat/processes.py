@@ -1,4 +1,4 @@
-"""The processes of a cell: a client with a deadline; the proxy and a capture as a person starts them."""
+"""The proxy and a capture, as a person starts them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding
@@ -23,36 +23,13 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.specs import api
-from tests.compat.cells import Side
+from barnabas.specs.broker_addresses import patch, place_of
 from tests.places import ROOT
 
 DEADLINE: Final = 60.0
-"""Seconds for a job; clients themselves give up after 20 in each step."""
+"""Seconds in which they end."""
 
 HERE: Final = ROOT
-
-
-def run_client(client: str, job: str, asked: dict[str, Any], deadline: float = DEADLINE) -> Side:
-    """A client's job in a process of its own."""
-    command = [sys.executable, "-m", f"tests.compat.clients.{client}", job, json.dumps(asked)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=HERE
-    ) as process:
-        try:
-            out, said = process.communicate(timeout=deadline)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            return Side(problem=f"timed out after {deadline:g} s")
-    try:
-        answer = json.loads(out)
-    except ValueError:
-        last = (said.strip().splitlines() or ["nothing"])[-1]
-        return Side(problem=f"the client's process ended with {process.returncode}, saying: {last}")
-    seen = frozenset(answer["addresses"])
-    if "error" in answer:
-        return Side(problem=" ".join(answer["error"].split())[:300], addresses=seen)
-    return Side(answer["result"], addresses=seen)
 
 
 @dataclass(slots=True)
@@ -68,6 +45,8 @@ class RunningProxy:
     """Of these, with frames that could not be read; known at its end."""
     shown: int = 0
     """Lines of its log; known at its end."""
+    told: set[str] = field(default_factory=set)
+    """Brokers' addresses that its clients were told, as host:port; known at its end."""
     complaints: list[str] = field(default_factory=list)
     """What it and its capture say of frames that could not be read; known at its end."""
     found: list[tuple[Check, Finding]] = field(default_factory=list)
@@ -186,11 +165,26 @@ def _complaints(code: int, said: Path, running: RunningProxy) -> Iterator[str]:
         for exchange in conversations.exchanges(CaptureReader(running.capture)):
             running.exchanges += 1
             running.undecoded += bool(exchange.undecodable)
+            running.told |= _told(exchange)
             yield exchange
 
     yield from _unread(counted())
     if conversations.undecoded or conversations.skipped:
         yield f"unknown in its capture: {conversations.undecoded} frames"
+
+
+def _told(exchange: Exchange) -> set[str]:
+    """The brokers' addresses in a response."""
+    found: set[str] = set()
+
+    def note(kind: str, node: int, host: str, port: int) -> None:
+        if host and port > 0:  # an error has none
+            found.add(f"{host}:{port}")
+
+    known = exchange.response_body is not None and not exchange.undecodable
+    if known and place_of(exchange.key, exchange.version):
+        patch(exchange.key, exchange.version, exchange.response_body or b"", note)
+    return found
 
 
 def _unread(exchanges: Iterable[Exchange]) -> list[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from tests.compat.cells import Cell, Verdict
-from tests.compat.plan import CLIENTS, JOBS
+from tests.compat.plan import WORKLOADS, version
 
 MARKS: Final = {
     Verdict.SAME: "same",
@@ -23,11 +23,11 @@ MARKS: Final = {
 
 
 def rows(cells: Sequence[Cell]) -> Iterator[list[str]]:
-    """Broker, client, and a mark for each job."""
-    found = {(cell.broker, cell.client, cell.job): cell for cell in cells}
+    """Broker, client, and a mark for each workload."""
+    found = {(cell.broker, cell.client, cell.workload): cell for cell in cells}
     for broker, client in dict.fromkeys((cell.broker, cell.client) for cell in cells):
-        marks = [MARKS[found[broker, client, job].verdict] for job in JOBS]
-        yield [broker, CLIENTS[client], *marks]
+        marks = [MARKS[found[broker, client, name].verdict] for name in WORKLOADS]
+        yield [broker, f"{client} {version(broker, client)}", *marks]
 
 
 def notes(cells: Sequence[Cell]) -> Iterator[str]:
@@ -35,7 +35,7 @@ def notes(cells: Sequence[Cell]) -> Iterator[str]:
     said: dict[str, list[str]] = {}
     for cell in cells:
         if cell.verdict is not Verdict.SAME:
-            where = f"{cell.broker} {cell.client} {cell.job}"
+            where = f"{cell.broker} {cell.client} {cell.workload}"
             said.setdefault(f"{cell.verdict}: {cell.reason}", []).append(where)
     for reason, cells_of_it in said.items():
         yield f"{reason} ({', '.join(cells_of_it)})"
@@ -44,7 +44,7 @@ def notes(cells: Sequence[Cell]) -> Iterator[str]:
 def rich_table(cells: Sequence[Cell]) -> Table:
     """For a terminal."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("broker", "client", *JOBS.values()):
+    for name in ("broker", "client", *WORKLOADS):
         table.add_column(name)
     for row in rows(cells):
         table.add_row(*row)
@@ -52,29 +52,31 @@ def rich_table(cells: Sequence[Cell]) -> Table:
 
 
 def markdown(cells: Sequence[Cell]) -> str:
-    """For docs/explanation/compatibility.md: a line a broker, a column a client, in it the same jobs."""
-    clients = list(dict.fromkeys(cell.client for cell in cells))
-    lines = [["broker", *(CLIENTS[client] for client in clients)], ["---"] * (1 + len(clients))]
-    for broker in dict.fromkeys(cell.broker for cell in cells):
+    """For docs/explanation/compatibility.md: a line a client, a column a broker, in it how many workloads are
+    the same, and what is wrong."""
+    brokers, clients = (list(dict.fromkeys(each)) for each in zip(*map(_where, cells), strict=True))
+    lines = [["client", *brokers], ["---"] * (1 + len(brokers))]
+    for client in clients:
         row = [
-            _in_words([cell for cell in cells if (cell.broker, cell.client) == (broker, client)])
-            for client in clients
+            _in_words(cell for cell in cells if _where(cell) == (one, client)) for one in brokers
         ]
-        lines.append([broker, *row])
+        lines.append([client, *row])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _in_words(cells: Sequence[Cell]) -> str:
-    """The jobs of one client on one broker that are the same, and those that are wrong.
+def _where(cell: Cell) -> tuple[str, str]:
+    return cell.broker, cell.client
+
+
+def _in_words(cells: Iterable[Cell]) -> str:
+    """Those of one client on one broker.
 
     >>> _in_words([Cell("2.8.0", "java", "admin", Verdict.SAME)])
-    'admin calls'
+    '1'
     >>> _in_words([Cell("2.8.0", "java", "admin", Verdict.DIFFERS)])
-    'DIFFERS: admin calls'
+    'DIFFERS: admin'
     """
-    same = [JOBS[cell.job] for cell in cells if cell.verdict is Verdict.SAME]
-    wrong = [
-        f"{MARKS[cell.verdict]}: {JOBS.get(cell.job, cell.job)}" for cell in cells if not cell.fine
-    ]
-    words = ["all five"] if len(same) == len(JOBS) else same
-    return ", ".join([*words, *wrong]) or "–"
+    found = list(cells)
+    same = sum(cell.verdict is Verdict.SAME for cell in found)
+    wrong = [f"{MARKS[cell.verdict]}: {cell.workload}" for cell in found if not cell.fine]
+    return ", ".join([str(same)] * bool(same) + wrong) or "–"

@@ -48,9 +48,20 @@ SEEN = frozenset({"127.0.0.1:2"})
             Side([1]),
             Side([1], addresses=SEEN | {"127.0.0.1:3"}),
             Verdict.BYPASSED,
-            "the client saw 127.0.0.1:3",
+            "the client was at 127.0.0.1:3",
         ),
-        (Side([1]), Side([1]), Verdict.BYPASSED, "the client saw no broker at all"),
+        (
+            Side(problem="NotOfferedError: not offered"),
+            Side(problem="NotOfferedError: not offered"),
+            Verdict.IMPOSSIBLE,
+            "not offered",
+        ),
+        (
+            Side(problem="NotOfferedError: not offered"),
+            Side([1]),
+            Verdict.DIFFERS,
+            "direct: NotOfferedError: not offered; through the proxy: [1]",
+        ),
     ],
 )
 def test_two_sides_make_a_verdict(

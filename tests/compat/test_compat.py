@@ -4,29 +4,48 @@ from __future__ import annotations
 
 import pytest
 
-from tests.compat.plan import CLIENTS, EMBEDDED, JOBS, gap
+from tests.compat.cells import Verdict
+from tests.compat.plan import CLIENTS, EMBEDDED, INSTALLED, WORKLOADS, gap
 from tests.compat.rows import cells
 
 NODES = 3
 
-BROKERS = ("4.3.1", "0.10.2.1", "0.8.2.2")
-
-
 JAVA = ("java",)
-OTHERS = tuple(client for client in CLIENTS if client not in JAVA)
+
+LACKS = {
+    ("kafka-python", "consumer-protocol"),
+    ("kafka-python", "share-group"),
+    ("aiokafka", "cooperative"),
+    ("aiokafka", "consumer-protocol"),
+    ("aiokafka", "share-group"),
+    ("kafkajs", "assign"),
+}
+"""What libraries do not offer (tests/experiments/clients/test_programs.py knows it of all)."""
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("broker", "clients"),
     [
-        pytest.param(EMBEDDED, OTHERS, marks=pytest.mark.slow("clients in processes of their own")),
+        pytest.param(
+            EMBEDDED, tuple(INSTALLED), marks=pytest.mark.slow("clients in processes of their own")
+        ),
         pytest.param(EMBEDDED, JAVA, marks=pytest.mark.needs_apache("4.3.1")),
+        pytest.param(
+            EMBEDDED,
+            ("kafka-go", "kafkajs"),
+            marks=(
+                pytest.mark.needs_go(f"kafka-go@{CLIENTS['kafka-go']}"),
+                pytest.mark.needs_node(f"kafkajs@{CLIENTS['kafkajs']}"),
+            ),
+        ),
         *(
             pytest.param(
-                name, tuple(CLIENTS), marks=(pytest.mark.needs_apache(name), pytest.mark.alone)
+                name,
+                (*INSTALLED, *JAVA),
+                marks=(pytest.mark.needs_apache(name), pytest.mark.alone),
             )
-            for name in BROKERS
+            for name in ("4.3.1", "0.10.2.1", "0.8.2.2")
         ),
     ],
 )
@@ -36,7 +55,7 @@ def test_clients_do_the_same_directly_and_through_the_proxy(
     """And checks find nothing in what passes, as the proxy captures it and on the wire."""
     found = list(cells(broker, clients, NODES, print))
     assert [cell for cell in found if not cell.fine] == []
-    known = {(cell.client, cell.job): cell for cell in found}
-    assert set(known) == {(client, job) for client in clients for job in JOBS}
-    same = {where for where, cell in known.items() if cell.verdict == "same"}
-    assert same == {where for where in known if gap(broker, *where) is None}
+    known = {(cell.client, cell.workload): cell for cell in found}
+    assert set(known) == {(client, name) for client in clients for name in WORKLOADS}
+    same = {where for where, cell in known.items() if cell.verdict is Verdict.SAME}
+    assert same == {where for where in known if gap(broker, *where) is None} - LACKS

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from barnabas.peers.clients.cache import run
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.golang import go
-from tests.compat.clients.connections import connected, family
+from tests.compat.connections import connected, family
 from tests.compat.kgo.outcomes import Run, read
 
 MODULE: Final = "github.com/twmb/franz-go"

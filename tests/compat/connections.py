@@ -10,6 +10,9 @@ import threading
 from pathlib import Path
 from typing import Final, Self
 
+ABLE: Final = Path("/proc/net/tcp").exists()
+"""Whether they can be read here."""
+
 _EVERY: Final = 0.03
 _LISTEN: Final = "0A"
 
@@ -45,25 +48,29 @@ def connected(pids: list[int]) -> set[str]:
 
 
 class Watch:
-    """Collects them for this process from `with` to its end; nothing where there is no /proc."""
+    """Collects them for a process, from when it is known to the end of `with`; nothing where there is no
+    /proc."""
 
     def __init__(self) -> None:
         self.addresses: set[str] = set()
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
-        if Path("/proc/net/tcp").exists():
-            self._thread.start()
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._end.set()
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join()
 
-    def _work(self) -> None:
-        pid = os.getpid()
+    def follow(self, pid: int) -> None:
+        """This is the process."""
+        if ABLE:
+            self._thread = threading.Thread(target=self._work, args=(pid,), daemon=True)
+            self._thread.start()
+
+    def _work(self, pid: int) -> None:
         while not self._end.wait(_EVERY):
             # brokers are on loopback; a client's files may come from elsewhere meanwhile
             self.addresses |= {one for one in connected(family(pid)) if one.startswith("127.")}

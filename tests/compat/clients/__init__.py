@@ -1,1 +1,0 @@
-"""The clients: a module each, with the same jobs, run as `python -m tests.compat.clients.NAME JOB ASKED`."""
