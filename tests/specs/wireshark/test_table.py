@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 from barnabas import specs
+from barnabas.specs import embedded
 from barnabas.specs.declaration import Array, Int32, NullableString, String, Struct
-from barnabas.specs.layout import resolve
+from barnabas.specs.frames import DIRECTIONS
+from barnabas.specs.layout import Layout, resolve
+from barnabas.specs.message import Message
 from barnabas.specs.wireshark import script
-from barnabas.specs.wireshark.table import Structures, table
+from barnabas.specs.wireshark.table import Structures, snake, table
 
 LINES = table().splitlines()
 
@@ -38,10 +41,31 @@ def test_a_structure_is_a_text_of_its_slots() -> None:
     assert structures.number(resolve(fields[:1], 0, flexible=False)) == 4
 
 
-def test_a_name_has_one_type_and_an_array_no_field_of_its_name_for_its_length() -> None:
-    text = table()
-    assert " length:" not in text
-    assert "+length:" not in text
+def test_a_name_has_one_type_in_all_versions() -> None:
+    kinds: dict[str, set[str]] = {}
+    for key, _, module in specs.REGISTRY:
+        for direction in DIRECTIONS:
+            collect(specs.api(key).message(direction), f"{module}_{direction}", kinds)
+    for name, _ in embedded.REGISTRY:
+        collect(embedded.message(name), snake(name), kinds)
+    assert len(kinds) > 2000
+    assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
+
+
+def collect(message: Message, prefix: str, kinds: dict[str, set[str]]) -> None:
+    for version in range(message.versions[0], message.versions[1] + 1):
+        walk(message.layout(version), prefix, kinds)
+
+
+def walk(layout: Layout, path: str, kinds: dict[str, set[str]]) -> None:
+    for slot in layout.slots:
+        name, node = f"{path}.{slot.name}", slot.node
+        if node.element is not None:
+            kinds.setdefault(f"{name}.length", set()).add("length")
+            node = node.element
+        kinds.setdefault(name, set()).add(node.kind)
+        if node.struct is not None:
+            walk(node.struct, name, kinds)
 
 
 def test_the_script_is_plain_text_of_a_sensible_size() -> None:
