@@ -16,6 +16,7 @@ from barnabas.specs.wireshark.table import table
 
 PARTS: Final = (
     "reading.lua",
+    "layouts.lua",
     "values.lua",
     "decompression.lua",
     "records.lua",
