@@ -17,6 +17,7 @@ class Exchange(TypedDict):
     connection: int
     client_address: str
     client_id: str | None
+    user: str | None
     broker: int | None
     api: str
     key: int
