@@ -36,6 +36,8 @@ class Exchange:
     connection: int
     client_address: str
     client_id: str | None
+    user: str | None
+    """Who was authenticated when the request came; None: nobody, or nobody knows."""
     broker: int | None
     """Node id; None while it is not known."""
     api: str
