@@ -17,6 +17,7 @@ def row(api: str, number: int = 0, **columns: Any) -> dict[str, Any]:
         "connection": 1,
         "client_address": "127.0.0.1:5000",
         "client_id": "maker",
+        "user": None,
         "broker": 1,
         "api": NAMES[key_of(api)],
         "key": key_of(api),
