@@ -99,6 +99,7 @@ NEED: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
         ("convert", str(SAMPLES / "faults.pcapng"), "FOLDER/out.pcapng.zst"),
         ("decode", str(SAMPLES / "tls.pcapng"), "--tls-keys", "FOLDER/keys"),
     ),
+    "schemas": (("decode", str(SAMPLES / "faults.pcapng"), "--json", "--schemas", "FOLDER"),),
     "demo": (("demo", "--capture", "FOLDER/demo.pcapng"),),
     "spark": (
         ("analyze", str(SAMPLES / "faults.pcapng"), "--out", "FOLDER/out"),
@@ -168,6 +169,7 @@ def test_every_extra_is_tried() -> None:
 @pytest.mark.parametrize("extra", NEED)
 def test_what_needs_an_extra_names_it_in_one_line(extra: str, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("")
+    (tmp_path / "17.proto").write_text("")
     commands = [tuple(word.replace("FOLDER", str(tmp_path)) for word in one) for one in NEED[extra]]
     for words, (code, out, err) in zip(
         commands, run(modules(extra), commands, tmp_path), strict=True

@@ -1,0 +1,259 @@
+"""Values in Avro's binary encoding (https://avro.apache.org/docs/1.12.0/specification/), as plain data.
+
+A decimal is its text, a uuid too; all other logical types are the numbers that they stand in. A value of a
+union stands alone. fastavro reads the same, and faster, but has no bound: five bytes announce as many nulls
+as fit into no memory.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+from uuid import UUID
+
+from barnabas.captures.values.schema import DEPTH, VALUES, Unread, check_nesting
+
+_FLOAT: Final = struct.Struct("<f")
+_DOUBLE: Final = struct.Struct("<d")
+
+
+class _Cursor:
+    """Where in the bytes reading stands, and how much may yet come."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+        self.left = VALUES
+        self.depth = 0
+
+    def take(self, size: int) -> bytes:
+        """So many bytes."""
+        end = self.at + size
+        if size < 0 or end > len(self.data):
+            raise Unread(f"{size} bytes announced, {len(self.data) - self.at} remain")
+        found = self.data[self.at : end]
+        self.at = end
+        return found
+
+    def spend(self, count: int) -> None:
+        """So many values come."""
+        self.left -= count
+        if self.left < 0:
+            raise Unread(f"more than {VALUES:,} values")
+
+    def down(self) -> None:
+        """Within another value."""
+        self.depth += 1
+        if self.depth > DEPTH:
+            raise Unread(f"more than {DEPTH} values within each other")
+
+
+Read = Callable[[_Cursor], Any]
+
+
+def avro_reader(schema: Any, known: Iterable[Any] = ()) -> Callable[[bytes], Any]:
+    """What reads values of a schema, given as JSON has it. Raises Unread if it is none.
+
+    known: schemas whose names it may use.
+
+    >>> avro_reader({"type": "array", "items": "int"})(b"\\x04\\x02\\x03\\x00")
+    [1, -2]
+    """
+    check_nesting(schema)
+    try:
+        read = _Named(known).reader(schema, "")
+    except RecursionError:
+        raise Unread("its Avro types refer to each other too deeply") from None
+
+    def whole(data: bytes) -> Any:
+        cursor = _Cursor(data)
+        found = read(cursor)
+        if cursor.at != len(data):
+            raise Unread(f"{len(data) - cursor.at} bytes behind the value")
+        return found
+
+    return whole
+
+
+class _Named:
+    """Readers by the full names of their types."""
+
+    def __init__(self, known: Iterable[Any]) -> None:
+        self._readers: dict[str, Read] = {}
+        self._known: dict[str, Any] = {}
+        for schema in known:
+            check_nesting(schema)
+            if isinstance(schema, dict) and isinstance(schema.get("name"), str):
+                self._known[_full(schema, "")] = schema
+
+    def reader(self, schema: Any, space: str) -> Read:
+        """Of a schema in a namespace."""
+        if isinstance(schema, str):
+            return _PRIMITIVES.get(schema) or self._reference(schema, space)
+        if isinstance(schema, list):
+            return _union([self.reader(branch, space) for branch in schema])
+        if not isinstance(schema, dict):
+            raise Unread("no Avro schema")
+        kind = schema.get("type")
+        match kind:
+            case "record" | "error":
+                return self._record(schema, space)
+            case "enum":
+                symbols = schema.get("symbols")
+                return self._define(
+                    schema, space, _enum(symbols if isinstance(symbols, list) else [])
+                )
+            case "fixed":
+                size = schema.get("size")
+                if not isinstance(size, int):
+                    raise Unread("an Avro fixed without a size")
+                return self._define(
+                    schema, space, _logical(schema, lambda cursor: cursor.take(size))
+                )
+            case "array":
+                return _blocks(self.reader(schema.get("items"), space))
+            case "map":
+                value = self.reader(schema.get("values"), space)
+                pairs = _blocks(lambda cursor: (_string(cursor), value(cursor)))
+                return lambda cursor: dict(pairs(cursor))
+        return _logical(schema, self.reader(kind, space))
+
+    def _reference(self, name: str, space: str) -> Read:
+        full = name if "." in name or not space else f"{space}.{name}"
+        for each in (full, name):
+            if each not in self._readers and each in self._known:
+                self.reader(self._known.pop(each), "")
+            if each in self._readers:
+                readers, at = self._readers, each
+                return lambda cursor: readers[at](cursor)
+        raise Unread(f"no Avro type {name[:100]!r}: is it in a schema that this one refers to?")
+
+    def _define(self, schema: dict[str, Any], space: str, read: Read) -> Read:
+        self._readers[_full(schema, space)] = read
+        return read
+
+    def _record(self, schema: dict[str, Any], space: str) -> Read:
+        full = _full(schema, space)
+        fields: list[tuple[str, Read]] = []
+
+        def read(cursor: _Cursor) -> dict[str, Any]:
+            cursor.down()
+            cursor.spend(len(fields) + 1)
+            found = {name: inner(cursor) for name, inner in fields}
+            cursor.depth -= 1
+            return found
+
+        self._readers[full] = read  # before its fields, which may be of its own type
+        listed = schema.get("fields")
+        for field in listed if isinstance(listed, list) else ():
+            if not isinstance(field, dict) or not isinstance(field.get("name"), str):
+                raise Unread("an Avro field without a name")
+            fields.append((field["name"], self.reader(field.get("type"), full.rpartition(".")[0])))
+        return read
+
+
+def _full(schema: dict[str, Any], space: str) -> str:
+    name, inner = schema.get("name"), schema.get("namespace", space)
+    if not isinstance(name, str) or not isinstance(inner, str):
+        raise Unread("an Avro type without a name")
+    return name if "." in name or not inner else f"{inner}.{name}"
+
+
+def _long(cursor: _Cursor) -> int:
+    value = shift = 0
+    data = cursor.data
+    while True:
+        if cursor.at >= len(data):
+            raise Unread("a number, where the bytes end")
+        byte = data[cursor.at]
+        cursor.at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value >> 1 ^ -(value & 1)
+        shift += 7
+        if shift > 63:
+            raise Unread("a number of more than 64 bits")
+
+
+def _bytes(cursor: _Cursor) -> bytes:
+    return cursor.take(_long(cursor))
+
+
+def _string(cursor: _Cursor) -> str:
+    try:
+        return _bytes(cursor).decode()
+    except UnicodeDecodeError:
+        raise Unread("a string that is not UTF-8") from None
+
+
+def _boolean(cursor: _Cursor) -> bool:
+    found = cursor.take(1)[0]
+    if found > 1:
+        raise Unread(f"a boolean of {found}")
+    return bool(found)
+
+
+_PRIMITIVES: Final[dict[str, Read]] = {
+    "null": lambda _: None,
+    "boolean": _boolean,
+    "int": _long,
+    "long": _long,
+    "float": lambda cursor: _FLOAT.unpack(cursor.take(4))[0],
+    "double": lambda cursor: _DOUBLE.unpack(cursor.take(8))[0],
+    "bytes": _bytes,
+    "string": _string,
+}
+
+
+def _enum(symbols: list[Any]) -> Read:
+    return lambda cursor: _at(symbols, _long(cursor))
+
+
+def _union(branches: list[Read]) -> Read:
+    def read(cursor: _Cursor) -> Any:
+        branch: Read = _at(branches, _long(cursor))
+        return branch(cursor)
+
+    return read
+
+
+def _at(found: list[Any], place: int) -> Any:
+    if not 0 <= place < len(found):
+        raise Unread(f"number {place} of {len(found)}")
+    return found[place]
+
+
+def _blocks(item: Read) -> Read:
+    def read(cursor: _Cursor) -> list[Any]:
+        cursor.down()
+        found: list[Any] = []
+        while count := _long(cursor):
+            if count < 0:
+                count = -count
+                _long(cursor)  # the block's bytes, for who skips it
+            cursor.spend(count)
+            found += [item(cursor) for _ in range(count)]
+        cursor.depth -= 1
+        return found
+
+    return read
+
+
+def _logical(schema: dict[str, Any], read: Read) -> Read:
+    match schema.get("logicalType"), schema.get("scale", 0):
+        case "decimal", int(scale) if schema.get("type") in ("bytes", "fixed"):
+            return lambda cursor: _decimal(read(cursor), scale)
+        case "uuid", _ if schema.get("type") == "fixed" and schema.get("size") == 16:
+            return lambda cursor: str(UUID(bytes=read(cursor)))
+    return read
+
+
+def _decimal(data: bytes, scale: int) -> str | bytes:
+    """The text of a decimal, with all its digits; bytes that are nobody's number stay so."""
+    if len(data) > 64 or not 0 <= scale <= 200:
+        return data
+    number = int.from_bytes(data, signed=True)
+    digits = str(abs(number)).zfill(scale + 1)
+    point = len(digits) - scale
+    return ("-" if number < 0 else "") + digits[:point] + ("." + digits[point:] if scale else "")

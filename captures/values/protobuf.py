@@ -1,0 +1,152 @@
+"""Values in Protobuf, as plain data: fields by their names in the schema, enums by name, integers as numbers,
+timestamps and the like as Protobuf's JSON mapping writes them (https://protobuf.dev/programming-guides/json).
+
+In front of the message stand the indexes of its type: how many, then each, as zigzag varints; a single zero
+is the first message of the file (docs.confluent.io, "Wire format").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from google.protobuf import (
+    descriptor_pb2,
+    descriptor_pool,
+    json_format,
+    message_factory,
+)
+from google.protobuf.descriptor import Descriptor, FileDescriptor
+from google.protobuf.message import DecodeError, Message
+
+from barnabas.captures.values.schema import DEPTH, VALUES, Unread
+
+MEMORY: Final = 256 << 20
+"""Bytes that a message may take at worst while it is parsed: every two bytes may be a message in it."""
+
+_FIELD: Final = 16
+"""Bytes that a field takes in a parsed message at most, whether it is there or not."""
+
+_KNOWN: Final = frozenset(
+    f"google.protobuf.{name}"
+    for name in (
+        *("Timestamp", "Duration", "FieldMask", "Struct", "Value", "ListValue"),
+        *("BoolValue", "BytesValue", "DoubleValue", "FloatValue", "Int32Value", "Int64Value"),
+        *("StringValue", "UInt32Value", "UInt64Value"),
+    )
+)
+
+
+def protobuf_reader(descriptors: bytes, file: str) -> Callable[[bytes], Any]:
+    """What reads values of a file's messages. descriptors: a FileDescriptorSet with the file and what it
+    imports, each behind its own imports, as protoc writes it. Raises Unread if it is none."""
+    pool = descriptor_pool.DescriptorPool()
+    try:
+        found = descriptor_pb2.FileDescriptorSet.FromString(descriptors)
+        for one in found.file:
+            pool.Add(one)
+        main: FileDescriptor = pool.FindFileByName(file)
+    except (DecodeError, TypeError, KeyError) as problem:
+        raise Unread(f"no Protobuf schema: {problem}") from None
+    most = 0
+    types = [kind for one in found.file for kind in one.message_type]
+    while types:
+        kind = types.pop()
+        most = max(most, len(kind.field))
+        types += kind.nested_type
+
+    def read(data: bytes) -> Any:
+        named, at = _message_type(main, data)
+        if (len(data) - at) // 2 * (most + 4) * _FIELD > MEMORY:
+            raise Unread(f"too large: its messages may take more than {MEMORY >> 20} MiB")
+        message = message_factory.GetMessageClass(named)()
+        try:
+            message.ParseFromString(data[at:])
+            return _Plain().message(message, 0)
+        except (DecodeError, json_format.Error, RecursionError, ValueError) as problem:
+            raise Unread(f"no {named.full_name}: {problem}") from None
+
+    return read
+
+
+def _message_type(file: FileDescriptor, data: bytes) -> tuple[Descriptor, int]:
+    """The type that the indexes name, and where the message begins."""
+    count, at = _index(data, 0)
+    indexes = [0]
+    if count:
+        if not 0 < count <= DEPTH:
+            raise Unread(f"{count} indexes of a message")
+        indexes = []
+        for _ in range(count):
+            index, at = _index(data, at)
+            indexes.append(index)
+    kind: Descriptor | None = None
+    for index in indexes:
+        types = list(file.message_types_by_name.values()) if kind is None else kind.nested_types
+        if not 0 <= index < len(types):
+            raise Unread(f"message {index} of {len(types)} in the schema")
+        kind = types[index]
+    assert kind is not None  # noqa: S101
+    return kind, at
+
+
+def _index(data: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 35, 7):
+        if at >= len(data):
+            break
+        value |= (data[at] & 0x7F) << shift
+        at += 1
+        if data[at - 1] < 0x80:
+            return value >> 1 ^ -(value & 1), at
+    raise Unread("no index of a message")
+
+
+class _Plain:
+    """Makes plain data of parsed messages, of so many values at most."""
+
+    def __init__(self) -> None:
+        self._left = VALUES
+
+    def _spend(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
+            raise Unread(f"more than {VALUES:,} values")
+
+    def message(self, message: Message, depth: int) -> Any:
+        """Fields that are not there have their defaults, but for those that say whether they are."""
+        if depth > DEPTH:
+            raise Unread(f"more than {DEPTH} values within each other")
+        kind = message.DESCRIPTOR
+        if kind.full_name in _KNOWN:
+            self._spend(1 + message.ByteSize() // 2)
+            return json_format.MessageToDict(message)
+        self._spend(1 + len(kind.fields))
+        return {
+            field.name: self._field(message, field, depth)
+            for field in kind.fields
+            if not field.has_presence or message.HasField(field.name)
+        }
+
+    def _field(self, message: Message, field: Any, depth: int) -> Any:
+        value = getattr(message, field.name)
+        if not field.is_repeated:
+            return self._one(value, field, depth)
+        self._spend(len(value))
+        inner = field.message_type
+        if inner is not None and inner.GetOptions().map_entry:
+            kind = inner.fields_by_name["value"]
+            return {_name(key): self._one(value[key], kind, depth) for key in value}
+        return [self._one(each, field, depth) for each in value]
+
+    def _one(self, value: Any, field: Any, depth: int) -> Any:
+        if field.message_type is not None:
+            return self.message(value, depth + 1)
+        if field.enum_type is not None:
+            named = field.enum_type.values_by_number.get(value)
+            return value if named is None else named.name
+        return value
+
+
+def _name(key: Any) -> str:
+    return str(key).lower() if isinstance(key, bool) else str(key)

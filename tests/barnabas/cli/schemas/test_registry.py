@@ -1,0 +1,162 @@
+"""A registry over HTTP: a server of the test's own that gives recorded answers."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from barnabas.captures.values.schema import Schema
+from barnabas.captures.values.value import Values
+from barnabas.cli.schemas import registry
+from barnabas.cli.schemas.registry import Registry
+from tests.captures.values import golden_values as golden
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked: Counter[str] = Counter()
+        self.authorization: set[str | None] = set()
+        self.answer = threading.Event()
+        self.answer.set()
+        self.code = 200
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        self.server.asked[self.path] += 1
+        self.server.authorization.add(self.headers["Authorization"])
+        self.server.answer.wait(30)
+        found = golden.ANSWERS.get(self.path)
+        code = self.server.code if found is not None else 404
+        data = json.dumps(found or {"error_code": 40403}).encode()
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+    thread.start()
+    yield made
+    made.answer.set()
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def idle(one: Registry) -> None:
+    """Wait until its thread is over."""
+    for thread in threading.enumerate():
+        if thread.name == "schemas":
+            thread.join(30)
+    assert not one._running
+
+
+@pytest.mark.parametrize("name", golden.READ)
+def test_a_schema_is_fetched_with_what_it_refers_to_and_once(name: str, server: Server) -> None:
+    data, headers = golden.VALUES[name]
+    values = Values(Registry(server.url + "/", wait=True))
+    for _ in range(2):
+        found = values.read(data, headers)
+        assert (found.kind, found.value) == golden.READ[name]
+    assert set(server.asked.values()) == {1}
+
+
+def test_who_does_not_wait_has_it_the_next_time(server: Server) -> None:
+    server.answer.clear()
+    one = Registry(server.url, wait=False)
+    assert [one(2), one(2)] == ["not fetched yet", "not fetched yet"]
+    server.answer.set()
+    idle(one)
+    assert isinstance(one(2), Schema)
+    assert server.asked["/schemas/ids/2"] == 1
+
+
+def test_an_id_that_is_not_known_is_asked_about_again_after_some_seconds(server: Server) -> None:
+    clock = Clock()
+    one = Registry(server.url, wait=True, clock=clock)
+    assert one(99) == one(99) == "the registry has none of this id"
+    assert server.asked["/schemas/ids/99"] == 1
+    clock.now = registry.AGAIN
+    one(99)
+    assert server.asked["/schemas/ids/99"] == 2
+
+
+def test_a_registry_that_is_away_is_left_alone_for_some_seconds(server: Server) -> None:
+    clock = Clock()
+    one = Registry(server.url, wait=True, clock=clock)
+    server.code = 503
+    assert one(2) == one(3) == "the registry is away: HTTP 503"
+    assert server.asked.total() == 1
+    server.code, clock.now = 200, registry.AGAIN
+    assert isinstance(one(2), Schema)
+
+
+def test_nobody_who_listens_is_a_registry_that_is_away(server: Server) -> None:
+    server.shutdown()
+    server.server_close()
+    assert Registry(server.url, wait=True)(1) == "the registry is away: Connection refused"
+
+
+def test_a_registry_that_does_not_answer_is_away(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "TIMEOUT", 0.2)
+    server.answer.clear()
+    assert str(Registry(server.url, wait=True)(1)).startswith("the registry is away: no answer")
+
+
+def test_schemas_and_ids_that_are_not_known_are_bounded(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "KEPT", 2)
+    one = Registry(server.url, wait=True)
+    for number in (1, 2, 3, 97, 98, 99):
+        one(number)
+    assert (list(one._schemas), list(one._missing)) == ([2, 3], [98, 99])
+
+
+def test_name_and_password_of_the_url_are_sent_and_not_shown(server: Server) -> None:
+    url = server.url.replace("http://", "http://me:s%40cret@")
+    assert isinstance(Registry(url, wait=True)(1), Schema)
+    assert server.authorization == {"Basic bWU6c0BjcmV0"}
+
+
+def test_a_guid_has_a_path_of_its_own(server: Server) -> None:
+    assert Registry(server.url, wait=True)(UUID(int=1)) == "the registry has none of this id"
+    assert list(server.asked) == [f"/schemas/guids/{UUID(int=1)}"]
+
+
+@pytest.mark.parametrize("url", ["ftp://host", "http://", "file:///etc/passwd", "nothing"])
+def test_what_is_no_url_of_http_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="http://HOST:PORT"):
+        Registry(url, wait=True)
