@@ -17,6 +17,7 @@ from barnabas.captures.kafka.context.id_names import names_by_id
 from barnabas.captures.kafka.frames import SeenFrame, frames
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Note, Opened
+from barnabas.captures.values.value import Values
 from barnabas.proxy.connection.actions import Actions, Cut
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.shared_state import SharedState
@@ -79,8 +80,11 @@ class Reload:
 class Rehearsal:
     """The connections of a capture under a scenario."""
 
-    def __init__(self, scenario: Scenario | None, began: int | None = None) -> None:
-        """`began` is when the scenario was loaded (ns since the epoch); if None, with the first event."""
+    def __init__(
+        self, scenario: Scenario | None, began: int | None = None, reading: Values | None = None
+    ) -> None:
+        """`began` is when the scenario was loaded (ns since the epoch); if None, with the first event.
+        reading: how rules read keys and values of records."""
         self.rules = Rules(scenario)
         self.rules.began = began
         self._plan = Plan(self.rules)
@@ -88,7 +92,7 @@ class Rehearsal:
         """By when the scenario was loaded."""
         self._told: set[int] = set()
         """Connections in processes of their own, which say when a scenario holds for them."""
-        self._shared = SharedState()
+        self._shared = SharedState(reading=reading)
         self._tally = ApiStats()
         self._totals = Totals()
         self._listeners: dict[tuple[Any, Any], Address] = {}

@@ -51,7 +51,10 @@ def cuts(text: str, name: str, faults: tuple[Fault, ...] = FAULTS) -> tuple[Cut,
     slugs: dict[str, str] = {}
     for rule, raw in zip(scenario.rules, written, strict=True):
         match = raw.get("match") or {}
-        more = [*(key for key in ("where", "when") if key in raw), *(set(match) - {"direction"})]
+        more = [
+            *(key for key in ("where", "record", "when") if key in raw),
+            *(set(match) - {"direction"}),
+        ]
         if more:
             raise ValueError(
                 f"{name}: rule {rule.name!r} gives {sorted(more)[0]}: a template rule may have "

@@ -41,6 +41,7 @@ def message_of(
         arrived=arrived,
         listener=state.find,
         topics=state.shared.topics,
+        reading=state.shared.reading,
         quotes=state.plan.quotes,
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 from barnabas.captures.kafka.expression import Unclear
+from barnabas.captures.values.value import Values
 from barnabas.proxy.connection.ordinals import Ordinals, short_client_id
 from barnabas.proxy.connection.send_queue import Held
 from barnabas.proxy.connection.shared_windows import SharedWindows
@@ -23,7 +24,12 @@ class SharedState:
     """Frames that wait for messages of other connections, partitions, the names of topics, and how many
     connections each client made to a broker. Connections are known here by their numbers."""
 
-    def __init__(self, topics: TopicNames | None = None, ordinal: Ordinal | None = None) -> None:
+    def __init__(
+        self,
+        topics: TopicNames | None = None,
+        ordinal: Ordinal | None = None,
+        reading: Values | None = None,
+    ) -> None:
         self._waiting: list[tuple[int, Held]] = []
         self._ordinal = ordinal or Ordinals()
         self._open: set[int] = set()
@@ -35,6 +41,8 @@ class SharedState:
         """Frames that are gathered over several connections."""
         self.topics = TopicNames() if topics is None else topics
         """Names of topics by id, of all that has passed."""
+        self.reading = reading or Values()
+        """How rules read keys and values of records."""
         self.questions = Questions()
         """Which of them rules lack."""
 

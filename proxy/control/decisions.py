@@ -64,8 +64,7 @@ def as_scenario(do: Any, about: Waiting, scenario: str = EMPTY) -> str:
         match["client_id"] = escape(about.client_id)
     new: dict[str, Any] = {"name": f"{name} {about.direction} as at breakpoint {about.id}"}
     new["match"] = match
-    if "where" in rule:
-        new["where"] = rule["where"]
+    new |= {name: rule[name] for name in ("where", "record") if name in rule}
     new |= {"when": {"times": 1, "scope": "rule"}, "do": do}
     try:
         json.dumps(

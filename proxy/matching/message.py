@@ -15,6 +15,7 @@ from barnabas.captures.kafka.context.id_names import TOPIC, places_without_names
 from barnabas.captures.kafka.errors import error_codes
 from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.expression import Unclear
+from barnabas.captures.values.value import Values
 from barnabas.proxy.matching.kinds import names_any
 from barnabas.specs import api
 from barnabas.specs.codec import Codec, TooLarge, Unfit
@@ -101,6 +102,8 @@ class Message:
     """What rules changed in it, in words."""
     topics: Mapping[uuid.UUID, str] = field(default_factory=dict, repr=False, compare=False)
     """Names of topics by id, as far as they are known: they complete the fields."""
+    reading: Values = field(default_factory=Values, repr=False, compare=False)
+    """How the keys and values of its records are read."""
     quotes: bool = True
     """Whether it may be told what its bytes are; else payload is hidden."""
     too_large: str = ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from barnabas.captures.values.value import Values
 from barnabas.captures.writing.masking import Masking
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.edits.edits import explain
@@ -46,6 +47,8 @@ class Options:
     """The host that clients are told for all listeners; None: the one that they listen on."""
     masking: Masking = field(default_factory=Masking)
     """What log and capture must not hold."""
+    reading: Values = field(default_factory=Values)
+    """How rules read keys and values of records."""
     limits: Limits = field(default_factory=Limits)
     faults: tuple[Fault, ...] = FAULTS
     """The faults that scenarios may name."""

@@ -98,7 +98,7 @@ class Proxy:
         self._say = say
         self._unreachable = Seldom(say)
         self._plan = self._planned()
-        self.shared = SharedState(topics, ordinal or self.listeners.ordinal)
+        self.shared = SharedState(topics, ordinal or self.listeners.ordinal, options.reading)
         self._upstream = Upstream(options)
         self._lookup = TopicNameLookup(
             self.shared,

@@ -14,6 +14,7 @@ from barnabas.captures.kafka.expression import Expression, Unclear, expression
 from barnabas.proxy.faults import PerRule
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.matching.message import Message, Unnamed
+from barnabas.proxy.matching.record import any_holds
 from barnabas.proxy.matching.when import When
 from barnabas.proxy.scenario.lint.dependence import reasons
 from barnabas.proxy.scenario.model import RuleConfig
@@ -60,6 +61,7 @@ class Rule:
     name: str
     match: Match
     where: Expression | None
+    record: Expression | None
     keys: tuple[Expression, ...]
     """What chance goes by, if it is taken from the message."""
     when: When
@@ -101,7 +103,8 @@ class Rule:
     @property
     def needs_body(self) -> bool:
         """Whether it looks into bodies."""
-        return self.where is not None or bool(self.keys) or self.match.needs_body
+        conditions = self.where is not None or self.record is not None
+        return conditions or bool(self.keys) or self.match.needs_body
 
     @property
     def asks(self) -> bool:
@@ -114,7 +117,11 @@ class Rule:
         What can't be decided is not met, and is counted; the names that it lacks are `wanted`.
         """
         try:
-            return self.match.content_matches(message) and self._holds(message)
+            return (
+                self.match.content_matches(message)
+                and self._holds(message)
+                and (self.record is None or any_holds(self.record, message))
+            )
         except Unclear as unclear:
             if isinstance(unclear, Unnamed):
                 message.wanted |= unclear.ids
@@ -179,6 +186,7 @@ def note(found: Counter[str], why: str) -> None:
 def compiled(config: RuleConfig) -> Rule:
     """A rule as a scenario has it, ready for messages."""
     condition = None if config.where is None else expression(config.where)
+    record = None if config.record is None else expression(config.record)
     keys = tuple(map(expression, config.when.key))
     size = config.match.size
     return Rule(
@@ -186,6 +194,7 @@ def compiled(config: RuleConfig) -> Rule:
         config.name,
         config.match,
         condition,
+        record,
         keys,
         config.when,
         config.do,

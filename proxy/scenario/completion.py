@@ -24,7 +24,7 @@ def completion(faults: tuple[Fault, ...] = FAULTS) -> dict[str, Any]:
     >>> found = completion()
     >>> rule = found["places"][found["places"][found["root"]]["rules"]["of"]]
     >>> list(rule)
-    ['name', 'match', 'where', 'when', 'do']
+    ['name', 'match', 'where', 'record', 'when', 'do']
     """
     schema = scenario_schema(faults)
     known: dict[str, Schema] = schema["$defs"]

@@ -17,6 +17,7 @@ from pydantic_core.core_schema import ValidationInfo
 from barnabas.captures.kafka.expression import expression
 from barnabas.proxy.faults import CONNECTIONS
 from barnabas.proxy.matching.match import Match
+from barnabas.proxy.matching.record import check as check_record
 from barnabas.proxy.matching.settings import Settings, raise_all, said
 from barnabas.proxy.matching.when import When
 from barnabas.proxy.matching.where import check
@@ -49,6 +50,9 @@ class RuleConfig(Settings):
     """Which messages. Any if absent."""
     where: str | None = None
     """A condition on the decoded body, in JMESPath: `group_id == 'orders'`."""
+    record: str | None = None
+    """A condition on its records, of which one has to meet it: `value.order_id == 17`. Fields are `offset`,
+    `timestamp`, `key`, `value`, `headers`: JSON is decoded, and with `--schemas` what a schema is for."""
     when: When = When()
     """How often. Always if absent."""
     do: Annotated[
@@ -100,6 +104,14 @@ class RuleConfig(Settings):
         if "match" in info.data:
             problems = check(condition, info.data["match"].any_version)
             raise_all(said((), f"where: {problem}") for problem in problems)
+        return text
+
+    @field_validator("record")
+    @classmethod
+    def _has_such(cls, text: str | None, info: ValidationInfo) -> str | None:
+        if text is not None and "match" in info.data:
+            problems = check_record(expression(text), info.data["match"].any_version)
+            raise_all(said((), f"record: {problem}") for problem in problems)
         return text
 
 

@@ -15,6 +15,8 @@ def check(scenario: Scenario) -> Iterator[tuple[str, str]]:
     for rule in scenario.rules:
         if rule.where is not None and (what := _decoded(expression(rule.where), rule.match)):
             yield rule.name, f"{what} of each {rule.match.describe()} for its condition"
+        if rule.record is not None:
+            yield rule.name, f"the records of each {rule.match.describe()} for its condition"
 
 
 def _decoded(condition: Expression, match: Match) -> str:

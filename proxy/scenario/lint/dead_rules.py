@@ -12,6 +12,7 @@ from typing import Final
 
 from barnabas.captures.kafka.expression import expression
 from barnabas.proxy.matching.match import Match
+from barnabas.proxy.matching.record import check as check_record
 from barnabas.proxy.matching.where import check as check_fields
 from barnabas.proxy.scenario.lint.unreached import unreached
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
@@ -51,6 +52,8 @@ def _reasons(rule: RuleConfig) -> Iterator[str]:
     yield from unmet(match)
     if rule.where is not None:
         yield from check_fields(expression(rule.where), match)
+    if rule.record is not None:
+        yield from check_record(expression(rule.record), match)
     if when.until is not None and when.until.time is not None:
         begins = when.after.time if when.after is not None else 0
         if begins is not None and begins >= when.until.time:

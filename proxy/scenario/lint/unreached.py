@@ -35,7 +35,8 @@ def unreached(rules: Sequence[RuleConfig]) -> Iterator[tuple[RuleConfig, RuleCon
 
 def _always(rule: RuleConfig) -> bool:
     """Whether it fires on every message of the kinds, and between the peers, that it names."""
-    return rule.where is None and rule.when == When() and rule.match.model_fields_set <= _PEERS
+    conditions = rule.where is not None or rule.record is not None
+    return not conditions and rule.when == When() and rule.match.model_fields_set <= _PEERS
 
 
 def _covers(wide: Match, narrow: Match) -> bool:

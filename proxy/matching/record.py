@@ -1,0 +1,54 @@
+"""`record:`, a rule's condition on the records of a message, as applications see them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from barnabas.captures.kafka.expression import Expression, Unclear
+from barnabas.captures.values.record import FIELDS, record_form
+from barnabas.captures.values.record_sets import has_records, records_of
+from barnabas.nearest import did_you_mean
+from barnabas.proxy.matching.match import Match
+from barnabas.proxy.matching.message import Message, Unable
+from barnabas.specs.malformed import Malformed
+
+MOST: Final = 10_000
+"""Records of a message that are looked at: they take some 20 us each, and all clients wait meanwhile."""
+
+MAX_OUTPUT: Final = 4 << 20
+"""Bytes that one batch may take decompressed."""
+
+
+def check(condition: Expression, match: Match) -> list[str]:
+    """What is wrong with a condition on the records of these messages."""
+    problems = [
+        f"records have no field {root!r}{did_you_mean(root, FIELDS)}"
+        for root in condition.roots or ()
+        if root not in FIELDS
+    ]
+    if not any(has_records(key, direction) for key, direction, _ in match.kinds()):
+        problems.append(f"no {match.kind} has records")
+    return problems
+
+
+def any_holds(condition: Expression, message: Message) -> bool:
+    """Whether one of the message's records meets it. Raises Unclear, if none does and one can't be told."""
+    unclear: str = ""
+    try:
+        for place, record in enumerate(records_of(message.values(), MAX_OUTPUT)):
+            if place == MOST:
+                raise Unclear(f"more than {MOST:,} records")
+            form = record_form(record, message.reading)
+            try:
+                if condition.holds(form):
+                    return True
+            except Unclear as why:
+                unclear = unclear or str(why)
+            for part, why_not in form.get("why", {}).items():
+                if part in form.get("schema", {}):
+                    unclear = unclear or why_not
+    except (Malformed, Unable) as problem:
+        raise Unclear(message.too_large or f"records: {problem}") from None
+    if unclear:
+        raise Unclear(unclear)
+    return False
