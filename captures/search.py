@@ -11,6 +11,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.embedded import revealed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.unpacked_records import unpacked
+from barnabas.captures.values.value import Values
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.secrets import redact
 
@@ -24,11 +25,14 @@ class Found(NamedTuple):
     text: str
 
 
-def search(exchange: Exchange, context: Context, pattern: re.Pattern[str]) -> Iterator[Found]:
+def search(
+    exchange: Exchange, context: Context, pattern: re.Pattern[str], values: Values | None = None
+) -> Iterator[Found]:
     """The places of an exchange that a pattern is found in, what hides inside bytes included.
 
     Bytes are searched as the UTF-8 that they may be; numbers as they are written. Secrets are not
-    looked into. `context` is what was learnt up to this exchange.
+    looked into. `context` is what was learnt up to this exchange. values: how keys and values of records are
+    read that are by a schema and not text.
 
     >>> found = Exchange(0, 1, "", "me", None, 3, 0, 0, 12, request_body=b"\\0\\0\\0\\1\\0\\1t")
     >>> list(search(found, Context(), re.compile("^t$")))
@@ -36,9 +40,9 @@ def search(exchange: Exchange, context: Context, pattern: re.Pattern[str]) -> It
     """
     columns: dict[str, Any] = {name: getattr(exchange, name) for name in _COLUMNS}
     if exchange.request is not None:
-        columns["request"] = unpacked(redact(exchange.key, "request", exchange.request))
+        columns["request"] = unpacked(redact(exchange.key, "request", exchange.request), values)
     if exchange.response is not None:
-        columns["response"] = unpacked(redact(exchange.key, "response", exchange.response))
+        columns["response"] = unpacked(redact(exchange.key, "response", exchange.response), values)
     columns["inside"] = revealed(exchange, context)
     for path, text in _texts(columns, ""):
         if pattern.search(text):

@@ -12,6 +12,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from barnabas.captures.values.value import Values
 from barnabas.page.exchanges import Exchanges
 from barnabas.page.forms import Origin
 from barnabas.page.openapi import described
@@ -46,10 +47,11 @@ def api(
     source: Mapping[str, Any],
     trouble: Callable[[], str] = str,
     origin: Origin | None = None,
+    reading: Values | None = None,
 ) -> list[Route]:
     """The page's own requests. For the others see `Exchanges`, `TakeAway`."""
     return [
-        *Exchanges(history, topics, source, trouble).routes,
+        *Exchanges(history, topics, source, trouble, reading or Values()).routes,
         *Views(history).routes,
         *TakeAway(history, origin or Origin(str(source["name"]))).routes,
         *Sequence(history).routes,
@@ -63,16 +65,17 @@ def application(
     steering: Iterable[Route] = (),
     trouble: Callable[[], str] = str,
     origin: Origin | None = None,
+    reading: Values | None = None,
 ) -> ASGIApp:
     """The page without its guard.
 
-    steering: what else is asked of a live proxy, see `barnabas.proxy.control.api.routes`. For the others see
-    `api`.
+    reading: how keys and values of records are read. steering: what else is asked of a live proxy, see
+    `barnabas.proxy.control.api.routes`. For the others see `api`.
     """
     return with_headers(
         versioned(
             # steering has /exchanges/stream, which is no number of one
-            described([*steering, *api(history, topics, source, trouble, origin)]),
+            described([*steering, *api(history, topics, source, trouble, origin, reading)]),
             files=[
                 Route("/", lambda _: FileResponse(STATIC / "index.html")),
                 Mount("/page", StaticFiles(directory=STATIC)),

@@ -10,9 +10,10 @@ from typing import Any, Final
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.embedded import inside
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange, body_version
+from barnabas.captures.kafka.json_line import decoded_records
 from barnabas.captures.kafka.log_line import details
+from barnabas.captures.values.value import Values
 from barnabas.page.declared import about, type_of
-from barnabas.proxy.control.message_body import records_in, types_of
 from barnabas.specs.codec.careful_decoder import CarefulDecoder
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import base64_text
@@ -77,31 +78,26 @@ def row(number: int, exchange: Exchange, context: Context) -> dict[str, Any]:
     }
 
 
-def detail(number: int, exchange: Exchange, context: Context) -> dict[str, Any]:
-    """All there is to show of one. Bytes of a message that may have secrets are not shown."""
+def detail(
+    number: int, exchange: Exchange, context: Context, reading: Values | None = None
+) -> dict[str, Any]:
+    """All there is to show of one. Bytes of a message that may have secrets are not shown. reading: how keys
+    and values of its records are."""
     whole, embedded = exchange.row(), inside(exchange, context)
+    records = decoded_records(exchange, reading or Values())
     return {
         **row(number, exchange, context),
         "sasl": exchange.sasl,
         "declared": about(exchange.key, exchange.version),
         "packets": [exchange.request_packet, exchange.response_packet],
         "inside": {
-            side: {**(embedded.get(side) or {}), **_records(exchange, side)} for side in DIRECTIONS
+            side: {**(embedded.get(side) or {}), **records.get(side, {})} for side in DIRECTIONS
         },
         **{side: _side(exchange, side, whole[side]) for side in DIRECTIONS},
         "altered": {
             side: _side(other, side, other.row((side,))[side]) for side, other in _altered(exchange)
         },
     }
-
-
-def _records(exchange: Exchange, direction: Direction) -> dict[str, Any]:
-    """Its records by path; of bodies without them, and of those that can't be read, nothing."""
-    body, values = exchange.body(direction), getattr(exchange, direction)
-    if not body or values is None:
-        return {}
-    version = body_version(exchange.key, exchange.version, direction, body)
-    return dict(records_in(values, types_of(codec_of(exchange.key, version, direction).layout)))
 
 
 def _altered(exchange: Exchange) -> Iterator[tuple[Direction, Exchange]]:

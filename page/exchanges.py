@@ -7,7 +7,7 @@ import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.captures.kafka.filters import Filter
+from barnabas.captures.values.value import Values
 from barnabas.page.detail import detail, row
 from barnabas.page.fields import body_fields
 from barnabas.proxy.control.bodies import json_response, read_filter
@@ -55,6 +56,8 @@ class Exchanges:
     topics: Mapping[uuid.UUID, str]
     source: Mapping[str, Any]
     trouble: Callable[[], str] = str
+    reading: Values = field(default_factory=Values)
+    """How keys and values of records are read."""
     streams: int = 0
 
     @property
@@ -154,7 +157,8 @@ class Exchanges:
         found = self.history.get(number)
         if found is None:
             raise HTTPException(404, f"exchange {number} is not held (any longer)")
-        return await self._made(lambda: detail(number, found, self.history.context))
+        context, reading = self.history.context, self.reading
+        return await self._made(lambda: detail(number, found, context, reading))
 
     async def _made(self, make: Callable[[], Any]) -> Response:
         return await asyncio.to_thread(lambda: json_response(make()))

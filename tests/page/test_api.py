@@ -170,8 +170,8 @@ def test_records_are_inside_with_their_keys_values_and_headers() -> None:
     def ask(get: Get, _: str) -> None:
         number = numbers(get, "api=='Produce'")[0]
         inside = read(get, f"/v1/exchanges/{number}")["inside"]
-        record = inside["request"]["topic_data[0].partition_data[0].records"][0]
-        assert record.keys() == {"offset", "timestamp", "key", "value", "base64", "headers"}
+        record = inside["request"]["topic_data[0].partition_data[0].records"]["records"][0]
+        assert record.keys() == {"offset", "timestamp", "key", "value", "kind", "headers"}
         assert record["value"]
         assert inside["response"] == {}
 

@@ -18,7 +18,10 @@ from barnabas.cli.console.options import (
     JsonLines,
     OneDocument,
     OwnFaults,
+    SchemaIdBytes,
+    Schemas,
     TlsKeys,
+    values_of,
 )
 from barnabas.cli.scenarios.reading import read_scenario
 from barnabas.trouble import Trouble
@@ -96,11 +99,14 @@ def open_command(
         ),
     ] = 200_000,
     tls_keys: TlsKeys = None,
+    schemas: Schemas = None,
+    schema_id_bytes: SchemaIdBytes = 4,
 ) -> None:
     """Show a capture, also one that grows, as a page in the browser, until Ctrl-C."""
     from barnabas.cli.captures.page import open_page
 
-    raise typer.Exit(open_page(files, port, not no_browser, keep, read_keys(tls_keys)))
+    values = values_of(schemas, schema_id_bytes, wait=True)
+    raise typer.Exit(open_page(files, port, not no_browser, keep, read_keys(tls_keys), values))
 
 
 @capture_app.command(
@@ -153,6 +159,8 @@ def grep_command(
     tls_keys: TlsKeys = None,
     as_json: JsonBodies = False,
     bodies: JsonBytes = None,
+    schemas: Schemas = None,
+    schema_id_bytes: SchemaIdBytes = 4,
 ) -> None:
     """Search captures for text: in names, ids, errors, record keys and values, compressed or not."""
     from barnabas.cli.captures.grep import grep
@@ -167,6 +175,7 @@ def grep_command(
             as_json=as_json,
             bodies=bodies,
             keys=keys,
+            values=values_of(schemas, schema_id_bytes, wait=True),
         )
     )
 
@@ -261,6 +270,8 @@ def rehearse_command(
     tls_keys: TlsKeys = None,
     as_json: JsonLines = False,
     faults: OwnFaults = None,
+    schemas: Schemas = None,
+    schema_id_bytes: SchemaIdBytes = 4,
 ) -> None:
     """Run a scenario over a capture, without a network: show which rule does what to which message."""
     from barnabas.cli.captures.rehearse import refuse_other_order, rehearse
@@ -275,7 +286,15 @@ def rehearse_command(
         scenario = read_scenario(files[0], known)
     keys = read_keys(tls_keys)
     raise typer.Exit(
-        rehearse(scenario, files[-1], as_json=as_json, check=check, faults=known, keys=keys)
+        rehearse(
+            scenario,
+            files[-1],
+            as_json=as_json,
+            check=check,
+            faults=known,
+            keys=keys,
+            values=values_of(schemas, schema_id_bytes, wait=True),
+        )
     )
 
 

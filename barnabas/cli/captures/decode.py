@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from barnabas.captures.kafka.exchange import with_bodies
 from barnabas.captures.kafka.frames import SeenFrame, frames
 from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.values.value import Values
 from barnabas.cli.captures.input import bar, opened, read, spoken
 from barnabas.cli.captures.remarks import left_over, remarks
 from barnabas.cli.console.json_text import json_text
@@ -37,16 +38,19 @@ def decode(
     draft: str | None = None,
     bodies: Bodies | None = None,
     otlp: str | None = None,
+    values: Values | None = None,
     output: Output | None = None,
 ) -> int:
     """Print the exchanges of captures (those that meet `only`), or their frames; returns the exit code.
 
     quiet: whether lines that say nothing are left out; None: on a terminal, where nothing is filtered.
+    values: how keys and values of records are decoded, where JSON is to have them.
     draft: what is spoken in them, if their scenario does not say it. otlp: where spans of them go.
     Raises Trouble for a file that can't be read, or a condition that can't be meant.
     """
     output = output or Output()
     output.blob = blob_of(bodies, as_json=as_json and not frames_only)
+    output.values = values
     if only is not None:
         if frames_only:
             raise Trouble("--filter applies to exchanges: omit --frames")

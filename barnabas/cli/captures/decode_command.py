@@ -9,13 +9,24 @@ import typer
 
 from barnabas.cli.captures.files import capture_path
 from barnabas.cli.captures.tls_keys import read_keys
-from barnabas.cli.console.options import Filter, JsonBodies, JsonBytes, QuietFetches, TlsKeys
+from barnabas.cli.console.options import (
+    Filter,
+    JsonBodies,
+    JsonBytes,
+    QuietFetches,
+    SchemaIdBytes,
+    Schemas,
+    ShowValues,
+    TlsKeys,
+    shown_values,
+)
 from barnabas.cli.traces.options import Otlp, endpoint_of
 from barnabas.trouble import Trouble
 
 DECODE_EXAMPLES: Final = (
     "Examples:\n\n  barnabas decode run.pcapng\n\n"
     "  barnabas decode run.pcapng --json | jq .request\n\n"
+    "  barnabas decode run.pcapng --json --schemas http://localhost:8081 | jq .records\n\n"
     "  barnabas decode broker1.pcap.gz broker2.pcap.gz\n\n"
     "  barnabas decode run.pcapng --filter \"api == 'Produce' && latency_ms > 100\"\n\n"
     "  barnabas decode run.pcapng --otlp http://localhost:4318\n\n"
@@ -67,6 +78,9 @@ def decode_command(
         str | None, typer.Option(metavar="X.Y", help="Kafka release, where its layout differs.")
     ] = None,
     draft: DraftName = None,
+    values: ShowValues = False,
+    schemas: Schemas = None,
+    schema_id_bytes: SchemaIdBytes = 4,
 ) -> None:
     """Print a capture as the live log would, or decode one frame."""
     given = [source for source in (files or None, request, response) if source is not None]
@@ -84,6 +98,9 @@ def decode_command(
         if otlp is not None and frames:
             raise Trouble("--otlp sends spans of exchanges: omit --frames")
         keys = read_keys(tls_keys)
+        reading = shown_values(values, schemas, schema_id_bytes, wait=True)
+        if reading is not None and (frames or not as_json):
+            raise Trouble("--values and --schemas decode for JSON: give --json, without --frames")
         raise typer.Exit(
             decode(
                 files,
@@ -95,6 +112,7 @@ def decode_command(
                 draft=draft,
                 bodies=bodies,
                 otlp=None if otlp is None else endpoint_of(otlp),
+                values=reading,
             )
         )
     from barnabas.cli.captures.decode_hex import Asked, decode_hex
@@ -106,6 +124,8 @@ def decode_command(
         ("--tls-keys", tls_keys),
         ("--bodies", bodies),
         ("--otlp", otlp),
+        ("--values", values or None),
+        ("--schemas", schemas),
     ):
         if value is not None:
             raise Trouble(f"{option} applies to a capture file")

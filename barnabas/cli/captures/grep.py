@@ -10,6 +10,7 @@ from rich.text import Text
 from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.captures.search import Found, search
 from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.values.value import Values
 from barnabas.cli.captures.input import apart, bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.options import Bodies, blob_of
@@ -35,6 +36,7 @@ def grep(
     as_json: bool = False,
     keys: KeyLog | None = None,
     bodies: Bodies | None = None,
+    values: Values | None = None,
     output: Output | None = None,
 ) -> int:
     """Print them, with the places; returns FINE if there are any, else FINDINGS, as grep does.
@@ -52,7 +54,9 @@ def grep(
     count = 0
     captures = apart(paths)
     for files in captures:
-        count += _one(files, pattern, as_json, keys, output, several=len(captures) > 1)
+        count += _one(
+            files, pattern, as_json, keys, values or Values(), output, several=len(captures) > 1
+        )
     return FINE if count else FINDINGS
 
 
@@ -61,6 +65,7 @@ def _one(
     pattern: re.Pattern[str],
     as_json: bool,
     keys: KeyLog | None,
+    values: Values,
     output: Output,
     *,
     several: bool,
@@ -70,7 +75,7 @@ def _one(
     count = 0
     found = capture.learn(capture.exchanges(bar(output, "searching")))
     for exchange in read(capture, found, output):
-        places = list(search(exchange, output.context, pattern))
+        places = list(search(exchange, output.context, pattern, values))
         if not places:
             continue
         count += 1

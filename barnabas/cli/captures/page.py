@@ -17,6 +17,7 @@ from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.values.value import Values
 from barnabas.cli.captures.input import opened, spoken
 from barnabas.cli.captures.remarks import lacking, left_over, remarks
 from barnabas.cli.console.output import Output
@@ -35,14 +36,20 @@ BATCH: Final = 256
 
 
 def open_page(
-    files: list[Path], port: int, browser: bool, keep: int, keys: KeyLog | None = None
+    files: list[Path],
+    port: int,
+    browser: bool,
+    keep: int,
+    keys: KeyLog | None = None,
+    values: Values | None = None,
 ) -> int:
-    """Show the page until a signal asks it to end. Raises Trouble if it can't start."""
+    """Show the page until a signal asks it to end. values: how those of records are read. Raises Trouble if
+    it can't start."""
     reading = Reading()
     capture = opened(*files, keys=keys, growth=Growth(reading.pause))
     try:
         again = partial(open_capture, *files, keys=keys)
-        return run(_main(capture, again, reading, port, browser, keep, Output()))
+        return run(_main(capture, again, reading, port, browser, keep, values, Output()))
     finally:
         reading.stopped.set()
 
@@ -54,6 +61,7 @@ async def _main(
     port: int,
     browser: bool,
     keep: int,
+    values: Values | None,
     output: Output,
 ) -> int:
     try:
@@ -74,7 +82,7 @@ async def _main(
     source = {"kind": "capture", "name": capture.name, "keeps": keep}
     topics, origin = capture.context.topics, of_capture(capture, again)
     rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
-    app = application(history, topics, source, rules, lambda: reading.said, origin)
+    app = application(history, topics, source, rules, lambda: reading.said, origin, values)
     try:
         serving = await serve(app, ("127.0.0.1", port), token, is_file)
     except OSError as problem:

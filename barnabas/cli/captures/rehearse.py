@@ -12,6 +12,7 @@ from barnabas.captures.kafka.columns import iso
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event, Note
 from barnabas.captures.tls.keylog import KeyLog
+from barnabas.captures.values.value import Values
 from barnabas.cli.captures.input import bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
@@ -33,6 +34,7 @@ def rehearse(
     check: bool = False,
     faults: tuple[Fault, ...] = FAULTS,
     keys: KeyLog | None = None,
+    values: Values | None = None,
     output: Output | None = None,
 ) -> int:
     """Print what the rules decide; None: the capture's own scenario, with its reloads.
@@ -48,7 +50,7 @@ def rehearse(
     if scenario is None:
         scenario = _own(reader, faults)
     began = reader.meta.get("began")
-    rehearsal = Rehearsal(scenario, began if isinstance(began, int) else None)
+    rehearsal = Rehearsal(scenario, began if isinstance(began, int) else None, values)
     read_events = read(capture, capture.events(bar(output, "rehearsing")), output, _UP_TO_THERE)
     different = allowed = count = 0
     for found in rehearsal.run(_with_notes(reader, read_events, faults, own)):

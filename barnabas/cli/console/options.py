@@ -11,6 +11,7 @@ import typer
 from barnabas.trouble import Trouble
 
 if TYPE_CHECKING:
+    from barnabas.captures.values.value import Values
     from barnabas.specs.jsonform import Blob
 
 Servers = Annotated[
@@ -115,6 +116,56 @@ def blob_of(bodies: Bodies | None, *, as_json: bool) -> Blob:
     if bodies is not None and not as_json:
         raise Trouble("--bodies changes only rows of exchanges in JSON")
     return base64_text if bodies == Bodies.full else elided
+
+
+Schemas = Annotated[
+    str | None,
+    typer.Option(
+        "--schemas",
+        metavar="URL|FOLDER",
+        help="Decode record keys and values by the schemas of this registry, or of files 17.avsc, "
+        "18.proto ... of their ids.",
+        rich_help_panel="Values",
+    ),
+]
+"""Where schemas are: `barnabas.cli.schemas.source` reads it."""
+
+SchemaIdBytes = Annotated[
+    int,
+    typer.Option(
+        "--schema-id-bytes",
+        metavar="4|8",
+        help="Bytes of a schema's id in front of a value: 4 as Confluent's serializers write it, 8 as "
+        "Apicurio's once did.",
+        rich_help_panel="Values",
+    ),
+]
+
+
+def values_of(schemas: str | None, id_bytes: int, *, wait: bool) -> Values:
+    """How keys and values are read. wait: whether that may wait for a registry. Raises Trouble."""
+    from barnabas.cli.schemas.source import values_by
+
+    if id_bytes not in (4, 8):
+        raise Trouble("--schema-id-bytes: give 4 or 8")
+    return values_by(schemas, id_bytes, wait=wait)
+
+
+def shown_values(shown: bool, schemas: str | None, id_bytes: int, *, wait: bool) -> Values | None:
+    """The same where somebody asked to see them. Raises Trouble."""
+    if shown or schemas is not None:
+        return values_of(schemas, id_bytes, wait=wait)
+    return None
+
+
+ShowValues = Annotated[
+    bool,
+    typer.Option(
+        "--values",
+        help="Show record keys and values decoded, in JSON under `records`; --schemas does so, too.",
+        rich_help_panel="Values",
+    ),
+]
 
 
 JsonArray = Annotated[bool, typer.Option("--json", help="One JSON array.")]

@@ -14,6 +14,7 @@ from barnabas.captures.kafka.exchange import Exchange, with_bodies
 from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.kafka.json_line import json_line
 from barnabas.captures.kafka.wording import printable
+from barnabas.captures.values.value import Values
 from barnabas.captures.writing.writer import CaptureState
 from barnabas.cli.console import show, tables
 from barnabas.cli.console.folding import Folded
@@ -37,6 +38,8 @@ class Output:
     columns: show.Columns = field(default_factory=show.Columns)
     blob: Blob = base64_text
     """How bytes are written in JSON: see `barnabas.cli.console.options.Bodies`."""
+    values: Values | None = None
+    """How keys and values of records are decoded, where JSON is to have them (`--values`, `--schemas`)."""
     at_once: bool = True
     """Whether a line leaves when it is written; else with the next ones, or by `flush`."""
     passes: Filter | None = None
@@ -104,7 +107,7 @@ class Output:
 
     def row(self, exchange: Exchange) -> str:
         """The line of JSON for an exchange that was learnt from."""
-        return json_line(exchange, self.context, self.blob)
+        return json_line(exchange, self.context, self.blob, self.values)
 
     def line(self, text: str) -> None:
         """A line of results for the person."""

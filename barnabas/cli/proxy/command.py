@@ -16,7 +16,11 @@ from barnabas.cli.console.options import (
     JsonBytes,
     OwnFaults,
     QuietFetches,
+    SchemaIdBytes,
+    Schemas,
+    ShowValues,
     blob_of,
+    values_of,
 )
 from barnabas.cli.proxy import options as given
 from barnabas.cli.scenarios.reading import read_scenario, scenario_file
@@ -82,6 +86,9 @@ def proxy_command(
     web_keep: given.WebKeep = None,
     toxiproxy: given.Toxiproxy = None,
     toxiproxy_config: given.ToxiproxyConfig = None,
+    values: ShowValues = False,
+    schemas: Schemas = None,
+    schema_id_bytes: SchemaIdBytes = 4,
 ) -> None:
     """Proxy between clients and a cluster: log, capture, delay, reorder, drop, corrupt."""
     from barnabas.addresses import parse_address, parse_host, parse_ports, parse_servers
@@ -130,6 +137,7 @@ def proxy_command(
             "--broker-ports": broker_ports,
             "--workers": workers != "1",
             "--toxiproxy": toxiproxy,
+            "--schemas": schemas,
         }
         _refuse(unread, "--tls-passthrough: TLS is not decrypted there")
         raise typer.Exit(run_passthrough(routes(bootstrap_server or "", listen)))
@@ -154,6 +162,7 @@ def proxy_command(
         masking=Masking.of_payload() if no_payload else Masking(),
         limits=Limits(frame=_size(frame_limit, "--frame-limit")),
         faults=known,
+        reading=values_of(schemas, schema_id_bytes, wait=False),
     )
     if client_tls:
         check_name("--listen", options.listen[0])
@@ -181,6 +190,10 @@ def proxy_command(
     if bodies is not None and log != given.Log.json:
         raise Trouble("--bodies changes only the JSON log: give it with --log json")
     output.blob = blob_of(bodies, as_json=True)
+    if values and log != given.Log.json:
+        raise Trouble("--values changes only the JSON log: give it with --log json")
+    if values or schemas is not None:
+        output.values = options.reading
     if only is not None:
         output.passes = parse_filter(only, output.context.topics)
     if log == given.Log.pretty:

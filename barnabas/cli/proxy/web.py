@@ -30,7 +30,8 @@ def paged(
     """The page, and what steers the proxy; without its guard."""
     name = ", ".join(map(endpoint_text, job.options.bootstrap))
     source = {"kind": "live", "name": name, "keeps": keeps}
-    return application(history, topics, source, steering, origin=_origin(name, job, target, topics))
+    origin, reading = _origin(name, job, target, topics), job.options.reading
+    return application(history, topics, source, steering, origin=origin, reading=reading)
 
 
 def _origin(name: str, job: Job, target: Target, topics: Mapping[uuid.UUID, str]) -> Origin:
