@@ -55,7 +55,7 @@ def decoded(body: Any, values: Values, blob: Blob = base64_text) -> dict[str, An
             for batch in _of_applications(data):
                 before = len(shown)
                 for record in islice(batch, count):
-                    size -= _size(record)
+                    size -= size_of(record)
                     if size < 0:
                         count = 0
                         break
@@ -96,6 +96,7 @@ def _of_applications(data: bytes, max_output: int = MAX_OUTPUT) -> Iterator[reco
     return (one for one in records.read(data, max_output=max_output) if not one.is_control)
 
 
-def _size(record: Record) -> int:
+def size_of(record: Record) -> int:
+    """Bytes of its key, value and headers."""
     headers = sum(len(name) + len(value or b"") for name, value in record.headers)
     return len(record.key or b"") + len(record.value or b"") + headers

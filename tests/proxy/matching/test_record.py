@@ -89,6 +89,10 @@ def test_many_records_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None
     assert any_holds(expression("value.order_id == 16"), produced(ORDERS))
     with pytest.raises(Unclear, match="more than 1 records"):
         any_holds(expression("value.order_id == 17"), produced(ORDERS))
+    monkeypatch.setattr(record, "MOST", 10)
+    monkeypatch.setattr(record, "BYTES", 125)
+    with pytest.raises(Unclear, match="more than 10 records, or 0 MiB"):
+        any_holds(expression("value.order_id == 18"), produced(ORDERS, ORDERS))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -119,6 +120,21 @@ def test_a_registry_that_is_away_is_left_alone_for_some_seconds(server: Server) 
     assert server.asked.total() == 1
     server.code, clock.now = 200, registry.AGAIN
     assert isinstance(one(2), Schema)
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_process_that_is_forked_while_another_thread_has_the_lock_asks_by_itself(
+    server: Server,
+) -> None:
+    one = Registry(server.url, wait=False)
+    with one._lock:
+        child = os.fork()
+        if not child:
+            found = one(2)
+            idle(one)
+            os._exit(0 if found == "not fetched yet" and isinstance(one(2), Schema) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert server.asked["/schemas/ids/2"] == 1
 
 
 def test_nobody_who_listens_is_a_registry_that_is_away(server: Server) -> None:
