@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.values.value import Values
 from barnabas.page.views import Fed
 from barnabas.proxy.control.bodies import json_response
 from barnabas.proxy.control.drafts import Drafts
@@ -40,6 +41,8 @@ class Recorded:
     history: History
     topics: Mapping[uuid.UUID, str]
     text: object
+    reading: Values = field(default_factory=Values)
+    """How rules read keys and values of records."""
     _fired: Fired = field(default_factory=Fired, init=False)
     _fed: Fed = field(init=False)
 
@@ -52,7 +55,7 @@ class Recorded:
         text = self.text if isinstance(self.text, str) else ""
         found = examine(text)
         scenario = found if isinstance(found, Scenario) else None
-        drafts = Drafts(self.history, self.topics, lambda: (scenario, FAULTS))
+        drafts = Drafts(self.history, self.topics, lambda: (scenario, FAULTS), self.reading)
         return [Route("/scenario", self.scenario), *drafts.routes]
 
     async def scenario(self, _: Request) -> Response:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
+from barnabas.captures.values.value import Values
 from barnabas.proxy.connection.ordinals import Ordinals, short_client_id
 from barnabas.proxy.effects import FINAL
 from barnabas.proxy.faults import CONNECTIONS
@@ -67,8 +68,10 @@ def dry_run(
     scenario: Scenario,
     exchanges: Iterable[tuple[int, Exchange]],
     topics: Mapping[uuid.UUID, str] | None = None,
+    reading: Values | None = None,
 ) -> list[Tried]:
     """Each rule, in the scenario's order. Exchanges come with their numbers; topics: names by id.
+    reading: how rules read keys and values of records.
 
     A response is not asked about where its request would not have reached the broker.
     """
@@ -88,7 +91,7 @@ def dry_run(
         if not asked or number in lost:
             continue
         before = [rule.matched for rule in asked]
-        message = passed(exchange, direction, track.ordinal, topics)
+        message = passed(exchange, direction, track.ordinal, topics, reading)
         for decision in rules.decide(asked, message, track.counts):
             fires[decision.rule].add(number)
             if direction == "request" and any(isinstance(e, FINAL) for e in decision.effects):

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.values.value import Values
 from barnabas.proxy.control.asked import Wanted, read_asked
 from barnabas.proxy.control.bodies import json_response, read_text
 from barnabas.proxy.control.history import History
@@ -36,11 +37,12 @@ Found = tuple[Scenario | None, tuple[Fault, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """The endpoints. topics: names by id."""
+    """The endpoints. topics: names by id. reading: how rules read keys and values of records."""
 
     history: History
     topics: Mapping[uuid.UUID, str]
     holds: Callable[[], Found]
+    reading: Values
 
     @property
     def routes(self) -> list[Route]:
@@ -77,7 +79,8 @@ class Drafts:
             raise HTTPException(422, "; ".join(f"scenario:{line}: {text}" for line, text in found))
         await self.history.fresh()
         some = self.history.behind(self.history.count - 1 - min(int(last), MOST), MOST)
-        rows = await asyncio.to_thread(lambda: [e.row() for e in dry_run(found, some, self.topics)])
+        tried = await asyncio.to_thread(dry_run, found, some, self.topics, self.reading)
+        rows = [each.row() for each in tried]
         return json_response({"exchanges": len(some), "rules": rows, "limits": LIMITS})
 
     async def draft(self, request: Request) -> Response:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.values.value import Values
 from barnabas.proxy.matching.message import Message
 from barnabas.specs.frames import Direction, Short, request_head
 from barnabas.specs.headers import (
@@ -25,6 +26,7 @@ def passed(
     direction: Direction,
     ordinal: int = 0,
     topics: Mapping[uuid.UUID, str] | None = None,
+    reading: Values | None = None,
 ) -> Message:
     """A request, or the response to it, as it arrived: what needs a body that is not kept can't be decided.
 
@@ -55,6 +57,7 @@ def passed(
         acks=_acks(head + (body or b"")) if direction == "request" else None,
         listener=lambda _: ("", 0),
         topics=topics or {},
+        reading=reading or Values(),
         too_large="" if kept else NOT_KEPT,
     )
 

@@ -8,11 +8,14 @@ import pytest
 
 from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.values.value import Values
 from barnabas.proxy.dry_run import ATTEMPTS, Tried, dry_run
 from barnabas.proxy.matching.passed import NOT_KEPT
 from barnabas.proxy.rehearsal import Rehearsal
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs import api
+from barnabas.specs.records import Record, build
+from tests.captures.values import golden_values as golden
 from tests.places import ROOT
 
 S = 1_000_000_000
@@ -126,6 +129,19 @@ def test_tokens_are_no_messages(key: int) -> None:
 def test_attempts_to_connect_are_not_there_to_be_tried() -> None:
     found = tried("do: refuse", *beats(1))
     assert (found.matched, found.why) == (0, ATTEMPTS)
+
+
+def test_records_are_read_by_the_schemas_that_are_given() -> None:
+    sets = build([Record(0, 1, None, golden.VALUES["avro"].data)])
+    topics = [{"name": "t", "partition_data": [{"index": 0, "records": sets}]}]
+    one = exchange(0, "Produce", 7, request={"topic_data": topics})
+    rule = "{name: r, match: {direction: request}, record: value.order_id == 17, do: drop}"
+    scenario = loads(f"version: 1\nrules: [{rule}]")
+    assert [each.fired for each in dry_run(scenario, [(0, one)], None, Values(golden.lookup))] == [
+        1
+    ]
+    (found,) = dry_run(scenario, [(0, one)])
+    assert (found.fired, found.why) == (0, "schema 2: no schemas are given")
 
 
 @pytest.mark.parametrize("sample", ["transactions.pcapng", "embedded.pcapng"])

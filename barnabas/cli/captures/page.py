@@ -81,7 +81,8 @@ async def _main(
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     source = {"kind": "capture", "name": capture.name, "keeps": keep}
     topics, origin = capture.context.topics, of_capture(capture, again)
-    rules = Recorded(history, topics, capture.reader.meta.get("scenario")).routes
+    text = capture.reader.meta.get("scenario")
+    rules = Recorded(history, topics, text, values or Values()).routes
     app = application(history, topics, source, rules, lambda: reading.said, origin, values)
     try:
         serving = await serve(app, ("127.0.0.1", port), token, is_file)

@@ -7,6 +7,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from uuid import UUID
@@ -57,14 +58,22 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
+    with serving() as made:
+        yield made
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
     made = Server()
     thread = threading.Thread(target=made.serve_forever, args=(0.01,))
     thread.start()
-    yield made
-    made.answer.set()
-    made.shutdown()
-    thread.join()
-    made.server_close()
+    try:
+        yield made
+    finally:
+        made.answer.set()
+        made.shutdown()
+        thread.join()
+        made.server_close()
 
 
 class Clock:
