@@ -24,10 +24,11 @@ _KINDS: Final = {".avsc": "AVRO", ".proto": "PROTOBUF", ".json": "JSON"}
 def from_folder(folder: Path) -> Lookup:
     """Who knows these. Raises Trouble for what can't be read, or is no schema."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in _KINDS and path.is_file())
+    ids = {path: found for path in files if (found := _id(path)) is not None}
+    files = [path for path in files if path in ids or path.suffix != ".json"]
     if len(files) > MOST:
         raise Trouble(f"--schemas {folder}: it has more than {MOST} schemas")
     texts = {path: _text(path) for path in files}
-    ids = {path: found for path in files if (found := _id(path)) is not None}
     if not ids:
         raise Trouble(f"--schemas {folder}: no schema there; name files by id, such as 17.avsc")
     schemas: dict[SchemaId, Schema] = {}

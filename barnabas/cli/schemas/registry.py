@@ -6,6 +6,7 @@ GET /schemas/ids/ID or /schemas/guids/GUID, then /subjects/SUBJECT/versions/VERS
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import threading
 import time
@@ -36,6 +37,8 @@ WAITING: Final = 100
 REFERENCES: Final = 100
 """Schemas that one refers to."""
 
+_ACCEPT: Final = {"Accept": "application/vnd.schemaregistry.v1+json, application/json"}
+
 
 class Away(Exception):
     """The registry does not answer, and why."""
@@ -49,7 +52,7 @@ class Registry:
         self, url: str, *, wait: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Raises ValueError for what is no URL of http or https."""
-        self._url, self._headers = _parted(url)
+        self._url, self._authorization = _parted(url)
         self._wait, self._clock = wait, clock
         self._schemas: OrderedDict[SchemaId, Schema] = OrderedDict()
         self._missing: OrderedDict[SchemaId, tuple[float, str]] = OrderedDict()
@@ -74,13 +77,18 @@ class Registry:
             if not self._wait:
                 if len(self._asked) < WAITING:
                     self._asked[number] = None
-                if not self._running:
-                    self._running = True
-                    threading.Thread(target=self._work, name="schemas", daemon=True).start()
+                self._start()
                 return "not fetched yet"
         self._fetch(number)
         with self._lock:
             return self._known(number) or "not fetched yet"
+
+    def _start(self) -> None:
+        """A thread, unless one runs or the system has no more: then the next one who asks may start it."""
+        if not self._running:
+            with contextlib.suppress(RuntimeError):
+                threading.Thread(target=self._work, name="schemas", daemon=True).start()
+                self._running = True
 
     def _known(self, number: SchemaId) -> Schema | str | None:
         """What is known of it now; None: nothing."""
@@ -148,7 +156,9 @@ class Registry:
 
     def _get(self, path: str) -> dict[str, Any]:
         until = time.monotonic() + TIMEOUT
-        request = urllib.request.Request(self._url + path, headers=self._headers)  # noqa: S310
+        request = urllib.request.Request(self._url + path, headers=_ACCEPT)  # noqa: S310
+        if self._authorization:  # for this registry alone, wherever it sends us
+            request.add_unredirected_header("Authorization", self._authorization)
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310
                 data = b""
@@ -175,17 +185,17 @@ class Registry:
         return found
 
 
-def _parted(url: str) -> tuple[str, dict[str, str]]:
-    """The URL without name and password, and the headers that have them."""
+def _parted(url: str) -> tuple[str, str]:
+    """The URL without name and password, and the header that has them."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("give http://HOST:PORT, https://HOST:PORT or a folder")
-    headers = {"Accept": "application/vnd.schemaregistry.v1+json, application/json"}
+    authorization = ""
     if parts.username is not None:
         pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        authorization = f"Basic {base64.b64encode(pair.encode()).decode()}"
     host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")), headers
+    return urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", "")), authorization
 
 
 def _field(found: Any, name: str, default: str | None = None) -> str:
