@@ -55,7 +55,7 @@ class Recorded:
         text = self.text if isinstance(self.text, str) else ""
         found = examine(text)
         scenario = found if isinstance(found, Scenario) else None
-        drafts = Drafts(self.history, self.topics, lambda: (scenario, FAULTS), self.reading)
+        drafts = Drafts(self.history, self.topics, lambda: (scenario, FAULTS), lambda: self.reading)
         return [Route("/scenario", self.scenario), *drafts.routes]
 
     async def scenario(self, _: Request) -> Response:

@@ -95,8 +95,12 @@ def of_proxy(target: Target, history: History, topics: Mapping[uuid.UUID, str]) 
         ("GET", "/metrics", control.metrics),
     )
     own = [Route(path, endpoint, methods=[method]) for method, path, endpoint in known]
-    options = target.options
-    drafts = Drafts(history, topics, lambda: (target.scenario, options.faults), options.reading)
+    drafts = Drafts(
+        history,
+        topics,
+        lambda: (target.scenario, target.options.faults),
+        lambda: target.options.reading,
+    )
     return [*own, *Rules(target).routes, *Breakpoints(target).routes, *drafts.routes]
 
 

@@ -42,7 +42,7 @@ class Drafts:
     history: History
     topics: Mapping[uuid.UUID, str]
     holds: Callable[[], Found]
-    reading: Values
+    reading: Callable[[], Values]
 
     @property
     def routes(self) -> list[Route]:
@@ -79,7 +79,7 @@ class Drafts:
             raise HTTPException(422, "; ".join(f"scenario:{line}: {text}" for line, text in found))
         await self.history.fresh()
         some = self.history.behind(self.history.count - 1 - min(int(last), MOST), MOST)
-        tried = await asyncio.to_thread(dry_run, found, some, self.topics, self.reading)
+        tried = await asyncio.to_thread(dry_run, found, some, self.topics, self.reading())
         rows = [each.row() for each in tried]
         return json_response({"exchanges": len(some), "rules": rows, "limits": LIMITS})
 
