@@ -152,6 +152,18 @@ GAPS: Final = (
         "Java's consumer came with 0.9; the one in Scala before it asks ZooKeeper, round any proxy",
     ),
     Gap(
+        OLD,
+        ("sarama",),
+        ("compressed", "group"),
+        "Sarama wants 0.10 for lz4, and 0.10.2 for groups",
+    ),
+    Gap(
+        ("0.8.2.2",),
+        ("franz-go",),
+        ("compressed",),
+        "it answers batches of one compression with UNKNOWN_SERVER_ERROR",
+    ),
+    Gap(
         ("0.8.2.2",),
         tuple(one for one in CLIENTS if one not in ("confluent-kafka", "kafka-python")),
         ("group",),
