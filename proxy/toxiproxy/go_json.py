@@ -148,7 +148,7 @@ def _quoted(character: str) -> str:
     """As Go quotes it.
 
     >>> _quoted("'"), _quoted('"'), _quoted("\\x01")
-    ("'\\\\''", '\'"\'', "'\\\\x01'")
+    ("'\\\\''", '\\'"\\'', "'\\\\x01'")
     """
     if character == "'":
         return "'\\''"

@@ -116,6 +116,7 @@ def errors_command(
     "wireshark",
     epilog=examples(
         "barnabas spec wireshark > kafka.lua",
+        "barnabas spec wireshark > ~/.local/lib/wireshark/plugins/kafka.lua",
         "tshark -X lua_script:kafka.lua -r FILE -Y 'bkafka.topic == \"orders\"'",
     ),
 )
