@@ -16,7 +16,8 @@ CONTROL: Final = "none"
 
 
 class Cell(Settings):
-    """What is kept of one that is over. broker: in words."""
+    """What is kept of one that is over. broker: in words. command: how a program of the user's is started;
+    empty: it is none."""
 
     client: str
     workload: str
@@ -24,6 +25,7 @@ class Cell(Settings):
     broker: str
     verdict: Verdict
     trials: tuple[Trial, ...] = ()
+    command: str = ""
 
     @property
     def name(self) -> str:

@@ -15,6 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.peers.clients.client import Program
 
+NUMBER: Final = 1
+"""Of the line that a program is given, which its answer has, too."""
+
 LOOK: Final = 0.2
 """Seconds between two looks whether it is to end."""
 
@@ -24,6 +27,9 @@ DUMP: Final = 1.0
 SOON: Final = 5.0
 """Seconds in which a process that was killed is gone."""
 
+UNANSWERED: Final = "ended without an answer"
+"""Said of a program that told neither that its workload is over nor what it raised."""
+
 WORDS: Final = 500
 """Characters of an error that are kept."""
 
@@ -32,7 +38,8 @@ class Ended(NamedTuple):
     """How a run ended.
 
     history: the events that it told, a line each. raised: the class and message of what left the client,
-    empty if nothing did. code: the exit code; None: its time was up. seconds: from its start.
+    empty if nothing did; UNANSWERED if it ended as if all was well, and had not said so. code: the exit
+    code; None: its time was up. seconds: from its start.
     """
 
     history: bytes
@@ -59,7 +66,7 @@ def run(
     asked: `bootstrap`, `topic` and `work`, as `peers/clients/programs/lines.py` has them. began: is told the
     program's process. Raises OSError if it can't be started, Stopped.
     """
-    line = json.dumps({"number": 1, "run": workload, **asked}) + "\n"
+    line = json.dumps({"number": NUMBER, "run": workload, **asked}) + "\n"
     with output.open("wb") as printed:
         process = subprocess.Popen(  # noqa: S603 - a program of ours, or the user's
             program.line,
@@ -82,13 +89,16 @@ def run(
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     pipe.close()
-    events, raised = [], ""
+    events, raised, answered = [], "", False
     for text in out.splitlines(keepends=True):
         said = heard(text)
         if "event" in said:
             events.append(text)
-        elif problem := raised_of(said):
-            raised = problem
+        elif "raised" in said:
+            answered |= said.get("number") == NUMBER
+            raised = raised_of(said) or raised
+    if code == 0 and not (answered or raised):
+        raised = UNANSWERED
     return Ended(b"".join(events), raised, code, seconds)
 
 

@@ -18,6 +18,7 @@ from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.experiments.clients.meeting import Asked
 from barnabas.experiments.clients.running import Ended, run
 from barnabas.experiments.clients.settings import settings_of
+from barnabas.experiments.clients.unfinished import unfinished
 from barnabas.experiments.clients.workloads import PARTITIONS, Workload
 from barnabas.experiments.explore import history
 from barnabas.experiments.explore.checks import check
@@ -50,8 +51,8 @@ class Trial(Settings):
     raised, code, seconds: as `running.Ended` has them. findings: of the history held against the log.
     broken: what the client did on the wire, by the captures' checks, and by no rule. fired: how often rules
     of the scenario did. fault_ms: from the first that fired to the last. busy: whether the machine had more
-    to do than it could. asked: APIs, in the versions in which the client asked them. settings: what it asked
-    with.
+    to do than it could. unfinished: what it left undone (`unfinished.py`). asked: APIs, in the versions in
+    which the client asked them. settings: what it asked with.
     """
 
     seed: int
@@ -65,6 +66,7 @@ class Trial(Settings):
     busy: bool = False
     asked: tuple[Asked, ...] = ()
     settings: str = ""
+    unfinished: str = ""
 
     @property
     def idempotent(self) -> bool:
@@ -84,11 +86,13 @@ class Place(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """What a client's program did with a workload. findings: of the history held against the log."""
+    """What a client's program did with a workload. findings: of the history held against the log.
+    unfinished: as `Trial` has it."""
 
     ended: Ended
     told: history.History
     findings: tuple[Finding, ...]
+    unfinished: str
 
 
 def trial(
@@ -105,7 +109,9 @@ def trial(
     folder.mkdir(parents=True)
     with Harness(place.bootstrap, scenario=scenario, capture=folder / CAPTURE) as proxy:
         work = workload.work(stay=STAY)
-        ended, _, findings = attempt(program, workload, place, proxy.bootstrap, work, LIMIT, stop)
+        ended, _, findings, left = attempt(
+            program, workload, place, proxy.bootstrap, work, LIMIT, stop
+        )
     hit = [exchange for exchange in proxy.exchanges if exchange.rules]
     return Trial(
         seed=0 if scenario is None else scenario.seed,
@@ -121,6 +127,7 @@ def trial(
             sorted({(e.api, e.version) for e in proxy.exchanges if e.key not in STAND_INS})
         ),
         settings=settings_of(proxy.exchanges),
+        unfinished=left,
     )
 
 
@@ -144,7 +151,7 @@ def attempt(
     (place.folder / "history.jsonl").write_bytes(prepared + ended.history)
     told = history.parse(prepared + ended.history)
     log = read_log(place.bootstrap, told.topics, {}, id_of("value"), own=place.settings)
-    return Attempt(ended, told, check(told, log))
+    return Attempt(ended, told, check(told, log), unfinished(workload, topic, told, log))
 
 
 def prepare(place: Place, topic: str, workload: Workload) -> bytes:

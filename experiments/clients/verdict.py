@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final, Literal, NamedTuple, get_args
 
+from barnabas.experiments.clients.running import UNANSWERED
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.workloads import Workload
 from barnabas.proxy.matching.settings import Settings
@@ -69,9 +70,9 @@ class Seen(NamedTuple):
 
 class Verdict(Settings):
     """word: the worst of the trials'. times: how many of them it was the word of, `of` so many that the
-    scenario met. why: of the first of these. slower_ms: the median beyond a run without faults. promised:
-    False where what was seen is something that the client never promised. busy: times say little, since the
-    machine had more to do than it could."""
+    scenario met, or in which the client did wrong without it. why: of the first of these. slower_ms: the
+    median beyond a run without faults. promised: False where what was seen is something that the client
+    never promised. busy: times say little, since the machine had more to do than it could."""
 
     word: Word
     times: int = 0
@@ -89,14 +90,16 @@ def verdict(
     """The judgement. control: trials without faults, which must be fine: see `healthy`. fatal: whether a
     healthy client may fail (`About.fatal`)."""
     usual = median(one.seconds for one in control)
-    met = [one for one in trials if one.fired]
-    if not met:
-        return Verdict(word="not met")
-    seen = [_seen(workload, usual, one, fatal) for one in met]
-    worst = max(seen, key=lambda each: each.badness)
+    seen = [(one, _judged(workload, usual, one, fatal)) for one in trials]
+    # of a trial without the fault only what is said against the client
+    seen = [(one, each) for one, each in seen if one.fired or each.word not in ("fine", "slow")]
+    if not seen:
+        return Verdict(word="not met", why=f"no rule fired in {len(trials)} runs")
+    worst = max((each for _, each in seen), key=lambda each: each.badness)
+    met = [one for one, _ in seen]
     return Verdict(
         word=worst.word,
-        times=sum(each.badness == worst.badness for each in seen),
+        times=sum(each.badness == worst.badness for _, each in seen),
         of=len(met),
         why=worst.why,
         slower_ms=round(1000 * (median(one.seconds for one in met) - usual), 1),
@@ -117,6 +120,14 @@ def healthy(workload: Workload, control: Sequence[Trial]) -> str:
     return ""
 
 
+def _judged(workload: Workload, usual: float, one: Trial, fatal: bool) -> Seen:
+    """The same of a trial whose fault may not have come."""
+    if one.fired:
+        return _seen(workload, usual, one, fatal)
+    seen = _seen(workload, usual, one)
+    return seen._replace(why=f"without the fault: {seen.why}")
+
+
 def _seen(workload: Workload, usual: float, one: Trial, fatal: bool = False) -> Seen:
     """The worst of one trial."""
     if one.code is None:
@@ -134,7 +145,9 @@ def _seen(workload: Workload, usual: float, one: Trial, fatal: bool = False) -> 
     if one.raised.startswith(GAVE_UP):
         seen.append(Seen("stuck", one.raised.partition(": ")[2]))
     elif one.raised:
-        seen.append(Seen("fails", one.raised, not fatal))
+        seen.append(Seen("fails", one.raised, not fatal or one.raised == UNANSWERED))
+    elif one.unfinished:
+        seen.append(Seen("fails", one.unfinished))
     beyond = one.seconds - usual - one.fault_ms / 1000
     if beyond > SLOW:
         seen.append(Seen("slow", f"took {beyond:.1f} s longer than the fault"))

@@ -51,6 +51,7 @@ def told(one: Trial) -> list[str]:
         f"over {one.fault_ms / 1000:.1f} s",
         *([f"asked with {one.settings}"] if one.settings else []),
         *([f"raised {one.raised}"] if one.raised else []),
+        *([one.unfinished] if one.unfinished else []),
         *(f"{found.kind}: {found.text}" for found in one.findings),
         *(f"breaks the protocol: {what}" for what in one.broken),
     ]
@@ -58,4 +59,5 @@ def told(one: Trial) -> list[str]:
 
 def again(cell: Cell, out: Path) -> str:
     """The command that runs it again."""
-    return shlex.join(["barnabas", "clients", "rerun", cell.name, "--out", str(out)])
+    own = ["--command", f"{cell.client}={cell.command}"] if cell.command else []
+    return shlex.join(["barnabas", "clients", "rerun", cell.name, *own, "--out", str(out)])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients.running import Ended, Stopped, run
+from barnabas.experiments.clients.running import UNANSWERED, Ended, Stopped, run
 from barnabas.experiments.clients.verdict import GAVE_UP, NOT_OFFERED
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.python import program
@@ -31,8 +31,22 @@ def ran(tmp_path: Path, code: str, limit: float = 20) -> Ended:
 
 def test_its_events_are_kept_and_what_it_printed_beside(tmp_path: Path) -> None:
     found = ran(tmp_path, "print('not JSON'); print('words', file=sys.stderr)")
-    assert (found.history, found.raised, found.code) == (SENT, "", 0)
+    assert (found.history, found.raised, found.code) == (SENT, UNANSWERED, 0)
     assert (tmp_path / "output.txt").read_text() == "words\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "raised"),
+    [
+        ("{'number': 1, 'raised': None}", ""),
+        ("{'number': 2, 'raised': None}", UNANSWERED),
+        ("{'number': 1}", UNANSWERED),
+    ],
+)
+def test_it_is_over_when_it_says_so_of_what_it_was_asked(
+    answer: str, raised: str, tmp_path: Path
+) -> None:
+    assert ran(tmp_path, f"print(json.dumps({answer}))").raised == raised
 
 
 def test_what_it_raised_and_how_it_died(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from barnabas.experiments.clients.running import UNANSWERED
 from barnabas.experiments.clients.trial import Trial
 from barnabas.experiments.clients.verdict import FINDINGS, WORDS, healthy, verdict
 from barnabas.experiments.clients.workloads import find
@@ -32,7 +33,11 @@ CONTROL = [trial(fired=0, fault_ms=0)]
     [
         ({}, "fine"),
         ({"fired": 0}, "not met"),
-        ({"fired": 0, "code": None}, "not met"),
+        ({"fired": 0, "seconds": 99}, "not met"),
+        ({"fired": 0, "code": None}, "stuck"),
+        ({"fired": 0, "findings": (LOST,)}, "lost"),
+        ({"fired": 0, "raised": "X: no"}, "fails"),
+        ({"unfinished": "100 of 100 records were not sent"}, "fails"),
         ({"code": None}, "stuck"),
         ({"raised": "GaveUpError: 3 records were not delivered"}, "stuck"),
         ({"code": -11}, "died"),
@@ -47,6 +52,18 @@ CONTROL = [trial(fired=0, fault_ms=0)]
 )
 def test_the_word_is_of_the_worst_that_was_seen(about: dict[str, Any], word: str) -> None:
     assert verdict(PRODUCE, CONTROL, [trial(**about)]).word == word
+
+
+def test_what_is_seen_without_the_fault_is_told_beside_what_is_seen_with_it() -> None:
+    found = verdict(PRODUCE, CONTROL, [trial(), trial(fired=0, findings=(LOST,))])
+    assert (found.word, found.times, found.of) == ("lost", 1, 2)
+    assert found.why == f"without the fault: {LOST.text}"
+    assert verdict(PRODUCE, CONTROL, [trial(fired=0)] * 2).why == "no rule fired in 2 runs"
+
+
+def test_who_may_fail_must_say_so() -> None:
+    for about in ({"raised": UNANSWERED}, {"unfinished": "1 of 100 records were not sent"}):
+        assert verdict(PRODUCE, CONTROL, [trial(**about)], fatal=True).promised
 
 
 def test_who_may_fail_is_not_blamed_for_it() -> None:

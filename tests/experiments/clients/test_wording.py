@@ -67,3 +67,5 @@ def test_of_a_trial_all_that_was_seen_is_told() -> None:
 
 def test_the_command_that_does_it_again_is_one_for_a_shell() -> None:
     assert again(cell(), Path("my table")).endswith("one@1/produce/slow-broker --out 'my table'")
+    mine = cell("mine").model_copy(update={"command": "python mine.py"})
+    assert "--command 'mine=python mine.py'" in again(mine, Path("t"))

@@ -1,0 +1,52 @@
+"""What a client left undone, of histories made up for it."""
+
+from __future__ import annotations
+
+from barnabas.experiments.clients.unfinished import unfinished
+from barnabas.experiments.clients.workloads import find
+from barnabas.experiments.explore.history import (
+    Acknowledged,
+    Consumed,
+    Event,
+    Failed,
+    History,
+    Sent,
+    Transaction,
+)
+from barnabas.experiments.explore.log import Log, Logged
+
+NAMES = [f"t-{number}" for number in range(100)]
+SENT = [Sent(id=name, topic="t", transaction="1") for name in NAMES]
+
+
+def left(workload: str, events: list[Event], log: Log | None = None) -> str:
+    return unfinished(find(workload), "t", History(events), log or Log())
+
+
+def test_each_record_is_sent_and_has_an_outcome() -> None:
+    said: list[Event] = [Acknowledged(id=name, topic="t") for name in NAMES[:50]]
+    said += [Failed(id=name, topic="t") for name in NAMES[50:]]
+    assert left("produce", [*SENT, *said]) == ""
+    assert (
+        left("produce", [*SENT, *said[1:]])
+        == "1 of 100 records are neither acknowledged nor failed"
+    )
+    assert left("produce", []) == "100 of 100 records were not sent"
+    assert left("transact", [*SENT, Transaction(transaction="1", outcome="aborted")]) == ""
+    assert left("transact", list(SENT)).startswith("100 of 100 records are neither")
+    assert left("compressed", []) == ""
+    assert left("admin", []) == ""
+
+
+def test_what_was_written_is_read_and_copied() -> None:
+    read: list[Event] = [
+        Consumed(consumer="c", id=name, topic="t", partition=0, offset=at)
+        for at, name in enumerate(NAMES)
+    ]
+    assert left("group", read) == ""
+    assert left("assign", read[:98] + read[:2]) == "2 of 100 records were not read"
+    copied = [Logged("t-out", 0, at, name) for at, name in enumerate(NAMES)]
+    assert left("read-process-write", read, Log(copied)) == ""
+    aborted = copied[0]._replace(visible=False)
+    short = left("read-process-write", read, Log([aborted, *copied[1:]]))
+    assert short == "1 of 100 records were not copied"
