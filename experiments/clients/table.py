@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.cell import CONTROL, Cell
@@ -19,13 +20,13 @@ PRIVATE: Final = "differs"
 
 class Table(NamedTuple):
     """Of a workload. rows: of each scenario its name, and a cell for each client, None if there is none.
-    unmet: the scenarios whose rules had nothing to do with any client. settings: what each client asked with
-    when there were no faults."""
+    unmet: the scenarios of which no rule fired with any client, and in how many runs. settings: what each
+    client asked with when there were no faults."""
 
     workload: str
     clients: list[str]
     rows: list[tuple[str, list[Cell | None]]]
-    unmet: list[str]
+    unmet: dict[str, int]
     settings: list[str]
 
 
@@ -45,7 +46,10 @@ def tables(cells: Iterable[Cell]) -> Iterator[Table]:
         rows = [
             (name, [found.get((name, one)) for one in clients]) for name in names if name in met
         ]
-        unmet = [name for name in names if name not in met]
+        unmet = {name: 0 for name in names if name not in met}
+        for (name, _), cell in found.items():
+            if name in unmet:
+                unmet[name] += len(cell.trials)
         settings = [_settings(found.get((CONTROL, one))) for one in clients]
         yield Table(workload, clients, rows, unmet, settings)
 
@@ -60,9 +64,16 @@ def heading(workload: str) -> str:
     return f"{what[0].upper()}{what[1:]}."
 
 
-def without(unmet: Sequence[str]) -> str:
-    """Scenarios that are no rows, in a sentence."""
-    return f"No client asked what the rules are about of {', '.join(unmet)}."
+def without(unmet: Mapping[str, int]) -> str:
+    """Scenarios that are no rows, in a sentence or two.
+
+    >>> without({"clock-skew": 0, "lossy-network": 4})
+    'No client asked what the rules are about of clock-skew. No rule fired of lossy-network in 4 runs.'
+    """
+    idle = [name for name, runs in unmet.items() if not runs]
+    said = [f"No client asked what the rules are about of {', '.join(idle)}."] if idle else []
+    said += [f"No rule fired of {name} in {runs} runs." for name, runs in unmet.items() if runs]
+    return " ".join(said)
 
 
 def _settings(control: Cell | None) -> str:
@@ -92,7 +103,9 @@ def markdown(cells: Iterable[Cell]) -> str:
     whys = [cell for cell in cells if cell.verdict.why and cell.verdict.word != "not met"]
     if whys:
         lines += ["## Why", ""]
-        lines += [f"- {cell.name}: {said(cell)}: {_plain(cell.verdict.why)}" for cell in whys]
+        lines += [
+            f"- {_plain(cell.name)}: {said(cell)}: {_plain(cell.verdict.why)}" for cell in whys
+        ]
         lines.append("")
     return "\n".join(lines)
 
@@ -109,15 +122,22 @@ def _tables(cells: list[Cell], words: Callable[[Cell], str]) -> Iterator[str]:
     """Lines of Markdown, and an empty one behind each table. words: of a cell."""
     for workload, clients, rows, unmet, settings in tables(cells):
         brokers = sorted({cell.broker for cell in cells if cell.workload == workload})
-        yield from (f"## {workload}", "", f"{heading(workload)} Brokers: {', '.join(brokers)}.", "")
-        yield f"| scenario | {' | '.join(clients)} |"
+        yield from (
+            f"## {workload}",
+            "",
+            f"{heading(workload)} Brokers: {_plain(', '.join(brokers))}.",
+            "",
+        )
+        yield f"| scenario | {' | '.join(map(_plain, clients))} |"
         yield "|---" * (1 + len(clients)) + "|"
         if any(settings):
-            yield f"| {ASKED_WITH} | {' | '.join(settings)} |"
+            yield f"| {ASKED_WITH} | {' | '.join(map(_plain, settings))} |"
         for name, row in rows:
-            yield f"| {name} | {' | '.join('' if cell is None else words(cell) for cell in row)} |"
-        yield from ("", without(unmet), "") if unmet else ("",)
+            yield f"| {_plain(name)} | {' | '.join('' if cell is None else words(cell) for cell in row)} |"
+        yield from ("", _plain(without(unmet)), "") if unmet else ("",)
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
+    """As words, whatever Markdown or HTML makes of their signs."""
+    text = re.sub(r"([\\|\[\]`*])", r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;"))
+    return " ".join(text.split())

@@ -15,6 +15,19 @@ CELLS = [
 ]
 
 
+def test_names_and_settings_are_no_markup() -> None:
+    asked = CONTROL.model_copy(update={"settings": "[x](y)|`<i>"})
+    text = markdown([cell("<b>`@1", "none").model_copy(update={"trials": (asked,)})])
+    assert "| scenario | &lt;b>\\`@1 |" in text
+    assert "| \\[x\\](y)\\|\\`&lt;i> |" in text
+
+
+def test_a_rule_that_did_not_fire_is_told_apart_from_one_that_is_about_nothing() -> None:
+    ran = cell("two@2", "clock-skew", word="not met").model_copy(update={"trials": (CONTROL,) * 2})
+    lines = markdown([*CELLS, ran]).splitlines()
+    assert lines[10].endswith("lossy-network. No rule fired of clock-skew in 2 runs.")
+
+
 def test_a_row_a_scenario_and_a_column_a_client() -> None:
     lines = markdown(CELLS).splitlines()
     assert lines[:11] == [
