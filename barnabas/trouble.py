@@ -8,6 +8,7 @@ FINE: Final = 0
 FINDINGS: Final = 1
 MISUSE: Final = 2
 COULD_NOT_RUN: Final = 3
+INTERRUPTED: Final = 130  # as `entry` has it, which loads nothing
 
 
 class Trouble(Exception):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from barnabas.experiments.clients.brokers import Brokers
@@ -34,18 +35,27 @@ ENOUGH: Final = 2
 
 NOTHING: Final = "without faults it asks nothing that the rules are about: it was not run"
 
+GONE: Final = "the brokers went away"
+"""Why cells are not run any more."""
+
+TRIES: Final = 3
+"""Cells in a row that could not reach the brokers after which these are gone."""
+
 Named = tuple[str, Scenario]
 
 
 class Asked(NamedTuple):
     """What is to be in the table. clients: what a user named, and what gets its program. cuts: exchanges of
-    each client's workload at which the connection is cut, each by a scenario of its own."""
+    each client's workload at which the connection is cut, each by a scenario of its own. commands: how those
+    clients are started that are programs of the user's. again: whether what the folder has is run again."""
 
     clients: Sequence[tuple[str, Callable[[], Program]]]
     workloads: Sequence[Workload]
     scenarios: Sequence[Named]
     trials: int = TRIALS
     cuts: int = 0
+    commands: Mapping[str, str] = MappingProxyType({})
+    again: bool = False
 
 
 class Row(NamedTuple):
@@ -62,7 +72,8 @@ Done = tuple[list[Cell], list[Callable[[], "Done"]]]
 
 @dataclass
 class Matrix:
-    """Runs what is asked for, but for what the folder has. stop: set by whoever wants it to end."""
+    """Runs what is asked for, but for what the folder has, if it is not asked again. stop: set by whoever
+    wants it to end."""
 
     asked: Asked
     brokers: Brokers
@@ -71,6 +82,8 @@ class Matrix:
     stop: threading.Event = field(default_factory=threading.Event)
     _cut: list[int] = field(default_factory=list)
     """Cells with cuts, of each row that has begun."""
+    _unreached: int = 0
+    """Cells in a row that could not reach the brokers."""
 
     @property
     def size(self) -> int:
@@ -120,9 +133,8 @@ class Matrix:
         client, _, workload = row
         name = cell_name(client, workload.name, CONTROL)
         capture = evidence(self.folder.path, name, 0) / CAPTURE
-        if self.asked.cuts and not capture.exists():
-            self.folder.forget((name,))
-        control = self._cell(row, None, ())
+        again = bool(self.asked.cuts) and not capture.exists()
+        control = self._cell(row, None, (), again=again)
         if control is None:
             return [], []
         if control.verdict.word != "fine":
@@ -141,31 +153,41 @@ class Matrix:
         cell = self._cell(row, named, control)
         return [] if cell is None else [cell], []
 
-    def _cell(self, row: Row, named: Named | None, control: tuple[Trial, ...]) -> Cell | None:
+    def _cell(
+        self, row: Row, named: Named | None, control: tuple[Trial, ...], *, again: bool = False
+    ) -> Cell | None:
         """A cell that is over; None: it was to end before."""
         client, program, workload = row
         name, scenario = named or (CONTROL, None)
         about = {"client": client, "workload": workload.name, "scenario": name}
         text = "" if scenario is None else scenario.meta()["scenario"]
-        if known := self.folder.known(cell_name(**about), self.brokers.wanted, text):
+        command = self.asked.commands.get(client, "")
+        known = self.folder.known(cell_name(**about), self.brokers.wanted, text, command)
+        if known and not again and not self.asked.again:
             return known
+        if self._unreached >= TRIES:
+            return self._over(about, Verdict(word="not run", why=GONE), [])
         trials: list[Trial] = []
         try:
-            self.folder.keep(cell_name(**about), text)
+            begun = self.folder.begin(cell_name(**about), text)
             if scenario and not may_meet(scenario, {kind for one in control for kind in one.asked}):
                 return self._over(about, Verdict(word="not met", why=NOTHING), trials)
             for number in range(self.asked.trials):
                 seeded = scenario and scenario.model_copy(update={"seed": scenario.seed + number})
-                kept = evidence(self.folder.path, cell_name(**about), number)
-                place = Place(self.brokers.bootstrap(), kept, self.brokers.makes)
+                place = Place(self.brokers.bootstrap(), begun / str(number), self.brokers.makes)
                 trials.append(trial(program, workload, seeded, place, self.stop))
                 if len(trials) >= ENOUGH and not any(one.fired for one in trials) and scenario:
                     break
         except Stopped:
             return None
         except (OSError, LogError, HistoryError, BootError, UnavailableError) as problem:
+            # one with a number is of a file or a process of this machine
+            if not isinstance(problem, HistoryError) and getattr(problem, "errno", None) is None:
+                self._unreached += 1
             found = Verdict(word="not run", why=" ".join(str(problem).split()))
+            trials = []
         else:
+            self._unreached = 0
             if scenario:
                 fatal = scenario.about is not None and scenario.about.fatal
                 found = verdict(workload, control, trials, fatal=fatal)
@@ -181,6 +203,7 @@ class Matrix:
             broker=self.brokers.wanted,
             verdict=found,
             trials=tuple(trials),
+            command=self.asked.commands.get(about["client"], ""),
         )
         self.folder.add(cell)
         return cell

@@ -206,21 +206,25 @@ def clients_rerun(
     as_json: JsonLines = False,
 ) -> None:
     """Run a cell again, and what it is compared with; its earlier evidence is replaced."""
-    from barnabas.cli.clients.running import Wanted, forget, run
+    from barnabas.cli.clients.running import Wanted, run
     from barnabas.cli.clients.showing import find
+    from barnabas.experiments.clients.cell import CONTROL
     from barnabas.experiments.clients.folder import scenario_of
 
     known = find(cell, out)
     mine = [one for one in commands or () if one.partition("=")[0] == known.client]
+    if known.command and not mine:
+        raise Trouble(f"{known.client} is a program of yours: give --command {known.client}=LINE")
+    named = ((known.scenario, scenario_of(out, known.name)),)
     wanted = Wanted(
         clients=() if mine else (known.client,),
         commands=tuple(mine),
         workloads=(known.workload,),
-        scenarios=((known.scenario, scenario_of(out, known.name)),),
+        scenarios=() if known.scenario == CONTROL else named,
         broker=known.broker,
         trials=max(len(known.trials), 1),
+        again=True,
     )
-    forget(known, out)
     raise typer.Exit(run(wanted, out, jobs, as_json))
 
 

@@ -17,7 +17,7 @@ from barnabas.endings import interruptible
 from barnabas.experiments.clients.running import heard, raised_of
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 STAY: Final = 0.0
 """Seconds that a consumer stays when it has read all: here a fault comes to an exchange, not to a time."""
@@ -58,7 +58,7 @@ def do(wanted: Wanted) -> int:
     except (UnavailableClientError, OSError) as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except KeyboardInterrupt:
-        return COULD_NOT_RUN
+        return INTERRUPTED
     return FINE
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -17,13 +17,13 @@ from barnabas.endings import interruptible
 from barnabas.experiments.clients.brokers import APACHE, EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import CONTROL, Cell
 from barnabas.experiments.clients.folder import Folder, FolderError
-from barnabas.experiments.clients.matrix import Asked, Matrix
+from barnabas.experiments.clients.matrix import GONE, Asked, Matrix
 from barnabas.experiments.clients.table import counts, findings
 from barnabas.experiments.clients.wording import said
 from barnabas.experiments.explore.read_log import LogError, ends
 from barnabas.experiments.library import names
 from barnabas.proxy.faults import FAULTS
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 DEFAULT: Final = (
     "confluent-kafka@2.16.1",
@@ -72,6 +72,8 @@ class Wanted(NamedTuple):
     spark: str | None = None
     """A master's URL; "" is this machine; None: without Spark."""
     settings: Mapping[str, str] = MappingProxyType({})
+    again: bool = False
+    """Whether what is known is run again, and only what is named."""
 
 
 def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
@@ -80,6 +82,12 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
     _check_broker(wanted.broker)
     output = Output()
     folder = _folder(out)
+    others = {cell.broker for cell in folder.cells.values() if cell.trials} - {wanted.broker}
+    if others:
+        folder.close()
+        raise Trouble(
+            f"the cells in {out} are of {', '.join(sorted(others))}: choose another --out"
+        )
     found: list[Cell] = []
     try:
         with interruptible(), Brokers(wanted.broker) as brokers, counted(output) as progress:
@@ -99,13 +107,16 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
             except KeyboardInterrupt:
                 progress.stop()
                 output.note(f"interrupted: the same command goes on; what is over is in {out}")
-                return COULD_NOT_RUN
+                return INTERRUPTED
     finally:
         folder.close()
     if not as_json:
         print_table(found, output)
     _sum_up(found, out, output)
-    if all(cell.verdict.word == "not run" for cell in found if cell.scenario != CONTROL):
+    faulty = [cell for cell in found if cell.scenario != CONTROL] or found
+    if all(cell.verdict.word == "not run" for cell in faulty):
+        return COULD_NOT_RUN
+    if any(cell.verdict.why == GONE for cell in found):
         return COULD_NOT_RUN
     return FINDINGS if findings(found) else FINE
 
@@ -141,21 +152,15 @@ def _folder(out: Path) -> Folder:
         raise Trouble(f"can't write to {out}: {problem.strerror}; choose another --out") from None
 
 
-def forget(cell: Cell, out: Path) -> None:
-    """Take a cell out, and the one without faults that it is compared with. Raises Trouble."""
-    folder = _folder(out)
-    try:
-        folder.forget((cell.name, cell.model_copy(update={"scenario": CONTROL}).name))
-    finally:
-        folder.close()
-
-
 def _asked(wanted: Wanted) -> Asked:
     texts = wanted.clients or (() if wanted.commands else DEFAULT)
     clients = named_clients(texts, wanted.commands)
     chosen = named_workloads(wanted.workloads or WORK)
     usual = (name for name in names() if name not in UNUSUAL)
-    named = wanted.scenarios or tuple((name, Path(name)) for name in usual)
+    named = wanted.scenarios
+    if not wanted.again:
+        named = named or tuple((name, Path(name)) for name in usual)
+        _check_names([*(name for name, _ in clients), *(name for name, _ in named)])
     scenarios = [(name, read_scenario(file, FAULTS)) for name, file in named]
     for what, several in (
         ("--client", [name for name, _ in clients]),
@@ -165,7 +170,25 @@ def _asked(wanted: Wanted) -> Asked:
         for name, times in Counter(several).items():
             if times > 1:
                 raise Trouble(f"{what}: {name} is given twice")
-    return Asked(clients, chosen, scenarios, wanted.trials, wanted.cuts)
+    own = _own(wanted.commands)
+    return Asked(clients, chosen, scenarios, wanted.trials, wanted.cuts, own, wanted.again)
+
+
+def _own(commands: Sequence[str]) -> dict[str, str]:
+    """How the user's programs are started."""
+    return {name: line for name, _, line in (text.partition("=") for text in commands)}
+
+
+def _check_names(named: Iterable[str]) -> None:
+    """They are folders beside those of the table's own. Raises Trouble."""
+    for name in named:
+        if (
+            name in (CONTROL, "", ".", "..")
+            or name.isdigit()
+            or name.startswith("cut-")
+            or "/" in name
+        ):
+            raise Trouble(f"{name!r} is a name that the table keeps for itself: choose another")
 
 
 def _check_broker(text: str) -> None:

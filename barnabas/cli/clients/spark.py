@@ -52,6 +52,11 @@ class Shard(NamedTuple):
         """By which its cells name the client."""
         return self.client.partition("=")[0] if self.own else self.client
 
+    @property
+    def line(self) -> str:
+        """How a program of the user's is started; empty: it is none."""
+        return self.client.partition("=")[2] if self.own else ""
+
 
 def run_on_spark(
     master: str, settings: Mapping[str, str], shards: Sequence[Shard], folder: Folder
@@ -125,6 +130,7 @@ def run_shard(shard: Shard, place: Path) -> Iterator[Cell]:
         scenarios,
         shard.trials,
         shard.cuts,
+        {shard.name: shard.line} if shard.own else {},
     )
     with closing(Folder(place)) as folder, Brokers(shard.broker) as brokers:
         yield from Matrix(asked, brokers, folder, shard.jobs).run()
@@ -134,7 +140,7 @@ def _known(shard: Shard, folder: Folder) -> list[Cell]:
     """The cells of a shard if the folder has all of them."""
     wanted = [(CONTROL, ""), *shard.scenarios]
     found = [
-        folder.known(cell_name(shard.name, shard.workload, name), shard.broker, text)
+        folder.known(cell_name(shard.name, shard.workload, name), shard.broker, text, shard.line)
         for name, text in wanted
     ]
     whole = all(found) and not shard.cuts  # which exchanges are cut, only a run says

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients.folder import CELLS, Folder, FolderError, read
+from barnabas.experiments.clients.folder import (
+    CELLS,
+    RUNNING,
+    Folder,
+    FolderError,
+    evidence,
+    read,
+    scenario_of,
+)
 from tests.experiments.clients.made import cell
 
 
@@ -26,23 +34,51 @@ def test_one_under_another_scenario_or_before_other_brokers_is_not_known(tmp_pat
     folder = Folder(tmp_path)
     one, unrun = cell(), cell("two@2", word="not run")
     for each in (one, unrun):
-        folder.keep(each.name, "version: 1\n")
+        folder.begin(each.name, "version: 1\n")
         folder.add(each)
     assert folder.known(one.name, one.broker, "version: 1\n") == one
     assert folder.known(one.name, one.broker, "version: 1\nrules: []\n") is None
     assert folder.known(one.name, "embedded", "version: 1\n") is None
     assert folder.known(unrun.name, unrun.broker, "version: 1\n") is None
+    assert folder.known(one.name, one.broker, "version: 1\n", "python mine.py") is None
     assert folder.known("another", one.broker, "") is None
     folder.close()
 
 
-def test_what_is_forgotten_is_gone(tmp_path: Path) -> None:
+def test_an_earlier_one_is_kept_until_the_next_is_over(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
-    folder.add(cell())
-    folder.add(cell("two@2"))
-    folder.forget([cell().name, "another"])
+    for text in ("first", "second"):
+        (folder.begin(cell().name, text) / "0").mkdir()
+        if text == "first":
+            folder.add(cell())
+    assert scenario_of(tmp_path, cell().name).read_text() == "first"
+    folder.add(cell(word="lost"))
+    assert scenario_of(tmp_path, cell().name).read_text() == "second"
+    folder.add(cell(word="not run"))
+    folder.begin(cell().name, "third")
     folder.close()
-    assert list(read(tmp_path)) == [cell("two@2").name]
+    assert [one.verdict.word for one in read(tmp_path).values()] == ["lost"]
+    assert scenario_of(tmp_path, cell().name).read_text() == "second"
+    assert not (tmp_path / RUNNING).exists()
+
+
+@pytest.mark.parametrize("name", ["a/b/../../x", "../b/c", "a/b/.", "a/b/", "/a/b", "a/b"])
+def test_no_name_leads_out_of_the_folder(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FolderError, match="is no name of a cell"):
+        scenario_of(tmp_path, name)
+    with pytest.raises(FolderError, match="is no name of a cell"):
+        evidence(tmp_path, name, 0)
+
+
+def test_a_message_may_have_any_sign_and_what_is_not_utf_8_is_told(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.add(cell(why="a\u0085b\u2028c"))
+    folder.close()
+    assert read(tmp_path)[cell().name].verdict.why == "a\u0085b\u2028c"
+    for line in (b"\xff\n", cell(scenario="../../x").model_dump_json().encode() + b"\n"):
+        (tmp_path / CELLS).write_bytes(line)
+        with pytest.raises(FolderError, match=r":1: not written by .* delete that line"):
+            read(tmp_path)
 
 
 def test_a_line_whose_end_is_missing_is_not_counted(tmp_path: Path) -> None:

@@ -66,10 +66,34 @@ def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path
     assert words["read-process-write", "refused"] == "not run"
     before = tmp_path / "clients" / "cells" / "mine" / "produce" / "refused" / "0" / "run.pcapng"
     first = before.read_bytes()
+    assert clients("rerun", "mine/produce/refused") == (
+        2,
+        "mine is a program of yours: give --command mine=LINE",
+    )
+    code, said = clients("run", "--broker", "127.0.0.1:1")
+    assert code != 0
+    assert before.read_bytes() == first
     (tmp_path / "refused.yaml").unlink()  # the table has it
     code, said = clients("rerun", "mine/produce/refused", "--command", MINE)
     assert (code, before.read_bytes() != first) == (1, True)
     assert "fails" in said
+    code, said = clients("rerun", "mine/produce/none", "--command", MINE)
+    assert (code, "refused" in said) == (0, False)
+
+
+@pytest.mark.parametrize("line", ["/bin/true", "echo hello"])
+def test_a_program_that_does_nothing_is_not_fine(line: str) -> None:
+    code, said = clients("run", "--command", f"idle={line}", "--workload", "produce", *SCENARIO)
+    assert code == 3
+    assert "fine" not in said
+    _, said = clients("report", "--format", "json")
+    assert "ended without an answer" in said
+
+
+def test_cells_of_other_brokers_are_not_replaced() -> None:
+    clients("run", "--command", "idle=/bin/true", "--workload", "produce", *SCENARIO)
+    code, said = clients("run", "--command", "idle=/bin/true", "--broker", "apache:4.3.1")
+    assert (code, "choose another --out" in said) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +103,7 @@ def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path
         (("run", "--client", "sarama"), "unknown client 'sarama'"),
         (
             ("run", "--workload", "reading"),
-            "choose from produce, idempotent, burst, transact, read-process-write",
+            "choose from produce, idempotent, compressed, burst, transact, read-process-write",
         ),
         (("run", "--scenario", "lossy-netwrok"), "did you mean 'lossy-network'"),
         (("run", "--command", "a/b=c"), "expected NAME=LINE"),
@@ -91,6 +115,7 @@ def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path
         (("run", "--broker", "no where:1"), "no where"),
         (("show", "a/b/c"), "holds no table"),
         (("rerun", "a/b/c"), "holds no table"),
+        (("run", "--command", "..=x", *map(str, SCENARIO)), "keeps for itself"),
         (("report",), "holds no table"),
     ],
 )
@@ -114,13 +139,15 @@ def test_an_interrupted_run_leaves_no_process_and_goes_on(tmp_path: Path) -> Non
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     ) as process:
-        output = tmp_path / "clients" / "cells" / "sleeps" / "produce" / "none" / "0" / "output.txt"
+        output = (
+            tmp_path / "clients" / "running" / "sleeps" / "produce" / "none" / "0" / "output.txt"
+        )
         while not (output.exists() and output.read_text()):
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
         said = process.stderr.read()
-        assert process.wait(30) == 3
+        assert process.wait(30) == 130
     assert "interrupted: the same command goes on" in said
     assert "Traceback" not in said
     left = subprocess.run(["pgrep", "-f", str(tmp_path / "sleeps.py")], capture_output=True)
