@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from barnabas.experiments.clients.brokers import EMBEDDED, Brokers
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.folder import Folder
-from barnabas.experiments.clients.matrix import Asked, Matrix
+from barnabas.experiments.clients.matrix import GONE, Asked, Matrix
 from barnabas.experiments.clients.workloads import find
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -98,3 +99,31 @@ def test_connections_are_cut_at_each_api_of_a_run_without_faults(tmp_path: Path)
     assert {found[name].trials[0].fired for name in cuts} == {1}
     (tmp_path / "cells" / "librdkafka@here" / "produce" / "none" / "0" / "run.pcapng").unlink()
     assert set(cells(tmp_path, asked)) == set(found)
+
+
+class _Away(Brokers):
+    """They can't be reached."""
+
+    def bootstrap(self) -> str:
+        raise OSError("nobody is there")
+
+
+def test_brokers_that_are_gone_are_not_asked_for_each_cell(tmp_path: Path) -> None:
+    clients = [(f"{number}@here", lambda: Program(["none"])) for number in range(5)]
+    asked = Asked(clients, [find("produce")], [])
+    with closing(Folder(tmp_path)) as folder, _Away(EMBEDDED) as brokers:
+        found = list(Matrix(asked, brokers, folder, side_by_side=1).run())
+    whys = [cell.verdict.why for cell in found]
+    assert (whys.count("nobody is there"), whys.count(GONE)) == (3, 2)
+
+
+@pytest.mark.slow("runs a client several times")
+@pytest.mark.timeout(120)
+def test_one_of_another_command_and_one_that_is_asked_again_are_run_again(tmp_path: Path) -> None:
+    here = ("mine", lambda: program(Path(sys.executable), "confluent"))
+    asked = Asked([here], [find("produce")], [], trials=1, commands={"mine": "python a.py"})
+    first = cells(tmp_path, asked)
+    assert cells(tmp_path, asked) == first
+    again = cells(tmp_path, asked._replace(again=True))
+    changed = cells(tmp_path, asked._replace(commands={"mine": "python b.py"}))
+    assert first != again != changed
