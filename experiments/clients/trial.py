@@ -102,8 +102,8 @@ def trial(
     place: Place,
     stop: threading.Event,
 ) -> Trial:
-    """Run it. Its history, output and capture are in the place's folder. Raises OSError, LogError,
-    HistoryError, Stopped."""
+    """Run it. Its history, output and capture are in the place's folder. A history that can't be read
+    is the client's fault. Raises OSError, LogError, Stopped."""
     folder = place.folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -149,7 +149,10 @@ def attempt(
     named, output = workload.runs or workload.name, place.folder / "output.txt"
     ended = run(program, named, asked, limit, output, stop, began)
     (place.folder / "history.jsonl").write_bytes(prepared + ended.history)
-    told = history.parse(prepared + ended.history)
+    try:
+        told = history.parse(prepared + ended.history)
+    except history.HistoryError as problem:
+        ended, told = ended._replace(raised=str(problem)), history.parse(prepared)
     log = read_log(place.bootstrap, told.topics, {}, id_of("value"), own=place.settings)
     return Attempt(ended, told, check(told, log), unfinished(workload, topic, told, log))
 

@@ -155,12 +155,11 @@ class History:
     @cached_property
     def sent(self) -> dict[tuple[str, str], tuple[Sent, ...]]:
         """(topic, id) -> every time that it was sent, in the order of the first."""
-        found: dict[tuple[str, str], tuple[Sent, ...]] = {}
+        found: dict[tuple[str, str], list[Sent]] = {}
         for event in self.events:
             if isinstance(event, Sent):
-                key = event.topic, event.id
-                found[key] = (*found.get(key, ()), event)
-        return found
+                found.setdefault((event.topic, event.id), []).append(event)
+        return {key: tuple(sends) for key, sends in found.items()}
 
     @cached_property
     def outcomes(self) -> dict[str, str]:
@@ -224,6 +223,7 @@ def parse(text: bytes, name: str = "history") -> History:
     'a'
     """
     events: list[Event] = []
+    numbers: list[int] = []
     for number, line in enumerate(text.split(b"\n")[:-1], start=1):
         if not line.strip():
             continue
@@ -231,11 +231,12 @@ def parse(text: bytes, name: str = "history") -> History:
             events.append(_EVENT.validate_json(line))
         except ValidationError as problem:
             raise HistoryError(f"{name}:{number}: {_reason(problem)}") from None
+        numbers.append(number)
     history = History(events)
-    for event in events:
+    for number, event in zip(numbers, events, strict=True):
         if isinstance(event, Acknowledged | Failed) and (event.topic, event.id) not in history.sent:
             raise HistoryError(
-                f"{name}: {event.id!r} is {event.event}, but no earlier line says that it was sent"
+                f"{name}:{number}: {event.id!r} is {event.event}, but no earlier line says that it was sent"
             )
     return history
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from barnabas.experiments.clients import trial
 from barnabas.experiments.clients.trial import Place, prepare
 from barnabas.experiments.clients.workloads import find
+from barnabas.peers.clients.client import Program
+from barnabas.peers.embedded import EmbeddedCluster
 
 
 @pytest.mark.parametrize("makes", [True, False])
@@ -19,3 +23,22 @@ def test_brokers_that_are_gone_are_told_with_a_reason(
     gone = Place("127.0.0.1:1", tmp_path, makes)
     with pytest.raises(OSError, match=r"^127\.0\.0\.1:1 has not made t: \S+"):
         prepare(gone, "t", find("produce"))
+
+
+ACKNOWLEDGES = """
+import json
+input()
+print(json.dumps({"event": "acknowledged", "id": "a", "topic": "t"}))
+print(json.dumps({"number": 1, "raised": None}))
+"""
+
+
+def test_a_history_that_can_t_be_read_is_the_client_s_fault(tmp_path: Path) -> None:
+    own = Program([sys.executable, "-c", ACKNOWLEDGES])
+    with EmbeddedCluster(1) as cluster:
+        place = Place(cluster.bootstrap, tmp_path / "0", makes=False)
+        found = trial.trial(own, find("produce"), None, place, threading.Event())
+    assert (
+        found.raised == "history:1: 'a' is acknowledged, but no earlier line says that it was sent"
+    )
+    assert (found.code, found.findings) == (0, ())

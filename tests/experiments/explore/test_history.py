@@ -71,11 +71,11 @@ def test_who_writes_none_has_none(tmp_path: Path) -> None:
         ),
         (
             '{"event":"acknowledged","id":"a","topic":"t"}\n',
-            "'a' is acknowledged, but no earlier line",
+            "h:1: 'a' is acknowledged, but no earlier line",
         ),
         (
             SENT.decode() + '{"event":"failed","id":"a","topic":"u"}\n',
-            "'a' is failed, but no earlier line",
+            "h:2: 'a' is failed, but no earlier line",
         ),
     ],
 )
@@ -88,6 +88,10 @@ def test_what_is_not_utf8_is_said_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "h").write_bytes(SENT + b"\xff\n")
     with pytest.raises(HistoryError, match="h:2: Invalid JSON"):
         read(tmp_path / "h")
+
+
+def test_a_record_may_be_sent_very_often() -> None:
+    assert len(parse(SENT * 100_000).sent["t", "a"]) == 100_000
 
 
 @given(st.integers(0, len(SENT) - 1))
