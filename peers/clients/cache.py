@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import os
+import signal
 import subprocess
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +18,22 @@ from barnabas.peers.apache.artifacts import cache
 from barnabas.peers.clients.errors import UnavailableClientError
 
 _LINES: Final = 3
+
+_LOOK: Final = 0.1
+"""Seconds between two looks whether it is to end."""
+
+_stop: ContextVar[threading.Event] = ContextVar("_stop")
+
+
+@contextlib.contextmanager
+def ended_by(stop: threading.Event) -> Iterator[None]:
+    """Within it, what waits here in this thread raises UnavailableClientError once this is set: a signal
+    reaches the main thread only."""
+    before = _stop.set(stop)
+    try:
+        yield
+    finally:
+        _stop.reset(before)
 
 
 @contextlib.contextmanager
@@ -23,7 +44,9 @@ def folder(name: str) -> Iterator[Path]:
     try:
         place.mkdir(parents=True, exist_ok=True)
         with (place.parent / f"{place.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            while not _locked(lock.fileno()):
+                _go_on(f"{place} is used by another process")
+                time.sleep(_LOOK)
             yield place
     except OSError as problem:
         raise UnavailableClientError(f"{place} can't be used: {problem}") from None
@@ -39,19 +62,57 @@ def run(
 ) -> str:
     """Run a command to its end; returns what it printed. Raises UnavailableClientError, with what it said
     last, if it fails."""
+    until = time.monotonic() + seconds
     try:
-        done = subprocess.run(  # noqa: S603 (pip, go, npm, cargo)
-            line,
-            cwd=within,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=seconds,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as problem:
+        with _group(line, within, environment) as process:
+            while True:
+                try:
+                    out, problems = process.communicate(timeout=_LOOK)
+                    break
+                except subprocess.TimeoutExpired:
+                    _go_on(what)
+                    if time.monotonic() > until:
+                        why = f"{what}: it had not ended after {seconds:g} s"
+                        raise UnavailableClientError(why) from None
+    except OSError as problem:
         raise UnavailableClientError(f"{what}: {problem}") from None
-    if done.returncode:
-        said = " | ".join((done.stderr or done.stdout).strip().splitlines()[-_LINES:])
+    if process.returncode:
+        said = " | ".join((problems or out).strip().splitlines()[-_LINES:])
         raise UnavailableClientError(f"{what}: {said}")
-    return done.stdout
+    return out
+
+
+@contextlib.contextmanager
+def _group(
+    line: Sequence[str], within: Path | None, environment: Mapping[str, str] | None
+) -> Iterator[subprocess.Popen[str]]:
+    """A command (pip, go, npm, cargo) that ends with all that it started."""
+    with subprocess.Popen(  # noqa: S603
+        line,
+        cwd=within,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _go_on(what: str) -> None:
+    stop = _stop.get(None)
+    if stop is not None and stop.is_set():
+        raise UnavailableClientError(f"{what}: interrupted")
