@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -21,16 +22,17 @@ func (notOfferedError) Error() string { return "this library does not offer it" 
 
 // What a workload is to do, and who is told.
 type work struct {
-	bootstrap, topic, group string
-	output                  string // the topic to which read-process-write copies
-	partitions              int    // of both topics
-	ids                     []string
-	codecs                  []string // compressions that the brokers know, as compression.type has them
-	broker                  string   // the brokers' version, where clients have to be told; else empty
-	patience, pause         time.Duration
-	leaves                  time.Time
-	speaking                sync.Mutex
-	answers                 *os.File
+	bootstrap       []string // addresses
+	topic, group    string
+	output          string // the topic to which read-process-write copies
+	partitions      int    // of both topics
+	ids             []string
+	codecs          []string // compressions that the brokers know, as compression.type has them
+	broker          string   // the brokers' version, where clients have to be told; else empty
+	patience, pause time.Duration
+	leaves          time.Time
+	speaking        sync.Mutex
+	answers         *os.File
 }
 
 const (
@@ -43,7 +45,7 @@ type event map[string]any
 
 func newWork(one asked, answers *os.File) *work {
 	seconds := func(number float64) time.Duration { return time.Duration(number * float64(time.Second)) }
-	found := &work{bootstrap: one.Bootstrap, topic: one.Topic, group: one.Topic + "-group", output: one.Topic + "-out",
+	found := &work{bootstrap: strings.Split(one.Bootstrap, ","), topic: one.Topic, group: one.Topic + "-group", output: one.Topic + "-out",
 		partitions: one.Work.Partitions, codecs: one.Work.Codecs, broker: one.Work.Broker, answers: answers,
 		patience: seconds(one.Work.Patience), pause: seconds(one.Work.Pause), leaves: time.Now().Add(seconds(one.Work.Stay))}
 	for number := 0; number < one.Work.Records; number++ {

@@ -21,7 +21,7 @@ class Work {
   closing = 10 // s for a client that has failed
 
   constructor({ bootstrap, topic, work }, out) {
-    this.bootstrap = bootstrap
+    this.bootstrap = bootstrap.split(',')
     this.topic = topic
     this.group = `${topic}-group`
     this.output = `${topic}-out` // the topic to which read-process-write copies

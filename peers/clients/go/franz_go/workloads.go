@@ -24,7 +24,7 @@ func (w *work) options(own ...kgo.Opt) []kgo.Opt {
 	if w.broker != "" {
 		own = append(own, kgo.MaxVersions(kversion.FromString(w.broker)))
 	}
-	return append([]kgo.Opt{kgo.SeedBrokers(w.bootstrap)}, own...)
+	return append([]kgo.Opt{kgo.SeedBrokers(w.bootstrap...)}, own...)
 }
 
 func (w *work) client(own ...kgo.Opt) (*kgo.Client, error) {

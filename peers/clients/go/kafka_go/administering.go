@@ -13,7 +13,7 @@ func administer(w *work) error {
 	// else it answers for 6 s what it was told before
 	shared := &kafka.Transport{ClientID: "admin", MetadataTTL: 100 * time.Millisecond}
 	defer shared.CloseIdleConnections()
-	client := &kafka.Client{Addr: kafka.TCP(w.bootstrap), Transport: shared}
+	client := &kafka.Client{Addr: kafka.TCP(w.bootstrap...), Transport: shared}
 	ctx, cancel := context.WithTimeout(context.Background(), w.patience)
 	defer cancel()
 	return w.administer(administrator{

@@ -21,7 +21,7 @@ func sendCompressed(w *work) error {
 }
 
 func (w *work) sendWith(codec kafka.Compression, ids []string) error {
-	writer := &kafka.Writer{Addr: kafka.TCP(w.bootstrap), Topic: w.topic, Balancer: &kafka.Hash{}, RequiredAcks: kafka.RequireAll,
+	writer := &kafka.Writer{Addr: kafka.TCP(w.bootstrap...), Topic: w.topic, Balancer: &kafka.Hash{}, RequiredAcks: kafka.RequireAll,
 		BatchTimeout: max(w.pause, time.Millisecond), Compression: codec, Transport: &kafka.Transport{ClientID: "producer"}}
 	defer func() { _ = writer.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), w.patience)

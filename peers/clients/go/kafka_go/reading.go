@@ -9,7 +9,7 @@ import (
 )
 
 func (w *work) dialed(own kafka.ReaderConfig) *kafka.Reader {
-	own.Brokers, own.Topic, own.MaxWait = []string{w.bootstrap}, w.topic, 100*time.Millisecond
+	own.Brokers, own.Topic, own.MaxWait = w.bootstrap, w.topic, 100*time.Millisecond
 	own.Dialer = &kafka.Dialer{ClientID: "reader", Timeout: 10 * time.Second}
 	return kafka.NewReader(own)
 }

@@ -4,7 +4,7 @@ package main
 import "github.com/IBM/sarama"
 
 func administer(w *work) error {
-	a, err := sarama.NewClusterAdmin([]string{w.bootstrap}, settings(w, "admin"))
+	a, err := sarama.NewClusterAdmin(w.bootstrap, settings(w, "admin"))
 	if err != nil {
 		return err
 	}

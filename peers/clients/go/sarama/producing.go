@@ -54,7 +54,7 @@ func sendCompressed(w *work) error {
 }
 
 func (w *work) sendWith(c *sarama.Config, ids []string) error {
-	producer, err := sarama.NewAsyncProducer([]string{w.bootstrap}, c)
+	producer, err := sarama.NewAsyncProducer(w.bootstrap, c)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (w *work) sendWith(c *sarama.Config, ids []string) error {
 func (w *work) transactional() (sarama.AsyncProducer, error) {
 	c := once(settings(w, "producer"))
 	c.Producer.Transaction.ID = w.group
-	return sarama.NewAsyncProducer([]string{w.bootstrap}, c)
+	return sarama.NewAsyncProducer(w.bootstrap, c)
 }
 
 func transactAll(w *work) error {

@@ -11,7 +11,7 @@ import (
 // Partitions that it chose itself.
 func readPartitions(w *work) error {
 	r := w.reader("reader", event{})
-	consumer, err := sarama.NewConsumer([]string{w.bootstrap}, settings(w, r.name))
+	consumer, err := sarama.NewConsumer(w.bootstrap, settings(w, r.name))
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ type claimed func(sarama.ConsumerGroupSession, sarama.ConsumerGroupClaim) error
 
 // Is a member of the work's group until nothing is missing, or one fails.
 func (r *reader) join(c *sarama.Config, missing *missing, do claimed) error {
-	group, err := sarama.NewConsumerGroup([]string{r.w.bootstrap}, r.w.group, c)
+	group, err := sarama.NewConsumerGroup(r.w.bootstrap, r.w.group, c)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@
 const { CompressionTypes, Kafka } = require('kafkajs')
 const { GaveUpError } = require('../work.cjs')
 
-const client = (work, clientId) => new Kafka({ brokers: [work.bootstrap], clientId })
+const client = (work, clientId) => new Kafka({ brokers: work.bootstrap, clientId })
 
 // Send a record: those that are to keep their order are waited for one by one; `sender` is a producer or a transaction.
 async function send(work, sender, id, transaction, topic = work.topic, compression = CompressionTypes.None) {

@@ -6,7 +6,7 @@ const { NotOfferedError } = require('../work.cjs')
 
 // Make topics, change them, and delete them, each seen before the next step.
 async function admin(work) {
-  const one = new Admin({ bootstrapBrokers: [work.bootstrap], clientId: 'admin' })
+  const one = new Admin({ bootstrapBrokers: work.bootstrap, clientId: 'admin' })
   if (!one.createPartitions || !one.incrementalAlterConfigs) throw new NotOfferedError()
   await work.using(
     async () => {

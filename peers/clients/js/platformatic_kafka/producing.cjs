@@ -13,7 +13,7 @@ async function send(work, sender, id, transaction, topic = work.topic) {
 
 // Use a producer, and close it in the end.
 function producing(work, own, use) {
-  const about = { bootstrapBrokers: [work.bootstrap], clientId: 'producer', serializers: stringSerializers }
+  const about = { bootstrapBrokers: work.bootstrap, clientId: 'producer', serializers: stringSerializers }
   const producer = new Producer({ ...about, ...own })
   return work.using(
     () => use(producer),

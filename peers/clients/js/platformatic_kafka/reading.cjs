@@ -55,7 +55,7 @@ const ends = found =>
 // Have records given to `each`, some at a time, with the consumer; it says false if they are to be read again from what is committed.
 // Throws what ends its stream.
 async function member(work, missing, reader, own, each) {
-  const about = { bootstrapBrokers: [work.bootstrap], clientId: reader.name, groupId: work.group }
+  const about = { bootstrapBrokers: work.bootstrap, clientId: reader.name, groupId: work.group }
   const consumer = new library.Consumer({ ...about, ...own })
   const failed = []
   consumer.on('consumer:group:join', () => {
