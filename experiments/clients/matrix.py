@@ -15,13 +15,13 @@ from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell, cell_name
 from barnabas.experiments.clients.cutting import cut_scenarios
 from barnabas.experiments.clients.folder import Folder, evidence
 from barnabas.experiments.clients.meeting import may_meet
-from barnabas.experiments.clients.running import Stopped
+from barnabas.experiments.clients.started import Stopped
 from barnabas.experiments.clients.trial import CAPTURE, Place, Trial, trial
 from barnabas.experiments.clients.verdict import Verdict, healthy, verdict
 from barnabas.experiments.clients.workloads import Workload
-from barnabas.experiments.explore.history import HistoryError
 from barnabas.experiments.explore.read_log import LogError
 from barnabas.peers.apache.errors import BootError, UnavailableError
+from barnabas.peers.clients.cache import ended_by
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.proxy.scenario.file import Scenario
@@ -118,8 +118,11 @@ class Matrix:
             else:
                 able.append(workload)
         try:
-            program = get() if able else None
+            with ended_by(self.stop):
+                program = get() if able else None
         except UnavailableClientError as problem:
+            if self.stop.is_set():
+                return [], []
             return cells + [
                 cell for each in able for cell in self._not_run(client, each, str(problem))
             ], []
@@ -180,9 +183,9 @@ class Matrix:
                     break
         except Stopped:
             return None
-        except (OSError, LogError, HistoryError, BootError, UnavailableError) as problem:
+        except (OSError, LogError, BootError, UnavailableError) as problem:
             # one with a number is of a file or a process of this machine
-            if not isinstance(problem, HistoryError) and getattr(problem, "errno", None) is None:
+            if getattr(problem, "errno", None) is None:
                 self._unreached += 1
             found = Verdict(word="not run", why=" ".join(str(problem).split()))
             trials = []

@@ -19,14 +19,14 @@ from pathlib import Path
 
 
 class Guard:
-    """The process, as the one that it watches sees it; it also removes `directory` at its end."""
+    """The process, as the one that it watches sees it; it removes `directory`, if any, at its end."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path | None = None) -> None:
         reading, writing = os.pipe()
         self._pipe = os.fdopen(writing, "wb", buffering=0)
         try:
             self._process = subprocess.Popen(  # noqa: S603 (this very file)
-                [sys.executable, "-I", "-S", __file__, str(directory)],
+                [sys.executable, "-I", "-S", __file__, *([str(directory)] if directory else [])],
                 stdin=reading,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -55,7 +55,7 @@ class Guard:
             self._pipe.write(line.encode())
 
 
-def watch(directory: str) -> None:
+def watch(directory: str | None) -> None:
     """What the guard does: read until the end, then kill and remove."""
     groups: set[int] = set()
     for line in sys.stdin:
@@ -64,6 +64,8 @@ def watch(directory: str) -> None:
     for group in groups:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
+    if directory is None:
+        return
     for _ in range(100):  # what was killed may still finish a write
         shutil.rmtree(directory, ignore_errors=True)
         if not Path(directory).exists():
@@ -72,4 +74,4 @@ def watch(directory: str) -> None:
 
 
 if __name__ == "__main__":
-    watch(sys.argv[1])
+    watch(sys.argv[1] if sys.argv[1:] else None)

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import subprocess
+import socket
 import sys
-import tempfile
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
+from barnabas.addresses import parse_servers
 from barnabas.cli.clients.naming import named_clients, named_workloads
 from barnabas.endings import interruptible
 from barnabas.experiments.clients.running import heard, raised_of
+from barnabas.experiments.clients.started import PrintedTooMuchError, Started
+from barnabas.experiments.clients.trial import LIMIT
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 STAY: Final = 0.0
 """Seconds that a consumer stays when it has read all: here a fault comes to an exchange, not to a time."""
+
+CONNECT: Final = 5.0
+"""Seconds in which a broker takes a connection."""
 
 
 class Wanted(NamedTuple):
@@ -42,16 +46,17 @@ def do(wanted: Wanted) -> int:
         raise Trouble("who is to do it? give one --client NAME@VERSION, or one --command NAME=LINE")
     given = (wanted.client,) if wanted.client else (), (wanted.command,) if wanted.command else ()
     [(_, prepare)] = named_clients(*given)
-    asked = {"bootstrap": wanted.bootstrap, "topic": wanted.topic}
+    asked = {"bootstrap": wanted.bootstrap.replace(" ", ""), "topic": wanted.topic}
+    _check(wanted.bootstrap)
     try:
-        program = prepare()
         with interruptible(), _opened(wanted.history) as out:
+            program = prepare()
             for workload in workloads:
                 told = {
                     "run": workload.runs or workload.name,
                     "work": workload.work(records=wanted.records, stay=STAY),
                 }
-                raised = _one(program, {"number": 1, **asked, **told}, out)
+                raised = _one(program, {"number": 1, **asked, **told}, LIMIT + wanted.records, out)
                 if raised:
                     print(f"{workload.name}: {raised}", file=sys.stderr)
                     return FINDINGS
@@ -68,26 +73,35 @@ def _opened(history: Path | None) -> contextlib.AbstractContextManager[TextIO]:
     return history.open("a", encoding="utf-8", buffering=1)
 
 
-def _one(program: Program, asked: dict[str, Any], out: TextIO) -> str:
-    """What left the client; empty: nothing did. The program is in this process' group, and ends with it."""
+def _one(program: Program, asked: dict[str, Any], limit: float, out: TextIO) -> str:
+    """What left the client, or how its program ended; empty: all was well."""
     raised = "its program ended without an answer"
-    with tempfile.TemporaryFile("w+") as told:
-        told.write(json.dumps(asked) + "\n")
-        told.seek(0)
-        with subprocess.Popen(  # noqa: S603 - a program of ours, or the user's
-            program.line,
-            stdin=told,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **program.environment},
-        ) as process:
-            try:
-                for line in process.stdout or ():
-                    said = heard(line)
-                    if "event" in said:
-                        out.write(line)
-                    elif "raised" in said:
-                        raised = raised_of(said)
-            finally:
-                process.kill()
-    return raised
+    try:
+        with Started(program, asked) as process:
+            for line in process.lines(limit, threading.Event()):
+                said = heard(line)
+                if "event" in said:
+                    out.write(line.decode("utf-8", "replace"))
+                    out.flush()
+                elif "raised" in said:
+                    raised = raised_of(said)
+            code = process.code
+    except PrintedTooMuchError as problem:
+        return f"its program {problem}"
+    if code is None:
+        return f"its program had not ended after {limit:g} s"
+    return raised or (f"its program ended with exit code {code}" if code else "")
+
+
+def _check(bootstrap: str) -> None:
+    """That somebody listens; nothing is asked, which would count where this is run under faults. Raises
+    Trouble."""
+    problem: OSError | None = None
+    for address in parse_servers(bootstrap):
+        try:
+            socket.create_connection(address, CONNECT).close()
+        except OSError as found:
+            problem = found
+        else:
+            return
+    raise Trouble(f"--bootstrap: {bootstrap} can't be reached: {problem}", COULD_NOT_RUN)

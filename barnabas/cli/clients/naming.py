@@ -41,7 +41,10 @@ def named_workloads(names: Sequence[str]) -> list[Workload]:
 
 def _command(text: str) -> Named:
     name, _, line = text.partition("=")
-    words = shlex.split(line)
+    try:
+        words = shlex.split(line)
+    except ValueError as problem:
+        raise Trouble(f"--command: {text!r} is no command line: {problem}") from None
     if not words or not re.fullmatch(r"[\w.@-]+", name):
         raise Trouble(f"--command: expected NAME=LINE, unlike {text!r}")
     return name, lambda: Program(words)

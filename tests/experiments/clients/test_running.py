@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from barnabas.experiments.clients.running import UNANSWERED, Ended, Stopped, run
+from barnabas.experiments.clients.running import UNANSWERED, Ended, heard, run
+from barnabas.experiments.clients.started import MIB, Stopped
 from barnabas.experiments.clients.verdict import GAVE_UP, NOT_OFFERED
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.python import program
+from tests.peers.apache.test_guard import gone
+from tests.places import ROOT
 
 ASKED = {"bootstrap": "h:1", "topic": "t", "work": {"records": 3}}
 TELLS = """
@@ -84,3 +88,79 @@ def test_what_a_program_of_ours_raises_is_told_as_the_judge_knows_it(
     asked = {"bootstrap": "127.0.0.1:1", "topic": "t", "work": work}
     found = run(ours, workload, asked, 20, tmp_path / "output.txt", threading.Event())
     assert found.raised.startswith(told)
+
+
+ENDLESS = "while True: sys.{}.buffer.write(b'x' * 100 + b'\\n')"
+
+
+@pytest.mark.parametrize(
+    ("code", "raised"),
+    [
+        (ENDLESS.format("stdout"), "printed more than 32 MiB"),
+        (ENDLESS.format("stderr"), "printed more than 32 MiB"),
+        ("print('x' * (3 << 20))", "printed a line of more than 1 MiB"),
+        (
+            'print(json.dumps({"event": "sent", "id": "x" * 5000, "topic": "t"}))',
+            "told an event of more than 4096 bytes",
+        ),
+    ],
+)
+def test_one_that_prints_without_end_is_ended(tmp_path: Path, code: str, raised: str) -> None:
+    found = ran(tmp_path, code)
+    assert (found.raised, found.code, found.history) == (raised, 0, b"")
+    assert (tmp_path / "output.txt").stat().st_size < 17 * MIB
+
+
+def test_what_it_prints_beside_is_kept_up_to_a_size_and_so_it_says(tmp_path: Path) -> None:
+    found = ran(tmp_path, "sys.stderr.write('x' * (20 << 20))")
+    assert (found.raised, found.code, found.history) == ("", 0, SENT)
+    assert (tmp_path / "output.txt").read_bytes()[16 * MIB :] == b"\n(more than 16 MiB: not kept)\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"[" * 100_000 + b"]" * 100_000, b'{"event":' * 100_000, b'{"event": "\xff"}', b"9" * 5000],
+)
+def test_what_can_t_be_read_is_none_of_its_lines(line: bytes) -> None:
+    assert heard(line) == {}
+
+
+LEAVES = """
+import subprocess
+child = subprocess.Popen(["sleep", "600"], start_new_session={})
+print(child.pid, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_one_that_has_ended_is_not_waited_for_and_what_it_started_ends(
+    session: bool, tmp_path: Path
+) -> None:
+    found = ran(tmp_path, LEAVES.format(session) + RAISES)
+    assert (found.raised, found.code, found.seconds < 10) == ("a.B: no", 0, True)
+    assert gone(int((tmp_path / "output.txt").read_text()))
+
+
+RUNS = """
+import sys, threading
+from pathlib import Path
+from barnabas.experiments.clients.running import run
+from barnabas.peers.clients.client import Program
+here = Path(sys.argv[1])
+program = Program([sys.executable, "-c", sys.argv[2], str(here / "pid")])
+run(program, "produce", {}, 600, here / "output.txt", threading.Event())
+"""
+KILLS = """
+import os, signal, sys, time
+from pathlib import Path
+sys.stdin.read()
+Path(sys.argv[1]).write_text(str(os.getpid()))
+os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(600)
+"""
+
+
+def test_it_does_not_outlive_us_if_we_are_killed(tmp_path: Path) -> None:
+    us = [sys.executable, "-c", RUNS, str(tmp_path), KILLS]
+    subprocess.run(us, timeout=60, check=False, cwd=ROOT)
+    assert gone(int((tmp_path / "pid").read_text()))

@@ -80,6 +80,19 @@ def test_a_history_that_goes_nowhere_is_printed(bootstrap: str) -> None:
         (("produce",), 2, "give one --client NAME@VERSION"),
         (("--client", "none@1", "produce"), 2, "unknown client 'none@1'"),
         (("--command", "gone=/nowhere/at-all", "produce"), 3, "No such file"),
+        (("--command", "odd=x='a", "produce"), 2, "is no command line: No closing quotation"),
+        (("--command", r"odd=printf '\377\n'", "produce"), 1, "ended without an answer"),
+        (
+            ("--command", """odd=sh -c 'echo {\\"raised\\":null}; exit 5'""", "produce"),
+            1,
+            "produce: its program ended with exit code 5",
+        ),
+        (("--command", "odd=sh -c 'sleep 600 & exit 5'", "produce"), 1, "without an answer"),
+        (
+            ("-b", "127.0.0.1:1", "--command", "odd=true", "produce"),
+            3,
+            "127.0.0.1:1 can't be reached",
+        ),
         (("--command", "ends=true", "produce"), 1, "produce: its program ended without an answer"),
         (("--command", "odd=echo 1", "produce"), 1, "produce: its program ended without an answer"),
         (
