@@ -183,6 +183,8 @@ def prepare(place: Place, topic: str, workload: Workload) -> bytes:
             _from_the_beginning(admin, f"{topic}-group")
     except (KafkaException, TimeoutError) as problem:
         why = str(problem) or f"no answer within {SOON:g} s"
+        if place.makes and isinstance(problem, TimeoutError):
+            why += "; in place of `barnabas peers start embedded`, use --broker embedded"
         raise OSError(f"{place.bootstrap} has not made {topic}: {why}") from None
     events: list[history.Event] = []
     if workload.written:

@@ -42,3 +42,11 @@ def test_a_history_that_can_t_be_read_is_the_client_s_fault(tmp_path: Path) -> N
         found.raised == "history:1: 'a' is acknowledged, but no earlier line says that it was sent"
     )
     assert (found.code, found.findings) == (0, ())
+
+
+def test_brokers_that_make_no_topics_are_told_with_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(trial, "SOON", 1.0)
+    with EmbeddedCluster(1) as cluster, pytest.raises(OSError, match=r"use --broker embedded$"):
+        prepare(Place(cluster.bootstrap, tmp_path), "t", find("produce"))
