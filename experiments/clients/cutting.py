@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+from itertools import zip_longest
 from pathlib import Path
 
 from barnabas.captures.capture import open_capture
 from barnabas.experiments.explore.cuts import CUTS, cuts, scenario_text, slug
-from barnabas.experiments.explore.plan import plan
-from barnabas.experiments.explore.recording import seen, steps
+from barnabas.experiments.explore.plan import Planned, plan
+from barnabas.experiments.explore.recording import Step, seen, steps
 from barnabas.proxy.scenario.file import Scenario, loads
 
 
 def cut_scenarios(capture: Path, limit: int) -> list[tuple[str, Scenario]]:
     """At most so many, with their names: `cut-Produce-1-after-the-broker-has-it` is about a client's first
-    Produce. All APIs get their turn, with the first, the last and the middle exchange of each before others.
-    Raises OSError."""
-    found = steps(map(seen, open_capture(capture).exchanges()), "")
-    chosen = plan(found.steps, cuts(CUTS, "cuts"), per_api=limit, limit=limit)
+    Produce. All APIs get their turn: the first exchange of each at one moment, then at the others, then the
+    last and the middle ones. Raises OSError."""
+    found = steps(map(seen, open_capture(capture).exchanges()), "").steps
+    chosen = plan(found, cuts(CUTS, "cuts"), per_api=limit, limit=limit * len(found))
     return [
         (
             f"cut-{step.api}-{step.request + 1}-{slug(cut.name)}",
             loads(scenario_text(step, cut)),
         )
-        for step, cut in chosen.runs
+        for step, cut in in_turn(chosen.runs)[:limit]
     ]
+
+
+def in_turn(runs: Iterable[Planned]) -> list[Planned]:
+    """The first exchange of each API once, each at another moment than that of the API before; the same
+    exchanges at their other moments; then the next exchange of each API."""
+    groups: dict[Step, list[Planned]] = {}
+    for one in runs:
+        groups.setdefault(one.step, []).append(one)
+    apis = list(dict.fromkeys((step.client, step.api) for step in groups))
+    before: Counter[tuple[str, str]] = Counter()
+    rows: dict[int, list[list[Planned]]] = {}
+    for step, group in groups.items():
+        api = step.client, step.api
+        first = apis.index(api) % len(group)
+        rows.setdefault(before[api], []).append(group[first:] + group[:first])
+        before[api] += 1
+    turns = (turn for row in rows.values() for turn in zip_longest(*row))
+    return [one for turn in turns for one in turn if one is not None]
