@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from statistics import median
 from typing import Final, Literal, NamedTuple, get_args
@@ -30,6 +31,9 @@ Word = Literal[
 
 SLOW: Final = 5.0
 """Seconds beyond the fault's own length and a run without faults, from which on a client is slow."""
+
+NEAR: Final = 1.0
+"""Seconds by which what a client was slower and its own timeout may differ for that to be why."""
 
 GAVE_UP: Final = "GaveUpError: "
 """How what programs raise begins that waited in vain (`peers/clients/programs/work.py`)."""
@@ -70,9 +74,9 @@ class Seen(NamedTuple):
 
 class Verdict(Settings):
     """word: the worst of the trials'. times: how many of them it was the word of, `of` so many that the
-    scenario met, or in which the client did wrong without it. why: of the first of these. slower_ms: the
-    median beyond a run without faults. promised: False where what was seen is something that the client
-    never promised. busy: times say little, since the machine had more to do than it could."""
+    scenario met, or in which the client did wrong without it. why: of the first of these. slower_ms: beyond
+    the fault and a run without faults, of the same one. promised: False where what was seen is something that
+    the client never promised. busy: times say little, since the machine had more to do than it could."""
 
     word: Word
     times: int = 0
@@ -95,17 +99,16 @@ def verdict(
     seen = [(one, each) for one, each in seen if one.fired or each.word not in ("fine", "slow")]
     if not seen:
         return Verdict(word="not met", why=f"no rule fired in {len(trials)} runs")
-    worst = max((each for _, each in seen), key=lambda each: each.badness)
-    met = [one for one, _ in seen]
+    worst_of, worst = max(seen, key=lambda each: each[1].badness)
     return Verdict(
         word=worst.word,
         times=sum(each.badness == worst.badness for _, each in seen),
-        of=len(met),
+        of=len(seen),
         why=worst.why,
-        slower_ms=round(1000 * (median(one.seconds for one in met) - usual), 1),
-        fault_ms=median(one.fault_ms for one in met),
+        slower_ms=round(1000 * _beyond(usual, worst_of), 1),
+        fault_ms=median(one.fault_ms for one, _ in seen),
         promised=worst.promised,
-        busy=any(one.busy for one in met),
+        busy=any(one.busy for one, _ in seen),
     )
 
 
@@ -148,7 +151,16 @@ def _seen(workload: Workload, usual: float, one: Trial, fatal: bool = False) -> 
         seen.append(Seen("fails", one.raised, not fatal or one.raised == UNANSWERED))
     elif one.unfinished:
         seen.append(Seen("fails", one.unfinished))
-    beyond = one.seconds - usual - one.fault_ms / 1000
+    beyond = _beyond(usual, one)
     if beyond > SLOW:
-        seen.append(Seen("slow", f"took {beyond:.1f} s longer than the fault"))
+        waited = re.search(r"(?:^|, )timeout ([\d.]+) s", one.settings)
+        text = f"took {beyond:.1f} s longer than the fault"
+        if waited and abs(beyond - float(waited[1])) < NEAR:
+            text += f": about its timeout of {waited[1]} s"
+        seen.append(Seen("slow", text))
     return max(seen, key=lambda each: each.badness)
+
+
+def _beyond(usual: float, one: Trial) -> float:
+    """Seconds beyond the fault's own length and a run without faults."""
+    return one.seconds - usual - one.fault_ms / 1000

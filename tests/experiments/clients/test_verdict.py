@@ -110,6 +110,15 @@ def test_a_cell_that_is_not_the_same_each_time_says_how_often() -> None:
     assert (found.word, found.times, found.of, found.why) == ("lost", 2, 3, LOST.text)
 
 
+def test_of_one_that_is_slow_there_is_one_number_and_its_own_timeout() -> None:
+    trials = [trial(), trial(seconds=33.2, settings="acks all, timeout 30 s"), trial(seconds=9)]
+    found = verdict(PRODUCE, CONTROL, trials)
+    assert found.why == "took 30.2 s longer than the fault: about its timeout of 30 s"
+    assert found.slower_ms == 30_200
+    other = trial(seconds=33.2, settings="transaction timeout 30 s, timeout 5 s")
+    assert verdict(PRODUCE, CONTROL, [other]).why == "took 30.2 s longer than the fault"
+
+
 def test_times_of_a_busy_machine_are_said_to_be() -> None:
     assert verdict(PRODUCE, CONTROL, [trial(seconds=20, busy=True)]).busy
 
