@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -77,7 +78,10 @@ def run(
     except OSError as problem:
         raise UnavailableClientError(f"{what}: {problem}") from None
     if process.returncode:
-        said = " | ".join((problems or out).strip().splitlines()[-_LINES:])
+        text = re.sub(r" \(from versions: [^)]*\)", "", problems or out)  # pip: all there are
+        lines = text.strip().splitlines()
+        causes = [line for line in lines[:-_LINES] if " code E" in line]  # npm says it first
+        said = " | ".join((*causes[:1], *lines[-_LINES:]))
         raise UnavailableClientError(f"{what}: {said}")
     return out
 

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
+from typing import Final
 
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.errors import UnavailableError, UnknownVersionError
@@ -14,6 +15,9 @@ from barnabas.peers.apache.versions import LOGGER, release
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.python import program
+
+FIRST: Final = {"kafka-streams": (3, 3)}
+"""Artifact -> the first release that has what its program uses."""
 
 
 def java_program(artifact: str, name: str, version: str) -> Program:
@@ -24,6 +28,12 @@ def java_program(artifact: str, name: str, version: str) -> Program:
         raise UnavailableClientError(why)
     try:
         exact = release(version).version
+        first = FIRST.get(artifact, (0, 0))
+        if tuple(int(part) for part in exact.split(".")[:2]) < first:
+            since = ".".join(map(str, first))
+            raise UnavailableClientError(
+                f"{artifact} {exact} is too old: it is run from {since} on"
+            )
         jars = class_path((f"org.apache.kafka:{artifact}:{exact}", LOGGER))
         jvm = java()
     except (UnavailableError, UnknownVersionError) as problem:

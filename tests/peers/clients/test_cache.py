@@ -90,3 +90,20 @@ def test_a_folder_of_another_process_is_not_waited_for_once_all_ends(
     other.join()
     with folder("held") as place:
         assert place.is_dir()
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        (
+            "ERROR: no version satisfies a==9 (from versions: 0.1, 0.2)\nERROR: No match for a==9",
+            "a: ERROR: no version satisfies a==9 | ERROR: No match for a==9",
+        ),
+        ("npm error code ECONNREFUSED\n1\n2\n3\n4", "a: npm error code ECONNREFUSED | 2 | 3 | 4"),
+    ],
+)
+def test_the_cause_is_said_and_no_list(printed: str, said: str) -> None:
+    line = [sys.executable, "-c", f"import sys; sys.exit({printed!r})"]
+    with pytest.raises(UnavailableClientError) as raised:
+        run("a", line)
+    assert str(raised.value) == said
