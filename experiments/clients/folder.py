@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from barnabas.captures.files import private
 from barnabas.experiments.clients.cell import Cell
+from barnabas.proxy.scenario.file import loads
 
 CELLS: Final = "cells.jsonl"
 
@@ -96,6 +97,15 @@ class Folder:
 def scenario_of(path: Path, cell: str) -> Path:
     """The file with a cell's scenario. Raises FolderError."""
     return _place(path / "cells", cell) / SCENARIO
+
+
+def healthy_of(path: Path, cell: str) -> str:
+    """What the scenario of a cell says that a healthy client does; empty: it does not say."""
+    try:
+        found = loads(scenario_of(path, cell).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return "" if found.about is None else found.about.healthy or ""
 
 
 def evidence(path: Path, cell: str, trial: int) -> Path:

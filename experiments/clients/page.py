@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
-from barnabas.experiments.clients.cell import Cell
-from barnabas.experiments.clients.folder import evidence
-from barnabas.experiments.clients.table import heading, tables, without
-from barnabas.experiments.clients.wording import again, kind, said, told
+from barnabas.experiments.clients.cell import CONTROL, Cell
+from barnabas.experiments.clients.folder import CELLS, evidence, healthy_of
+from barnabas.experiments.clients.table import Table, heading, tables, without
+from barnabas.experiments.clients.timeline import timeline
+from barnabas.experiments.clients.trial import CAPTURE
+from barnabas.experiments.clients.wording import MEANINGS, again, kind, said, told
 
 _PARTS: Final = Path(__file__).parent / "static"
 
+LINES: Final = 50
+"""Of timelines, in a cell."""
+
 
 def page(cells: Iterable[Cell], folder: Path) -> str:
-    """The page. folder: where the evidence is, as it is named there."""
+    """The page. folder: where the evidence is; links to it hold where the page is in the current folder."""
     cells = list(cells)
-    words = sorted({cell.verdict.word for cell in cells})
+    found = list(tables(cells))
+    shown = [cell for one in found for _, row in one.rows for cell in row if cell is not None]
+    words = sorted({cell.verdict.word for cell in shown})
     clients = sorted({cell.client for cell in cells})
     parts = [
+        f"<p>{escape(_about(cells, folder))}</p>\n",
+        _legend(words),
         _select("word", "any verdict", words),
         _select("client", "any client", clients),
-        *_tables(cells),
-        *(_detail(cell, folder) for cell in cells),
+        '<p id="none" hidden>No cell is so.</p>\n',
+        *map(_table, found),
+        "<section><h2>Cells</h2>\n",
+        *(_detail(cell, folder) for cell in shown),
+        "</section>\n",
     ]
     css, script = ((_PARTS / name).read_text() for name in ("page.css", "page.js"))
     return (
@@ -36,27 +52,56 @@ def page(cells: Iterable[Cell], folder: Path) -> str:
     )
 
 
+def _about(cells: list[Cell], folder: Path) -> str:
+    """Brokers, date and trials, in sentences."""
+    brokers = ", ".join(sorted({cell.broker for cell in cells}))
+    clients = ", ".join(sorted({cell.client for cell in cells}))
+    trials = max((len(cell.trials) for cell in cells), default=0)
+    text = f"Brokers: {brokers}. Clients: {clients}. Trials of a cell: up to {trials}."
+    try:
+        when = datetime.fromtimestamp((folder / CELLS).stat().st_mtime, UTC)
+    except OSError:
+        return text
+    return f"{text} Last run: {when:%Y-%m-%d %H:%M} UTC."
+
+
+def _legend(words: Iterable[str]) -> str:
+    lines = "".join(
+        f"<dt>{escape(word)}</dt><dd>{escape(what)}</dd>"
+        for word, what in MEANINGS.items()
+        if word in words
+    )
+    return f"<details><summary>What the words say</summary><dl>{lines}</dl></details>\n"
+
+
 def _select(name: str, every: str, values: Iterable[str]) -> str:
     options = "".join(f"<option>{escape(value)}</option>" for value in values)
     return f'<select name="{name}" aria-label="{name}"><option value="">{every}</option>{options}</select>\n'
 
 
-def _tables(cells: list[Cell]) -> Iterator[str]:
-    for workload, clients, rows, unmet, settings in tables(cells):
-        yield f"<h2>{escape(workload)}</h2>\n<p>{escape(heading(workload))}</p>\n"
-        yield "<table><thead><tr><th>scenario</th>"
-        yield "".join(f'<th data-client="{escape(one)}">{escape(one)}</th>' for one in clients)
-        yield "</tr><tr><th>asked with</th>"
-        told = zip(clients, settings, strict=True)
-        yield "".join(f'<td data-client="{escape(one)}">{escape(said)}</td>' for one, said in told)
-        yield "</tr></thead>\n"
-        for scenario, row in rows:
-            yield f'<tr><th scope="row">{escape(scenario)}</th>'
-            yield "".join(map(_link, clients, row))
-            yield "</tr>\n"
-        yield "</table>\n"
-        if unmet:
-            yield f"<p>{escape(without(unmet))}</p>\n"
+def _table(table: Table) -> str:
+    return "".join(_pieces(table))
+
+
+def _pieces(table: Table) -> Iterator[str]:
+    workload, clients, rows, unmet, settings = table
+    yield f"<section><h2>{escape(workload)}</h2>\n<p>{escape(heading(workload))}</p>\n"
+    yield '<table tabindex="0"><thead><tr><th>scenario</th>'
+    yield "".join(f'<th data-client="{escape(one)}">{escape(one)}</th>' for one in clients)
+    yield "</tr><tr><th>asked with</th>"
+    told = zip(clients, settings, strict=True)
+    yield "".join(
+        f'<td class="with" data-client="{escape(one)}">{escape(said)}</td>' for one, said in told
+    )
+    yield "</tr></thead>\n<tbody>"
+    for scenario, row in rows:
+        yield f'<tr><th scope="row">{escape(scenario)}</th>'
+        yield "".join(map(_link, clients, row))
+        yield "</tr>\n"
+    yield "</tbody></table>\n"
+    if unmet:
+        yield f"<p>{escape(without(unmet))}</p>\n"
+    yield "</section>\n"
 
 
 def _link(client: str, cell: Cell | None) -> str:
@@ -68,13 +113,29 @@ def _link(client: str, cell: Cell | None) -> str:
 
 
 def _detail(cell: Cell, folder: Path) -> str:
-    trials = ""
-    for number, one in enumerate(cell.trials):
-        place = escape(str(evidence(folder, cell.name, number)))
-        trials += f"<li>{'<br>'.join(map(escape, told(one)))}<br><code>{place}</code></li>"
+    parts = [f"<p>{escape(cell.verdict.why)}</p>"] if cell.verdict.why else []
+    bad = cell.verdict.word != "fine" and cell.scenario != CONTROL
+    healthy = healthy_of(folder, cell.name) if bad else ""
+    if healthy:
+        parts.append(f"<p>A healthy client: {escape(healthy)}</p>")
+    trials = "".join(
+        _trial(cell, folder, number, LINES // len(cell.trials) if bad else 0)
+        for number in range(len(cell.trials))
+    )
     return (
-        f'<details id="{escape(cell.name)}"><summary>{escape(cell.name)}: {escape(said(cell))}</summary>'
-        f"<p>{escape(cell.verdict.why)}</p>"
+        f'<details id="{escape(cell.name)}" data-client="{escape(cell.client)}" '
+        f'data-word="{escape(cell.verdict.word)}"><summary>{escape(cell.name)}: '
+        f"{escape(said(cell))}</summary>{''.join(parts)}"
         f"<p>{escape(cell.broker)}; again: <code>{escape(again(cell, folder))}</code></p>"
         f"<ul>{trials}</ul></details>\n"
     )
+
+
+def _trial(cell: Cell, folder: Path, number: int, limit: int) -> str:
+    place = evidence(folder, cell.name, number)
+    link = f'<a href="{escape(quote(os.path.relpath(place)))}/">{escape(str(place))}</a>'
+    look = shlex.join(["barnabas", "decode", str(place / CAPTURE)])
+    lines = timeline(place, max(limit, 3)) if limit else []
+    happened = f"<pre>{escape(chr(10).join(lines))}</pre>" if lines else ""
+    about = "<br>".join(map(escape, told(cell.trials[number])))
+    return f"<li>{about}{happened}<br>{link}<br><code>{escape(look)}</code></li>"

@@ -8,8 +8,26 @@ from typing import Final, Literal
 
 from barnabas.experiments.clients.cell import Cell
 from barnabas.experiments.clients.trial import Trial
+from barnabas.experiments.clients.verdict import Word
 
 UNJUDGED: Final = ("not met", "not run")
+
+MEANINGS: Final[dict[Word, str]] = {
+    "fine": "all that was promised, and no more than 5 s beyond the fault's own time",
+    "slow": "the same, later: by so much beyond the fault's own time and a run without faults",
+    "duplicates": "a record is in the log, or was read, more than once",
+    "lost": "what the client said and the log disagree: a record is missing, or should not be there",
+    "reordered": "records are in another order than they were sent or written in",
+    "skipped": "a consumer left out records",
+    "aborted seen": "a consumer of committed records was given others",
+    "breaks the protocol": "the client did what the protocol forbids, on exchanges that no rule touched",
+    "fails": "an error came out of the client; `healthy` of the scenario says whether it may",
+    "stuck": "it waited in vain until the run gave up",
+    "died": "its process ended",
+    "not met": "the rules had nothing to do: the cell says nothing",
+    "not run": "the client can't be had or can't do it, or is not fine without any fault",
+}
+"""What each word says was seen."""
 
 
 def said(cell: Cell) -> str:
@@ -47,14 +65,24 @@ def told(one: Trial) -> list[str]:
     """Of a trial, a line each: how it ended, and what was seen."""
     ended = "its time was up" if one.code is None else f"exit code {one.code}"
     return [
-        f"seed {one.seed}: {ended} after {one.seconds:.1f} s; the rules fired {one.fired} times, "
-        f"over {one.fault_ms / 1000:.1f} s",
+        f"seed {one.seed}: {ended} after {one.seconds:.1f} s; {_fired(one)}",
         *([f"asked with {one.settings}"] if one.settings else []),
         *([f"raised {one.raised}"] if one.raised else []),
         *([one.unfinished] if one.unfinished else []),
         *(f"{found.kind}: {found.text}" for found in one.findings),
         *(f"breaks the protocol: {what}" for what in one.broken),
     ]
+
+
+def _fired(one: Trial) -> str:
+    if not one.fired:
+        return "no rule fired"
+    if one.fired == 1:
+        return "the rules fired once"
+    return (
+        f"the rules fired {one.fired} times, {one.fault_ms / 1000:.1f} s from their first to their "
+        "last match"
+    )
 
 
 def again(cell: Cell, out: Path) -> str:

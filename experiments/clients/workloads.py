@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+from barnabas.nearest import NEAR, did_you_mean
+
 RECORDS: Final = 100
 """That are sent, or read."""
 
@@ -127,5 +129,7 @@ def find(name: str) -> Workload:
     for one in WORKLOADS:
         if one.name == name:
             return one
-    known = ", ".join(one.name for one in WORKLOADS)
-    raise LookupError(f"unknown workload {name!r}; choose from {known}")
+    known = [one.name for one in WORKLOADS]
+    raise LookupError(
+        f"unknown workload {name!r}{did_you_mean(name, known, NEAR)}; choose from {', '.join(known)}"
+    )

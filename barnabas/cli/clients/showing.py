@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -11,10 +12,19 @@ from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.output import Output
-from barnabas.experiments.clients.cell import Cell
-from barnabas.experiments.clients.folder import FolderError, evidence, read
+from barnabas.experiments.clients.cell import CONTROL, Cell
+from barnabas.experiments.clients.folder import (
+    FolderError,
+    evidence,
+    healthy_of,
+    read,
+    scenario_of,
+)
 from barnabas.experiments.clients.table import heading, tables, without
+from barnabas.experiments.clients.timeline import fired
+from barnabas.experiments.clients.trial import CAPTURE
 from barnabas.experiments.clients.wording import again, kind, said, told
+from barnabas.experiments.library import names
 from barnabas.nearest import did_you_mean
 from barnabas.trouble import Trouble
 
@@ -49,14 +59,31 @@ def show(name: str, out: Path, as_json: bool) -> None:
     output.line(f"{cell.name}: {said(cell)}, {cell.broker}")
     if cell.verdict.why:
         output.line(cell.verdict.why)
+    if healthy := healthy_of(out, cell.name):
+        output.line(f"a healthy client: {healthy}")
     for number, one in enumerate(cell.trials):
         first, *others = told(one)
+        kept = evidence(out, cell.name, number)
         output.line("")
         output.line(first)
-        for line in (*others, str(evidence(out, cell.name, number))):
+        for line in (*others, *fired(kept), str(kept)):
             output.line(f"  {line}")
     output.line("")
-    output.line(f"again: {again(cell, out)}")
+    output.line("next:")
+    for command in _next(cell, out):
+        output.line(f"  {command}")
+
+
+def _next(cell: Cell, out: Path) -> list[str]:
+    """Commands that say more."""
+    met = next((number for number, one in enumerate(cell.trials) if one.fired), 0)
+    capture = evidence(out, cell.name, met) / CAPTURE
+    decode = [shlex.join(["barnabas", "decode", str(capture)])] if cell.trials else []
+    scenario = [] if cell.scenario == CONTROL else [str(scenario_of(out, cell.name))]
+    if cell.scenario in names():
+        scenario = [cell.scenario]
+    shown = [shlex.join(["barnabas", "scenario", "show", one]) for one in scenario]
+    return [*decode, again(cell, out), *shown]
 
 
 def print_table(found: Iterable[Cell], output: Output) -> None:

@@ -47,3 +47,61 @@ def test_it_is_filtered_and_followed(tmp_path: Path, scheme: str, width: int) ->
         shown.get_by_text("raised X: <img src=x").wait_for()
         assert axe(shown) == []
         assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def _details(shown: Any) -> list[str]:
+    found: list[str] = shown.locator("details[data-word]:visible").evaluate_all(
+        "all => all.map(one => one.id)"
+    )
+    return found
+
+
+@pytest.mark.needs_chromium
+def test_the_list_follows_the_filters_and_the_hash_keeps_them(tmp_path: Path) -> None:
+    (tmp_path / "clients.html").write_text(page(CELLS, Path("table")))
+    address = f"file://{tmp_path / 'clients.html'}"
+    with page_at(f"{address}#?word=fails&client=two@2") as shown:
+        assert shown.get_by_label("word").input_value() == "fails"
+        assert _details(shown) == ["two@2/produce/slow-broker"]
+        shown.get_by_label("word").select_option("fine")
+        assert _details(shown) == []
+        assert shown.get_by_text("No cell is so.").is_visible()
+        assert shown.locator("h2:visible").count() == 0
+        assert "word=fine" in shown.url
+        shown.get_by_label("client").select_option("")
+        assert _details(shown) == ["one@1/produce/none", "one@1/produce/slow-broker"]
+
+
+@pytest.mark.needs_chromium
+@pytest.mark.parametrize("hash_", ["#a%zz", "#?word=other&cell=%zz"])
+def test_a_hash_that_is_none_shows_all(tmp_path: Path, hash_: str) -> None:
+    (tmp_path / "clients.html").write_text(page(CELLS, Path("table")))
+    with page_at(f"file://{tmp_path / 'clients.html'}{hash_}") as shown:
+        assert len(_details(shown)) == 3
+
+
+@pytest.mark.needs_chromium
+def test_a_cell_is_open_where_the_page_goes_and_scenarios_stay_beside_it(tmp_path: Path) -> None:
+    many = [cell(f"client-{one}@1", f"scenario-{two}") for one in range(12) for two in range(30)]
+    (tmp_path / "clients.html").write_text(page(many, Path("table")))
+    with page_at(f"file://{tmp_path / 'clients.html'}", "light", 400) as shown:
+        name = "client-3@1/produce/scenario-20"
+        shown.locator(f'td a[href="#{name}"]').click()
+        shown.locator(f'details[id="{name}"][open]').wait_for()
+        top = f"document.getElementById('{name}').getBoundingClientRect().top"
+        assert -1 <= shown.evaluate(top) < 300
+        shown.evaluate("document.querySelector('table').scrollLeft = 500")
+        left = "document.querySelector('th[scope=row]').getBoundingClientRect().left"
+        assert 0 <= shown.evaluate(left) < 20
+        assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        width = "document.querySelector('th[scope=row]').getBoundingClientRect().width"
+        assert 100 < shown.evaluate(width) < 160
+
+
+def test_words_brokers_and_trials_are_told_and_what_nobody_met_is_no_cell() -> None:
+    text = page(CELLS, Path("table"))
+    assert "Brokers: apache:4.3.1. Clients: one@1, two@2. Trials of a cell: up to 1." in text
+    assert "<dt>fails</dt><dd>an error came out of the client" in text
+    assert 'id="two@2/produce/lossy-network"' not in text
+    assert '<a href="table/cells/two%402/produce/slow-broker/0/">' in text
+    assert "barnabas decode table/cells/two@2/produce/slow-broker/0/run.pcapng" in text

@@ -58,7 +58,8 @@ def test_of_a_trial_all_that_was_seen_is_told() -> None:
         broken=("Fetch 1: bad",),
     )
     assert told(one) == [
-        "seed 7: exit code 0 after 1.5 s; the rules fired 3 times, over 2.5 s",
+        "seed 7: exit code 0 after 1.5 s; the rules fired 3 times, 2.5 s from their first to their "
+        "last match",
         "raised X: no",
         "lost: 1 acknowledged, not in t: a",
         "breaks the protocol: Fetch 1: bad",
