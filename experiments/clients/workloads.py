@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
+
+LIKE: Final = 0.7
+"""What is as near as that may be meant: 'admin' is not, by 'reading'."""
 
 RECORDS: Final = 100
 """That are sent, or read."""
@@ -131,5 +134,5 @@ def find(name: str) -> Workload:
             return one
     known = [one.name for one in WORKLOADS]
     raise LookupError(
-        f"unknown workload {name!r}{did_you_mean(name, known, NEAR)}; choose from {', '.join(known)}"
+        f"unknown workload {name!r}{did_you_mean(name, known, LIKE)}; choose from {', '.join(known)}"
     )

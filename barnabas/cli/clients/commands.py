@@ -60,13 +60,17 @@ def clients_run(
     clients: Annotated[
         list[str] | None,
         typer.Option(
-            "--client", metavar="NAME@VERSION", help="A client library in a release; repeatable."
+            "--client",
+            metavar="NAME@VERSION",
+            help="A client library, in a release or that of `list`; repeatable.",
         ),
     ] = None,
     commands: Commands = None,
     workloads: Annotated[
         list[str] | None,
-        typer.Option("--workload", metavar="NAME", help="What a client does, or all; repeatable."),
+        typer.Option(
+            "--workload", metavar="NAME", help="What a client does (`list`), or all; repeatable."
+        ),
     ] = None,
     scenarios: Annotated[
         list[Path] | None,
@@ -124,6 +128,17 @@ def clients_run(
         settings=spark_settings(conf),
     )
     raise typer.Exit(run(wanted, out, jobs, as_json))
+
+
+@clients_app.command(
+    "list",
+    epilog=examples("barnabas clients list", "barnabas clients list --json | jq -r .client"),
+)
+def clients_list(as_json: JsonLines = False) -> None:
+    """List client libraries, with the release that is run if nobody names one, and workloads."""
+    from barnabas.cli.clients.listing import list_clients
+
+    list_clients(as_json)
 
 
 @clients_app.command(

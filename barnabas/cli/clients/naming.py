@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from barnabas.experiments.clients.workloads import WORKLOADS, Workload
 from barnabas.experiments.clients.workloads import find as find_workload
@@ -12,6 +13,24 @@ from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.errors import UnknownClientError
 from barnabas.peers.clients.registry import find as find_client
 from barnabas.trouble import Trouble
+
+DEFAULT: Final = (
+    "confluent-kafka@2.16.1",
+    "kafka-python@3.0.12",
+    "aiokafka@0.14.0",
+    "java@4.3.1",
+    "kafka-streams@4.3.1",
+    "franz-go@1.22.3",
+    "sarama@1.61.1",
+    "kafka-go@0.4.51",
+    "kafkajs@2.2.4",
+    "platformatic-kafka@2.12.1",
+    "rdkafka@0.39.0",
+)
+"""The clients that are run if nobody names any."""
+
+WORK: Final = ("produce", "read-process-write", "group")
+"""The workloads that are run if nobody names any."""
 
 EVERY = "all"
 """In the place of a workload's name."""
@@ -23,7 +42,7 @@ Named = tuple[str, Callable[[], Program]]
 def named_clients(clients: Sequence[str], commands: Sequence[str]) -> list[Named]:
     """Those of --client, and behind them those of --command. Raises Trouble."""
     try:
-        found = [(text, find_client(text).prepare) for text in clients]
+        found = [(text, find_client(text).prepare) for text in map(with_release, clients)]
     except UnknownClientError as problem:
         raise Trouble(f"--client: {problem}") from None
     return found + list(map(_command, commands))
@@ -36,7 +55,16 @@ def named_workloads(names: Sequence[str]) -> list[Workload]:
     try:
         return [find_workload(name) for name in names]
     except LookupError as problem:
-        raise Trouble(str(problem.args[0])) from None
+        raise Trouble(f"--workload: {problem.args[0]}") from None
+
+
+def with_release(text: str) -> str:
+    """A client with the release that is run if nobody names one.
+
+    >>> with_release("aiokafka").partition("@")[1], with_release("aiokafka@0.8.0")
+    ('@', 'aiokafka@0.8.0')
+    """
+    return next((one for one in DEFAULT if one.partition("@")[0] == text), text)
 
 
 def _command(text: str) -> Named:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from time import monotonic
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from barnabas.cli.clients.naming import named_clients, named_workloads
+from barnabas.cli.clients.naming import DEFAULT, WORK, named_clients, named_workloads
 from barnabas.cli.clients.showing import print_table
 from barnabas.cli.console.counted import counted
 from barnabas.cli.console.output import Output
@@ -22,27 +24,9 @@ from barnabas.experiments.clients.table import counts, findings
 from barnabas.experiments.clients.wording import said
 from barnabas.experiments.explore.read_log import LogError, ends
 from barnabas.experiments.library import names
+from barnabas.nearest import NEAR, did_you_mean
 from barnabas.proxy.faults import FAULTS
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
-
-DEFAULT: Final = (
-    "confluent-kafka@2.16.1",
-    "kafka-python@3.0.12",
-    "aiokafka@0.14.0",
-    "java@4.3.1",
-    "kafka-streams@4.3.1",
-    "franz-go@1.22.3",
-    "sarama@1.61.1",
-    "kafka-go@0.4.51",
-    "kafkajs@2.2.4",
-    "platformatic-kafka@2.12.1",
-    "rdkafka@0.39.0",
-)
-"""The clients that are run if nobody names any."""
-
-
-WORK: Final = ("produce", "read-process-write", "group")
-"""The workloads that are run if nobody names any."""
 
 QUICK: Final = (
     "commits-during-rebalance",
@@ -57,6 +41,24 @@ QUICK: Final = (
 UNUSUAL: Final = ("partitions-added",)
 """Scenarios that are run if they are named: with libraries' own settings, which ask for Metadata every 5
 minutes, it would be seen late."""
+
+
+EVERY: Final = 15.0
+"""Seconds between lines of progress where stderr is no terminal."""
+
+
+class Due:
+    """Whether it is time for a line of progress, by a clock in seconds."""
+
+    def __init__(self, now: float) -> None:
+        self._last = now
+
+    def at(self, now: float) -> bool:
+        """Whether it is; then not again for EVERY seconds."""
+        if now - self._last < EVERY:
+            return False
+        self._last = now
+        return True
 
 
 class Wanted(NamedTuple):
@@ -96,12 +98,14 @@ def run(wanted: Wanted, out: Path, jobs: int, as_json: bool) -> int:
                 matrix.run() if wanted.spark is None else _on_spark(wanted, asked, folder, jobs)
             )
             task = progress.add_task("", total=matrix.size)
+            due = Due(monotonic())
             try:
                 for cell in running:
                     found.append(cell)
-                    progress.update(
-                        task, advance=1, total=matrix.size, description=f"{cell.name}: {said(cell)}"
-                    )
+                    text = f"{cell.name}: {said(cell)}"
+                    progress.update(task, advance=1, total=matrix.size, description=text)
+                    if not output.err.is_terminal and due.at(monotonic()):
+                        output.note(f"{len(found)} of {matrix.size} cells; {text}")
                     if as_json:
                         output.raw(cell.model_dump_json())
             except KeyboardInterrupt:
@@ -199,6 +203,11 @@ def _check_broker(text: str) -> None:
     if text == EMBEDDED:
         return
     if not text.startswith(APACHE):
+        if ":" not in text or re.fullmatch(r"[^:,]+:\d+(\.\d+)+", text):  # a release is no port
+            hint = did_you_mean(text.partition(":")[0], ("apache", EMBEDDED), NEAR)
+            raise Trouble(
+                f"--broker: {text!r} is not {EMBEDDED}, {APACHE}VERSION or HOST:PORT{hint}"
+            )
         parse_servers(text)
         try:
             ends(text)

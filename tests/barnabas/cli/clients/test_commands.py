@@ -55,6 +55,8 @@ def test_a_program_of_the_documents_is_run_shown_reported_and_run_again(tmp_path
     code, said = clients("show", "mine/produce/refused")
     assert code == 0
     assert "KafkaError: KafkaError{code=MSG_SIZE_TOO_LARGE" in said
+    assert re.search(r"rule 'refused' at \d+\.\d\d s.*: Produce v\d+", said)
+    assert "barnabas decode clients/cells/mine/produce/refused/0/run.pcapng" in said
     assert (tmp_path / "clients" / "cells" / "mine" / "produce" / "refused" / "0").is_dir()
     code, said = clients("report")
     assert code == 0
@@ -96,14 +98,25 @@ def test_cells_of_other_brokers_are_not_replaced() -> None:
     assert (code, "choose another --out" in said) == (2, True)
 
 
+def test_clients_and_workloads_are_listed() -> None:
+    code, said = clients("list", "--json")
+    rows = list(map(json.loads, said.splitlines()))
+    assert code == 0
+    assert all("@" in row["client"] for row in rows if "client" in row)
+    assert {"produce"} < {row["workload"] for row in rows if "workload" in row}
+    assert re.search(r"aiokafka@[\d.]+ +│ a release on PyPI", clients("list")[1])
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("run", "--client", "sarema@1.46.2"), "did you mean 'sarama'"),
-        (("run", "--client", "sarama"), "unknown client 'sarama'"),
+        (("run", "--client", "sarama@"), "unknown client 'sarama@'"),
+        (("run", "--workload", "prodce"), "did you mean 'produce'"),
+        (("run", "--broker", "apche:4.3.1"), "HOST:PORT; did you mean 'apache'"),
         (
             ("run", "--workload", "reading"),
-            "choose from produce, idempotent, compressed, burst, transact, read-process-write",
+            "unknown workload 'reading'; choose from produce, idempotent, ",
         ),
         (("run", "--scenario", "lossy-netwrok"), "did you mean 'lossy-network'"),
         (("run", "--command", "a/b=c"), "expected NAME=LINE"),
