@@ -33,6 +33,7 @@ def exit_codes() -> str:
         "`fuzz run` or `fuzz report` finds wrong; a finding that fires again in `fuzz replay`; "
         "captures that differ in `diff`; text that `grep` does not find; an answer that differs in "
         "`replay`; a request that `serve` has no answer to; a rule that does nothing with "
-        "`scenario check --strict`. "
+        "`scenario check --strict`; a client that does something else than it promises in `clients run` and "
+        "`clients rerun`; one that raises an error in `clients do`. "
         "Notes of `check` and `analyze` are no findings.",
     )
