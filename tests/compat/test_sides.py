@@ -56,6 +56,7 @@ import json, sys, time
 asked = json.loads(sys.stdin.readline())
 record = {"id": asked["topic"] + "-0", "topic": asked["topic"]}
 def tell(event): print(json.dumps({"event": event, **record}))
+def over(): print(json.dumps({"number": 1, "raised": None}))
 """
 
 
@@ -69,8 +70,9 @@ def tell(event): print(json.dumps({"event": event, **record}))
             "print(json.dumps({'number': 1, 'raised': {'class': 'Bad', 'message': 'two\\nlines'}}))",
             "Bad: two lines",
         ),
-        ("print(1)", None),
-        ("tell('sent'); tell('acknowledged')", "lost: 1 acknowledged"),
+        ("print(1)", "ended without an answer"),
+        ("over()", None),
+        ("tell('sent'); tell('acknowledged'); over()", "lost: 1 acknowledged"),
         ("tell('acknowledged')", "history: "),
     ],
 )
