@@ -104,4 +104,4 @@ def _check(bootstrap: str) -> None:
             problem = found
         else:
             return
-    raise Trouble(f"--bootstrap: {bootstrap} can't be reached: {problem}", COULD_NOT_RUN)
+    raise Trouble(f"--bootstrap-server: {bootstrap} can't be reached: {problem}", COULD_NOT_RUN)

@@ -33,7 +33,9 @@ def test_a_program_is_told_where_it_is(tmp_path: Path) -> None:
 
 def test_its_exit_code_and_its_last_words(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    ended = run_command(python("import sys; print('one\\n'); sys.exit('two')"), {}, out, 20)
+    ended = run_command(
+        python("import sys; print('one\\n', flush=True); sys.exit('two')"), {}, out, 20
+    )
     assert (ended.code, last_line(out)) == (1, "two")
     ended = run_command(python("import os; os.kill(os.getpid(), 9)"), {}, out, 20)
     assert (ended.code, last_line(out)) == (-9, "")
