@@ -19,7 +19,8 @@ def program(text: str) -> subprocess.Popen[str]:
 
 
 def test_what_was_read_beyond_a_line_is_there() -> None:
-    both = "import sys; input(); print('one\\ntwo', flush=True); sys.stderr.write('three\\nfour\\n' + 'x' * 200_000)"
+    first = "import sys; input(); print('one\\ntwo', flush=True); "
+    both = first + "sys.stderr.write('three\\nfour\\n' + 'x' * 200_000)"
     with program(both) as process:
         assert process.stdin is not None
         assert process.stdout is not None
