@@ -12,6 +12,7 @@ from barnabas.experiments.explore.cuts import CUTS, cuts, scenario_text, slug
 from barnabas.experiments.explore.plan import Planned, plan
 from barnabas.experiments.explore.recording import Step, seen, steps
 from barnabas.proxy.scenario.file import Scenario, loads
+from barnabas.specs.registry import key_of
 
 
 def cut_scenarios(capture: Path, limit: int) -> list[tuple[str, Scenario]]:
@@ -35,10 +36,15 @@ def in_turn(runs: Iterable[Planned]) -> list[Planned]:
     groups: dict[Step, list[Planned]] = {}
     for one in runs:
         groups.setdefault(one.step, []).append(one)
-    apis = list(dict.fromkeys((step.client, step.api) for step in groups))
+    # in an order that does not hang on which of two is asked first
+    apis = sorted(
+        {(step.client, step.api) for step in groups}, key=lambda api: (api[0], key_of(api[1]))
+    )
     before: Counter[tuple[str, str]] = Counter()
     rows: dict[int, list[list[Planned]]] = {}
-    for step, group in groups.items():
+    for step, group in sorted(
+        groups.items(), key=lambda item: apis.index((item[0].client, item[0].api))
+    ):
         api = step.client, step.api
         first = apis.index(api) % len(group)
         rows.setdefault(before[api], []).append(group[first:] + group[:first])

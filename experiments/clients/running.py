@@ -63,7 +63,7 @@ def run(
     events: list[bytes] = []
     raised, answered = "", False
     with (
-        output.open("wb") as printed,
+        output.open("wb", buffering=0) as printed,
         Started(program, {"number": NUMBER, "run": workload, **asked}, printed, MOST) as process,
     ):
         start = time.monotonic()

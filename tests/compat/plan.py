@@ -204,6 +204,8 @@ UNREADABLE: Final = {
 FOUND: Final = (
     # one of two members commits while the group rebalances because of the other one: the records come again
     r"commits: group \S+: a commit of generation \d+ was rejected: ILLEGAL_GENERATION; .*",
+    # librdkafka does not wait while the first group's topic is being made
+    r"backoff: .* was retried \d+ times in a row after COORDINATOR_NOT_AVAILABLE, .*",
 )
 """What checks find, and rightly so, though nobody does wrong, as patterns."""
 

@@ -73,7 +73,7 @@ def over(): print(json.dumps({"number": 1, "raised": None}))
         ("print(1)", "ended without an answer"),
         ("over()", None),
         ("tell('sent'); tell('acknowledged'); over()", "lost: 1 acknowledged"),
-        ("tell('acknowledged')", "history: "),
+        ("tell('acknowledged')", "history:1: "),
     ],
 )
 def test_whatever_a_program_does_is_a_result(

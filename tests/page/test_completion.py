@@ -45,7 +45,7 @@ RULE = "version: 1\nrules:\n- name: a\n"
         ("ve|", ["version"], "version: |"),
         ("ru|", ["rules"], "rules:\n- name: |"),
         ("version: |", ["1"], "version: 1|"),
-        ("rules:\n- |", ["name", "match", "where", "when", "do"], "rules:\n- name: |"),
+        ("rules:\n- |", ["name", "match", "where", "record", "when", "do"], "rules:\n- name: |"),
         (f"{RULE}  ma|", ["match"], f"{RULE}  match: {{|}}"),
         (f"{RULE}  match:\n    dir|", ["direction"], f"{RULE}  match:\n    direction: |"),
         (f"{RULE}  match: {{dir|}}", ["direction"], f"{RULE}  match: {{direction: |}}"),
@@ -79,7 +79,7 @@ def test_what_can_stand_there(page: Page, text: str, labels: list[str], first: s
 
 def test_a_blank_line_is_left_alone_unless_it_is_asked_about(page: Page) -> None:
     found: Any = page.evaluate(OFFERED, [completion(), f"{RULE}  |"])
-    assert found["labels"] == ["name", "match", "where", "when", "do"]
+    assert found["labels"] == ["name", "match", "where", "record", "when", "do"]
     assert not found["eager"]
 
 
