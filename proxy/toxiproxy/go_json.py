@@ -255,7 +255,10 @@ def float32(value: float) -> orjson.Fragment:
 
 
 def _same(text: str, value: float) -> bool:
-    return bool(struct.pack("<f", float(text)) == struct.pack("<f", value))
+    try:
+        return bool(struct.pack("<f", float(text)) == struct.pack("<f", value))
+    except OverflowError:  # rounded up beyond all numbers of 32 bits
+        return False
 
 
 def write(value: Any) -> bytes:

@@ -7,7 +7,7 @@ import struct
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from barnabas.proxy.toxiproxy.go_json import JsonError, fill, float32, plain, read, write
@@ -101,6 +101,7 @@ def test_what_is_right_is_taken_though_something_is_wrong() -> None:
 
 
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
+@example(3.4025001647762064e38)
 def test_a_float_of_32_bits_is_read_back_as_it_was(value: float) -> None:
     text = write(float32(value)).decode()
     assert struct.pack("f", float(text)) == struct.pack("f", value)
