@@ -22,7 +22,7 @@ from tests.experiments.scenarios.kafka import (
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
 VALUES = numbers(240)
-MANY = numbers(480)
+MANY = numbers(1200)
 """By 2 % each, one of them is all but sure to lose its answer, whichever brokers lead."""
 LOST = "produced, but nobody says so"
 IMPATIENT = {"socket.timeout.ms": 1000}
