@@ -48,7 +48,7 @@ test: $(VENV)/.stamp-test
 test-more: $(VENV)/.stamp-test
 	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder \
 	  -m "slow and not alone" tests && three=0 || three=$$?; \
-	$(BIN)/python -m pytest -m alone tests/compat && exit $$three
+	$(BIN)/python -m pytest -m alone tests/compat tests/proxy/toxiproxy && exit $$three
 
 test-all: test test-more
 

@@ -26,6 +26,7 @@ def answers(server: int) -> Asked:
     return found
 
 
+@pytest.mark.alone
 @pytest.mark.slow("builds toxiproxy's server with Go")
 @pytest.mark.timeout(600)
 def test_barnabas_answers_as_toxiproxy_does(tmp_path: Path) -> None:

@@ -142,6 +142,7 @@ def run_case(server: int, port: int, name: str, *, before: bool) -> Seen:
     return found
 
 
+@pytest.mark.alone
 @pytest.mark.slow("builds toxiproxy's server with Go")
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("before", [True, False], ids=["before", "on an open connection"])

@@ -43,6 +43,7 @@ def sources(folder: Path) -> Path:
     return copy
 
 
+@pytest.mark.alone
 @pytest.mark.slow("builds toxiproxy's tests with Go")
 @pytest.mark.timeout(600)
 def test_toxiproxys_tests_of_its_api_pass_with_barnabas(tmp_path: Path) -> None:
