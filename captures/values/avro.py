@@ -1,8 +1,8 @@
 """Values in Avro's binary encoding (https://avro.apache.org/docs/1.12.0/specification/), as plain data.
 
 A decimal is its text, a uuid too; all other logical types are the numbers that they stand in. A value of a
-union stands alone. fastavro reads the same, and faster, but has no bound: five bytes announce as many nulls
-as fit into no memory.
+union stands alone. fastavro reads the same, and faster; here what is read is bounded, whatever the bytes
+announce.
 """
 
 from __future__ import annotations
