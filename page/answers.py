@@ -54,10 +54,9 @@ class Column(TypedDict):
     about: str
 
 
-class Row(TypedDict):
-    """A line of the list; `ts` is ISO 8601."""
+class Columns(TypedDict):
+    """What there is of every exchange, but for its bodies; `ts` is ISO 8601."""
 
-    number: int
     ts: str
     connection: int
     client_address: str
@@ -74,6 +73,12 @@ class Row(TypedDict):
     broker_ms: float | None
     error: str | None
     rules: list[str]
+
+
+class Row(Columns):
+    """A line of the list; `ts` is ISO 8601."""
+
+    number: int
     details: str
     note: str
 

@@ -6,29 +6,13 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from barnabas.page.answers import Json, Rule, Side
+from barnabas.page.answers import Columns, Json, Rule, Side
 
 
-class Exchange(TypedDict):
+class Exchange(Columns):
     """A request and what came of it: the columns of the JSON log, when it was over, a few words on what it is
     about, and how it ended."""
 
-    ts: str
-    connection: int
-    client_address: str
-    client_id: str | None
-    user: str | None
-    broker: int | None
-    api: str
-    key: int
-    version: int
-    correlation_id: int
-    request_size: int
-    response_size: int | None
-    latency_ms: float | None
-    broker_ms: float | None
-    error: str | None
-    rules: list[str]
     request: Json
     response: Json
     sasl: NotRequired[str]

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TextIO
 from barnabas.addresses import parse_servers
 from barnabas.cli.clients.naming import named_clients, named_workloads
 from barnabas.endings import interruptible
-from barnabas.experiments.clients.running import heard, raised_of
+from barnabas.experiments.clients.running import UNANSWERED, heard, raised_of
 from barnabas.experiments.clients.started import PrintedTooMuchError, Started
 from barnabas.experiments.clients.trial import LIMIT
 from barnabas.peers.clients.client import Program
@@ -75,7 +75,7 @@ def _opened(history: Path | None) -> contextlib.AbstractContextManager[TextIO]:
 
 def _one(program: Program, asked: dict[str, Any], limit: float, out: TextIO) -> str:
     """What left the client, or how its program ended; empty: all was well."""
-    raised = "its program ended without an answer"
+    raised = f"its program {UNANSWERED}"
     try:
         with Started(program, asked) as process:
             for line in process.lines(limit, threading.Event()):
