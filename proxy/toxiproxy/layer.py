@@ -27,10 +27,10 @@ class ToxicLayer(asyncio.BufferedProtocol):
     def __init__(
         self,
         endpoint: Endpoint,
-        stages: Stages,
         *,
         received: Counted,
         sent: Counted,
+        begun: Callable[[ToxicLayer], None],
         over: Callable[[ToxicLayer], None],
     ) -> None:
         self.number = endpoint.relay.connection.state.number
@@ -39,9 +39,10 @@ class ToxicLayer(asyncio.BufferedProtocol):
         """The stream that leaves here."""
         self._comes: Stream = "upstream" if from_client else "downstream"
         self._endpoint = endpoint
-        self._stages = stages
+        self._stages = Stages()
         self._received = received
         self._sent = sent
+        self._begun = begun
         self._over = over
         self._clogged = self._told = self._lost = False
         self._early = b""
@@ -103,7 +104,7 @@ class ToxicLayer(asyncio.BufferedProtocol):
         """The socket is ours."""
         self._socket = cast("asyncio.Transport", transport)
         self._endpoint.connection_made(cast("asyncio.BaseTransport", self))
-        self._ring()
+        self._begun(self)
         other = self._other
         if other is not None and other._early:
             asyncio.get_running_loop().call_soon(other._go_on)

@@ -22,7 +22,7 @@ from barnabas.proxy.toxiproxy.addresses import AddressError, resolve, shown, spl
 from barnabas.proxy.toxiproxy.behaviour import KINDS
 from barnabas.proxy.toxiproxy.errors import TOXIC_EXISTS, TOXIC_NOT_FOUND, ApiError
 from barnabas.proxy.toxiproxy.layer import ToxicLayer
-from barnabas.proxy.toxiproxy.stages import Stages, behaviour
+from barnabas.proxy.toxiproxy.stages import behaviour
 from barnabas.proxy.toxiproxy.toxics import KAFKA, STREAMS, Stream, Toxic, created, with_attributes
 
 Make = Callable[["Proxied", Address], Proxy]
@@ -220,19 +220,19 @@ class Proxied:
 
     def layer(self, endpoint: Endpoint) -> ToxicLayer:
         """What lies between an endpoint of a new connection and its socket."""
-        stages = Stages()
-        found = ToxicLayer(
+        return ToxicLayer(
             endpoint,
-            stages,
             received=self._count(self.received),
             sent=self._count(self.sent),
+            begun=self._begin,
             over=self._layers.discard,
         )
-        for toxic in filter(lambda each: each.type in KINDS, self._toxics[found.stream]):
-            roll = self._roll(toxic, found.number)
-            stages.add(toxic.name, behaviour(toxic, roll, clock()))
-        self._layers.add(found)
-        return found
+
+    def _begin(self, layer: ToxicLayer) -> None:
+        """A layer has its socket."""
+        self._layers.add(layer)
+        for toxic in filter(lambda each: each.type in KINDS, self._toxics[layer.stream]):
+            layer.add(toxic.name, behaviour(toxic, self._roll(toxic, layer.number), clock()))
 
     @staticmethod
     def _count(counts: Counter[Stream]) -> Callable[[Stream, int], None]:

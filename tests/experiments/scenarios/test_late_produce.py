@@ -8,8 +8,9 @@ from tests.experiments.scenarios.kafka import JAVA, fired, made_topic, numbers, 
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
-FIRST, LATE, LAST = numbers(3), numbers(3, 3), numbers(3, 6)
-IMPATIENT = {"request.timeout.ms": "1000", "delivery.timeout.ms": "1000", "linger.ms": "0"}
+# a record each: of more, a producer that does not wait may make two requests
+FIRST, LATE, LAST = numbers(1), numbers(1, 1), numbers(1, 2)
+IMPATIENT = {"request.timeout.ms": "3000", "delivery.timeout.ms": "3000", "linger.ms": "0"}
 
 
 def test_records_of_an_aborted_transaction_are_refused(

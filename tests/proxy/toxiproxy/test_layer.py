@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 
 import pytest
 
 from barnabas.loop import run
+from barnabas.proxy.network.endpoint import Endpoint
+from barnabas.proxy.toxiproxy.layer import ToxicLayer
+from barnabas.proxy.toxiproxy.proxied import Proxied
 from tests.proxy.toxiproxy.desk import SOON, Streams, body, desk, echo, read_all
 
 PING = b"*1\r\n$4\r\nPING\r\n"
@@ -247,5 +251,27 @@ def test_rules_that_come_and_go_leave_alone_what_is_not_kafka() -> None:
             await exchange(streams, frame)
             streams[1].write_eof()
             assert await read_all(streams[0]) == b""
+
+    run(main())
+
+
+def test_a_proxy_is_disabled_while_a_connection_has_no_socket_yet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = Proxied.layer
+
+    def layer(proxied: Proxied, endpoint: Endpoint) -> ToxicLayer:
+        found = made(proxied, endpoint)
+        proxied.stop()
+        return found
+
+    monkeypatch.setattr(Proxied, "layer", layer)
+
+    async def main() -> None:
+        async with desk() as at:
+            reader, _ = await at.connect()
+            with contextlib.suppress(ConnectionResetError):
+                assert await read_all(reader) == b""
+            assert not at.proxy.enabled
 
     run(main())
