@@ -22,6 +22,9 @@ Word = Literal[
     "skipped",
     "reordered",
     "aborted seen",
+    "misplaced",
+    "phantom",
+    "failed yet written",
     "lost",
     "stuck",
     "died",
@@ -43,9 +46,9 @@ NOT_OFFERED: Final = "NotOfferedError: "
 
 FINDINGS: Final[dict[str, Word]] = {
     "lost": "lost",
-    "phantom": "lost",
-    "misplaced": "lost",
-    "failed yet written": "lost",
+    "phantom": "phantom",
+    "misplaced": "misplaced",
+    "failed yet written": "failed yet written",
     "read uncommitted": "aborted seen",
     "reordered": "reordered",
     "consumed out of order": "reordered",
