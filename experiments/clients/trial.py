@@ -18,6 +18,7 @@ from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.experiments.clients.meeting import Asked
 from barnabas.experiments.clients.running import Ended, run
 from barnabas.experiments.clients.settings import settings_of
+from barnabas.experiments.clients.uncommitted import uncommitted
 from barnabas.experiments.clients.unfinished import unfinished
 from barnabas.experiments.clients.workloads import PARTITIONS, Workload
 from barnabas.experiments.explore import history
@@ -48,11 +49,11 @@ BUSY: Final = 2.0
 class Trial(Settings):
     """What is known of a run.
 
-    raised, code, seconds: as `running.Ended` has them. findings: of the history held against the log.
-    broken: what the client did on the wire, by the captures' checks, and by no rule. fired: how often rules
-    of the scenario did. fault_ms: from the first that fired to the last. busy: whether the machine had more
-    to do than it could. unfinished: what it left undone (`unfinished.py`). asked: APIs, in the versions in
-    which the client asked them. settings: what it asked with.
+    raised, code, seconds: as `running.Ended` has them. findings: of the history held against the log and
+    against brokers' offsets. broken: what the client did on the wire, by the captures' checks, and by no
+    rule. fired: how often rules of the scenario did. fault_ms: from the first that fired to the last. busy:
+    whether the machine had more to do than it could. unfinished: what it left undone (`unfinished.py`).
+    asked: APIs, in the versions in which the client asked them. settings: what it asked with.
     """
 
     seed: int
@@ -86,8 +87,8 @@ class Place(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """What a client's program did with a workload. findings: of the history held against the log.
-    unfinished: as `Trial` has it."""
+    """What a client's program did with a workload. findings, unfinished: as `Trial` has
+    them."""
 
     ended: Ended
     told: history.History
@@ -154,7 +155,9 @@ def attempt(
     except history.HistoryError as problem:
         ended, told = ended._replace(raised=str(problem)), history.parse(prepared)
     log = read_log(place.bootstrap, told.topics, {}, id_of("value"), own=place.settings)
-    return Attempt(ended, told, check(told, log), unfinished(workload, topic, told, log))
+    behind = uncommitted(told, {"bootstrap.servers": place.bootstrap, **place.settings})
+    findings = (*check(told, log), *behind)
+    return Attempt(ended, told, findings, unfinished(workload, topic, told, log))
 
 
 def prepare(place: Place, topic: str, workload: Workload) -> bytes:

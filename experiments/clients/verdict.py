@@ -19,6 +19,7 @@ Word = Literal[
     "duplicates",
     "fails",
     "breaks the protocol",
+    "uncommitted",
     "skipped",
     "reordered",
     "aborted seen",
@@ -53,11 +54,12 @@ FINDINGS: Final[dict[str, Word]] = {
     "reordered": "reordered",
     "consumed out of order": "reordered",
     "skipped": "skipped",
+    "uncommitted": "uncommitted",
     "consumed again": "duplicates",
     "consumed after acceptance": "duplicates",
     "duplicated": "duplicates",
 }
-"""The kinds that explore's checks find, in the table's words."""
+"""The kinds that explore's checks and `uncommitted` find, in the table's words."""
 
 WORDS: Final[tuple[Word, ...]] = get_args(Word)
 

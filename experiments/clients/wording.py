@@ -17,6 +17,7 @@ MEANINGS: Final[dict[Word, str]] = {
     "slow": "the same, later: by so much beyond the fault's own time and a run without faults",
     "duplicates": "a record is in the log, or was read, more than once",
     "lost": "the log lacks a record that the client said is written",
+    "uncommitted": "brokers lack an offset that the client said is committed",
     "reordered": "records are in another order than they were sent or written in",
     "skipped": "a consumer left out records",
     "aborted seen": "a consumer of committed records was given others",

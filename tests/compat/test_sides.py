@@ -7,7 +7,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 
 from barnabas.experiments.clients.trial import Place
 from barnabas.experiments.clients.workloads import find
@@ -23,7 +22,7 @@ from barnabas.experiments.explore.history import (
 )
 from barnabas.peers.clients.client import Program
 from barnabas.peers.embedded import EmbeddedCluster
-from tests.compat.sides import said, side, uncommitted
+from tests.compat.sides import said, side
 
 
 def history(topic: str, partition: int) -> list[Event]:
@@ -89,21 +88,3 @@ def test_whatever_a_program_does_is_a_result(
         assert found.problem is None
     else:
         assert str(found.problem).startswith(problem)
-
-
-@pytest.mark.slow("a cluster of its own")
-def test_offsets_that_brokers_do_not_have_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tests.compat.sides.SOON", 1.0)
-    with EmbeddedCluster(1, topics={"t": 1}) as cluster:
-        consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "g"})
-        consumer.commit(offsets=[TopicPartition("t", 0, 5)], asynchronous=False)
-        consumer.close()
-        place = Place(cluster.bootstrap, tmp_path)
-        five, six = (
-            OffsetCommitted(group="g", topic="t", partition=0, offset=offset) for offset in (5, 6)
-        )
-        assert uncommitted(place, History([five])) == []
-        (found,) = uncommitted(place, History([six]))
-    assert found == "g: offset 6 of t[0] was committed, brokers have 5"
