@@ -10,7 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from barnabas.experiments.clients.brokers import Brokers
+from barnabas.experiments.clients.brokers import EMBEDDED, NEWEST, Brokers
 from barnabas.experiments.clients.cell import CONTROL, TRIALS, Cell, cell_name
 from barnabas.experiments.clients.cutting import cut_scenarios
 from barnabas.experiments.clients.folder import Folder, evidence
@@ -195,7 +195,7 @@ class Matrix:
                 fatal = scenario.about is not None and scenario.about.fatal
                 found = verdict(workload, control, trials, fatal=fatal)
             else:
-                found = _control(workload, trials)
+                found = _control(workload, trials, self.brokers.wanted)
         return self._over(about, found, trials)
 
     def _over(self, about: dict[str, str], found: Verdict, trials: list[Trial]) -> Cell:
@@ -222,6 +222,8 @@ class Matrix:
         return cells
 
 
-def _control(workload: Workload, trials: Sequence[Trial]) -> Verdict:
+def _control(workload: Workload, trials: Sequence[Trial], broker: str) -> Verdict:
     why = healthy(workload, trials)
+    if why and broker == EMBEDDED:
+        why += f"; it may be the embedded cluster's fault: --broker {NEWEST}"
     return Verdict(word="not run" if why else "fine", times=len(trials), of=len(trials), why=why)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.peers.apache.artifacts import cache
+from barnabas.peers.apache.guard import Guard
 from barnabas.peers.clients.errors import UnavailableClientError
 
 _LINES: Final = 3
@@ -90,22 +91,27 @@ def run(
 def _group(
     line: Sequence[str], within: Path | None, environment: Mapping[str, str] | None
 ) -> Iterator[subprocess.Popen[str]]:
-    """A command (pip, go, npm, cargo) that ends with all that it started."""
-    with subprocess.Popen(  # noqa: S603
-        line,
-        cwd=within,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    """A command (pip, go, npm, cargo) that ends with all that it started, and with us."""
+    with (
+        contextlib.closing(Guard()) as guard,
+        subprocess.Popen(  # noqa: S603
+            line,
+            cwd=within,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as process,
+    ):
+        guard.enter(process.pid)
         try:
             yield process
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+            guard.leave(process.pid)
 
 
 def _locked(lock: int) -> bool:
