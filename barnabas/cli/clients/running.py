@@ -23,7 +23,7 @@ from barnabas.experiments.clients.matrix import GONE, Asked, Matrix
 from barnabas.experiments.clients.table import counts, findings
 from barnabas.experiments.clients.wording import said
 from barnabas.experiments.explore.read_log import LogError, ends
-from barnabas.experiments.library import names
+from barnabas.experiments.library import FOLDER, names
 from barnabas.nearest import NEAR, did_you_mean
 from barnabas.proxy.faults import FAULTS
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
@@ -165,6 +165,7 @@ def _asked(wanted: Wanted) -> Asked:
     if not wanted.again:
         named = named or tuple((name, Path(name)) for name in usual)
         _check_names([*(name for name, _ in clients), *(name for name, _ in named)])
+        _check_files(wanted.scenarios)
     scenarios = [(name, read_scenario(file, FAULTS)) for name, file in named]
     for what, several in (
         ("--client", [name for name, _ in clients]),
@@ -193,6 +194,14 @@ def _check_names(named: Iterable[str]) -> None:
             or "/" in name
         ):
             raise Trouble(f"{name!r} is a name that the table keeps for itself: choose another")
+
+
+def _check_files(named: Iterable[tuple[str, Path]]) -> None:
+    """They don't hide what comes with barnabas, whose cells have its name. Raises Trouble."""
+    ready = names()
+    for name, path in named:
+        if name in ready and path.is_file() and path.resolve().parent != FOLDER.resolve():
+            raise Trouble(f"{path} has the name of a scenario that comes with barnabas: rename it")
 
 
 def _check_broker(text: str) -> None:

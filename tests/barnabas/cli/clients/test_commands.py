@@ -139,6 +139,14 @@ def test_misuse_is_told_in_a_line(arguments: tuple[str, ...], said: str) -> None
     assert "\n" not in line
 
 
+def test_a_file_does_not_hide_what_comes_with_barnabas(tmp_path: Path) -> None:
+    named = tmp_path / "slow-broker.yaml"
+    named.write_text("version: 1\nrules: []\n")
+    code, line = clients("run", "--client", "java@4.3.1", "--scenario", str(named))
+    assert code == 2
+    assert "slow-broker.yaml has the name of a scenario that comes with barnabas: rename it" in line
+
+
 def test_an_interrupted_run_leaves_no_process_and_goes_on(tmp_path: Path) -> None:
     (tmp_path / "sleeps.py").write_text(
         "import sys, time\nprint('up', file=sys.stderr, flush=True)\ntime.sleep(600)\n"
