@@ -1,0 +1,1 @@
+"""Sarama's own functional tests, behind toxiproxy and behind barnabas in its place."""
