@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 import tempfile
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
@@ -19,13 +20,17 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.console.terminal import Terminal
 from barnabas.experiments.experiment import Bench, Between, Experiment
 from barnabas.experiments.written.registry import EXPERIMENTS, experiment
+from barnabas.location import ROOT
 from barnabas.peers.apache import BootError, UnavailableError
 from barnabas.testing.kafka_proxy import start_proxy
 from barnabas.testing.process import Ended
-from barnabas.trouble import COULD_NOT_RUN, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.version import version
 
 FORMAT = 1
 """Of the JSON files."""
+
+BUSY = "the machine had other work when this began: figures of time are no result"
 
 LIMIT = 64 << 20
 """Bytes of such a file that are read at most."""
@@ -47,8 +52,8 @@ def listing(*, as_json: bool = False) -> None:
     Terminal().show_table(table)
 
 
-def run(name: str, out: Path, *, short: bool) -> None:
-    """Run it and write its files. Raises Trouble."""
+def run(name: str, out: Path, *, short: bool) -> int:
+    """Run it and write its files; 1 if the machine was too busy for figures of time. Raises Trouble."""
     found = _known(name)
     output = Output()
     try:
@@ -78,6 +83,7 @@ def run(name: str, out: Path, *, short: bool) -> None:
         "date": begun.date().isoformat(),
         "minutes": round((datetime.now(UTC) - begun).total_seconds() / 60, 1),
         "short": short,
+        "versions": {"barnabas": version(), "commit": commit(), "kafka": found.versions},
         "machine": {
             "cores": os.cpu_count(),
             "load": [round(one, 1) for one in (load, os.getloadavg()[0])],
@@ -91,6 +97,37 @@ def run(name: str, out: Path, *, short: bool) -> None:
     for file, plot in plots(found, document).items():
         (out / file).write_text(plot)
     output.out.print(f"{out / name}.md")
+    if busy(document):
+        output.note(f"{name}: {BUSY}")
+        return FINDINGS
+    return FINE
+
+
+def commit() -> str | None:
+    """The commit of a checkout, with a + if files of it are changed; None: it is none, or git is not there.
+
+    >>> commit() != ""
+    True
+    """
+    asked = ("rev-parse", "--short=8", "HEAD"), ("status", "--porcelain", "--untracked-files=no")
+    try:
+        hash_, changed = (
+            subprocess.check_output(["git", *line], cwd=ROOT, stderr=subprocess.DEVNULL, text=True)  # noqa: S603, S607
+            for line in asked
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return hash_.strip() + "+" * bool(changed)
+
+
+def busy(document: dict[str, Any]) -> bool:
+    """Whether more wanted to run than there are cores when a result's measurement began.
+
+    >>> busy({"machine": {"cores": 2, "load": [2.6, 9.9]}, "short": False})
+    True
+    """
+    machine = document["machine"]
+    return not document["short"] and machine["load"][0] > machine["cores"]
 
 
 def written(file: Path) -> str:
@@ -131,9 +168,14 @@ def text(found: Experiment, document: dict[str, Any]) -> str:
     level = machine.get("nice", 0)  # results of before do not say
     nice = f", at nice level {level}" if level else ""
     few = " A short run: a smoke test, no basis for conclusions." if document["short"] else ""
+    warning = f"**{BUSY.capitalize()}.**\n\n" if busy(document) else ""
+    versions = document.get("versions", {})  # nor these
+    ours = f" by barnabas {versions['barnabas']}" if versions else ""
+    if versions.get("commit"):
+        ours += f" ({versions['commit']})"
     return (
-        f"# {document['experiment']}\n\n**{found.question}**\n\n"
-        f"Measured on {document['date']} in {document['minutes']} minutes, on {machine['cores']} "
+        f"# {document['experiment']}\n\n**{found.question}**\n\n{warning}"
+        f"Measured{ours} on {document['date']} in {document['minutes']} minutes, on {machine['cores']} "
         f"cores with Python {machine['python']}{nice}; load when it began and ended: {machine['load'][0]} "
         f"and {machine['load'][1]} (of that minute). The figures are in {document['experiment']}.json; "
         f"this text is made of them.{few}\n\n{found.write(document['measured'])}{shown}"

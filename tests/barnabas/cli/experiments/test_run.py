@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from barnabas.cli.experiments import run
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.peers.apache import UnavailableError
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
+from barnabas.version import version
 
 
 def asked(bench: Bench) -> Measured:
@@ -35,6 +37,7 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(run, "experiment", experiment)
     monkeypatch.setattr(run, "EXPERIMENTS", (("answer", "nowhere"),))
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.1, 0.1, 0.1))
 
 
 def unavailable(bench: Bench) -> Measured:
@@ -46,7 +49,7 @@ def test_a_result_is_written_and_can_be_written_again(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["experiment", "run", "answer", "-o", str(out)])
     assert (result.exit_code, result.stdout.strip()) == (0, str(out / "answer.md"))
     text = (out / "answer.md").read_text()
-    assert text.startswith("# answer\n\n**What is it?**\n\nMeasured on 20")
+    assert text.startswith(f"# answer\n\n**What is it?**\n\nMeasured by barnabas {version()}")
     assert text.endswith("\n\nIt is 42.\n")
     assert "short run" not in text
     again = CliRunner().invoke(app, ["experiment", "write", str(out / "answer.json")])
@@ -58,6 +61,19 @@ def test_a_short_run_says_so(tmp_path: Path) -> None:
     text = (tmp_path / "answer.md").read_text()
     assert "A short run: a smoke test, no basis for conclusions." in text
     assert text.endswith("It is 1.\n")
+
+
+def test_figures_of_a_busy_machine_are_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: ((os.cpu_count() or 1) + 0.1, 0, 0))
+    result = CliRunner().invoke(app, ["experiment", "run", "answer", "-o", str(tmp_path)])
+    assert result.exit_code == 1
+    said = "the machine had other work when this began: figures of time are no result"
+    assert f"answer: {said}" in result.stderr
+    assert f"**{said.capitalize()}.**" in (tmp_path / "answer.md").read_text()
+    document = json.loads((tmp_path / "answer.json").read_text())
+    assert document["versions"]["kafka"] == ["4.3.1"]
 
 
 def test_the_list_says_what_each_asks() -> None:
