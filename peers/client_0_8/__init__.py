@@ -1,4 +1,4 @@
-"""A client of 0.8: Produce, Fetch, Offsets and Metadata in v0, with message sets of magic 0.
+"""A client of 0.8: Produce, Fetch, Offsets and Metadata in v0, message sets of magic 0, offsets of groups.
 
 It is the client that the protocol guide of 0.8 describes. Brokers from 0.8 to 3.9 take it; 4.0 took
 Fetch v0, Offsets v0 and magic 0 away (KIP-896, KIP-724). 4.3.1 answers Metadata v0, and closes the
@@ -12,14 +12,20 @@ with Client([("127.0.0.1", 9092)]) as client:
 from __future__ import annotations
 
 from barnabas.peers.client_0_8.client import Client, Unreachable
+from barnabas.peers.client_0_8.errors import Error
+from barnabas.peers.client_0_8.groups import NOTHING, Committed, Group
 from barnabas.peers.client_0_8.message_sets import Message
 from barnabas.peers.client_0_8.requests import EARLIEST, LATEST, Fetched, Offsets, Produced
 
 __all__ = [
     "EARLIEST",
     "LATEST",
+    "NOTHING",
     "Client",
+    "Committed",
+    "Error",
     "Fetched",
+    "Group",
     "Message",
     "Offsets",
     "Produced",

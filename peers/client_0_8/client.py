@@ -65,9 +65,11 @@ class Connection:
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._dialogue = Dialogue(client_id)
 
-    def send(self, key: int, body: Mapping[str, Any], *, answered: bool = True) -> None:
-        """Send a request in v0. Raises barnabas.specs.codec.Unfit before anything is sent."""
-        self._socket.sendall(self._dialogue.ask(key, 0, body, answered=answered))
+    def send(
+        self, key: int, body: Mapping[str, Any], version: int = 0, *, answered: bool = True
+    ) -> None:
+        """Send a request. Raises barnabas.specs.codec.Unfit before anything is sent."""
+        self._socket.sendall(self._dialogue.ask(key, version, body, answered=answered))
 
     def receive(self) -> dict[str, Any]:
         """The body of the next answer. Raises ProtocolError, or TimeoutError."""
@@ -106,7 +108,7 @@ class Client:
         self._bootstrap = list(bootstrap)
         self._client_id = client_id
         self._timeout = timeout
-        self._patience = patience
+        self.patience = patience
         self._connections: dict[Address, Connection] = {}
 
     def __enter__(self) -> Self:
@@ -122,22 +124,26 @@ class Client:
 
     def refresh(self, topics: Iterable[str] = ()) -> Cluster:
         """Ask any broker for metadata. Raises Unreachable."""
-        body = metadata(topics)
+        self.cluster = cluster(self.ask_any(METADATA, metadata(topics)))
+        return self.cluster
+
+    def ask_any(self, key: int, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask the first broker that answers anything in v0. Raises Unreachable."""
         problems = []
         for address in dict.fromkeys((*self.cluster.brokers.values(), *self._bootstrap)):
             try:
-                self.cluster = cluster(self.ask(address, METADATA, body))
+                return self.ask(address, key, body)
             except OSError as problem:
                 problems.append(f"{address[0]}:{address[1]}: {problem}")
-            else:
-                return self.cluster
         raise Unreachable("; ".join(problems) or "no address to ask")
 
-    def ask(self, address: Address, key: int, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Ask one broker anything in v0, whoever leads. Raises OSError, and closes the connection then."""
+    def ask(
+        self, address: Address, key: int, body: Mapping[str, Any], version: int = 0
+    ) -> dict[str, Any]:
+        """Ask one broker anything, whoever leads. Raises OSError, and closes the connection then."""
         with self._losing(address):
             connection = self._connection(address)
-            connection.send(key, body)
+            connection.send(key, body, version)
             return connection.receive()
 
     def produce(
@@ -201,7 +207,7 @@ class Client:
 
         Raises Unreachable if at the end a connection is what failed.
         """
-        until = time.monotonic() + self._patience
+        until = time.monotonic() + self.patience
         found: dict[Place, Found] = {}
         left = dict(wanted)
         if any(place not in self.cluster.leaders for place in left):

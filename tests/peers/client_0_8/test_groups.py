@@ -1,0 +1,72 @@
+"""A group's offsets on 0.8.2.2, in Kafka and in ZooKeeper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.client_0_8 import NOTHING, Client, Committed, Error, Group, Message, Unreachable
+from barnabas.peers.client_0_8.groups import Storage
+from barnabas.specs.error_codes import ERROR_CODES
+
+NONE, PLACE = Error.NONE, ("kept", 0)
+
+
+def test_codes_have_the_names_that_kafka_has_for_them() -> None:
+    today = {one.code: one.name for one in ERROR_CODES}
+    assert {each.value: each.name for each in Error} == {each.value: today[each] for each in Error}
+
+
+@pytest.fixture
+def client(kafka_0_8: ApacheCluster) -> Iterator[Client]:
+    with Client(kafka_0_8.brokers.values(), patience=30) as made:
+        made.produce({PLACE: [Message(None, b"makes the topic")]}, acks=-1)
+        yield made
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+@pytest.mark.parametrize("storage", ["kafka", "zookeeper"])
+def test_what_is_committed_is_told(client: Client, storage: Storage) -> None:
+    group = Group(client, f"told-{storage}", storage=storage)
+    before = group.committed([PLACE])[PLACE]
+    missing = NONE if storage == "kafka" else Error.UNKNOWN_TOPIC_OR_PARTITION
+    assert (before.error, before.offset) == (missing, NOTHING)
+    assert group.commit({PLACE: 42}, metadata="so far") == {PLACE: NONE}
+    told = "so far" if storage == "kafka" else ""  # ZooKeeper has the number only
+    assert group.committed([PLACE]) == {PLACE: Committed(NONE, 42, told)}
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_the_two_places_do_not_know_of_each_other(client: Client) -> None:
+    Group(client, "both").commit({PLACE: 1})
+    Group(client, "both", storage="zookeeper").commit({PLACE: 2})
+    assert Group(client, "both").committed([PLACE])[PLACE].offset == 1
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_too_much_metadata_is_refused(client: Client) -> None:
+    group = Group(client, "talkative")
+    assert group.commit({PLACE: 1}, metadata="x" * 5000) == {PLACE: Error.OFFSET_METADATA_TOO_LARGE}
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_the_coordinator_is_a_broker_and_is_found_again(
+    client: Client, kafka_0_8: ApacheCluster
+) -> None:
+    group = Group(client, "moves")
+    assert group.commit({PLACE: 7}) == {PLACE: NONE}
+    first = group.coordinator()
+    assert first in kafka_0_8.brokers.values()
+    (other,) = set(kafka_0_8.brokers.values()) - {first}
+    group._coordinator = other
+    assert group.committed([PLACE])[PLACE].offset == 7
+
+
+def test_a_coordinator_that_nobody_tells_is_missed() -> None:
+    with (
+        Client([("127.0.0.1", 1)], patience=0) as lonely,
+        pytest.raises(Unreachable, match=r"127\.0\.0\.1:1"),
+    ):
+        Group(lonely, "lost").commit({PLACE: 1})
