@@ -49,7 +49,7 @@ function Side({name, shown, other, inside}) {
     if (pinned) light(pinned, false);
     light(path, true);
     pin(path);
-    const there = one.closest(".hex") ? "li" : "b";
+    const there = one.closest(".hex") ? ":not(b)" : "b";
     root.current.querySelector(`${there}[data-at="${CSS.escape(path)}"]`)?.scrollIntoView({block: "nearest"});
   };
   return html`<section ref=${root} onMouseOver=${over(true)} onMouseOut=${over(false)} onClick=${click}>
@@ -57,29 +57,30 @@ function Side({name, shown, other, inside}) {
     ${other && html`<div class="forms" role="group" aria-label="Forms">${FORMS[name].map((label, at) => html`
       <button aria-pressed=${String(turned === (at === 1))} onClick=${() => turn(at === 1)}>${label}</button>`)}</div>`}
     ${side.reason && html`<p class="problem">${plain(side.reason)}</p>`}
-    ${side.value === null ? html`<p class="null">none</p>` : html`<${Tree} value=${side.value} against=${other && (turned ? shown : other).value} path="" fields=${fields}/>`}
-    ${inside && Object.keys(inside).length > 0 && !turned && html`<h4>inside</h4><${Tree} value=${inside} path=${"\0"} fields=${fields}/>`}
+    ${side.value === null ? html`<p class="null">none</p>` : html`<${Tree} value=${side.value} against=${other && (turned ? shown : other).value} path="" fields=${fields} inside=${turned ? {} : inside}/>`}
     ${side.hex && html`<${Hex} side=${side} pinned=${pinned} key=${turned}/>`}
   </section>`;
 }
 
-function Tree({value, path, fields, against}) {
+// inside: what there is within bytes, by their path; it is shown in their place
+function Tree({value, path, fields, against, inside = {}}) {
   const [shown, more] = useState(ITEMS);
   if (value === null || typeof value !== "object") {
     const text = plain(json(value)), rest = text.length - LENGTH * shown / ITEMS;
     return html`<span class=${"value " + (value === null ? "null" : typeof value)}>${rest > 0 ? html`${text.slice(0, -rest)}<button onClick=${() => more(10 * shown)}>${rest} characters more</button>` : text}</span>`;
   }
   const all = Object.entries(value);
-  return html`<ul>${all.slice(0, shown).map(([key, each]) => {
+  return html`<ul>${all.slice(0, shown).map(([key, given]) => {
     const at = Array.isArray(value) ? `${path}[${key}]` : path ? `${path}.${key}` : key;
+    const each = inside[at] ?? given, unpacked = each !== given;
     const field = fields.get(at), deep = each !== null && typeof each === "object";
     const label = html`<span class="key">${plain(key)}</span>`;
     const type = field && html` <small>${field.declared || field.type}</small>`;
     const before = against === undefined ? undefined : against?.[key] ?? null;
-    const inner = html`<${Tree} value=${each} path=${at} fields=${fields} against=${before}/>`;
-    const differs = before !== undefined && json(before) !== json(each);
+    const inner = html`<${Tree} value=${each} path=${at} fields=${fields} against=${unpacked ? undefined : before} inside=${unpacked ? {} : inside}/>`;
+    const differs = before !== undefined && json(before) !== json(given);
     return deep && Object.keys(each).length
-      ? html`<li key=${key}><details open=${all.length < ITEMS}><summary>${label}${Array.isArray(each) ? ` [${each.length}]` : ""}</summary>${inner}</details></li>`
+      ? html`<li key=${key} class=${unpacked && differs ? "differs" : ""}><details open=${all.length < ITEMS}><summary data-at=${field ? at : undefined}>${label}${Array.isArray(each) ? ` [${each.length}]` : ""}${type}</summary>${inner}</details></li>`
       : html`<li key=${key} class=${differs ? "differs" : ""} data-at=${field ? at : undefined}>${label} ${deep ? (Array.isArray(each) ? "[]" : "{}") : inner}${type}</li>`;
   })}${all.length > shown && html`<li><button onClick=${() => more(shown + 10 * ITEMS)}>${all.length - shown} more</button></li>`}</ul>`;
 }

@@ -77,6 +77,23 @@ def test_only_the_bytes_of_the_field_are_lit_when_lines_get_shorter() -> None:
 
 
 @pytest.mark.needs_chromium
+def test_records_are_shown_in_the_place_of_their_bytes() -> None:
+    async def main() -> None:
+        _, app = shown(Path("captures/samples/faults.pcapng"))
+        async with served(app) as address, opened_at(address) as (page, said):
+            await page.locator(".row", has_text="Produce").first.click()
+            records = page.locator("li:has(> details > summary[data-at$=records])").first
+            assert await records.locator(".key", has_text="value").count() > 0
+            await records.locator("summary[data-at$=records]").click()
+            lit = await page.locator(".hex .lit").evaluate_all("all => all.map(b => b.dataset.at)")
+            assert lit
+            assert all(path.endswith("records") for path in lit)
+            assert said == []
+
+    run(main())
+
+
+@pytest.mark.needs_chromium
 def test_the_button_of_keys_stands_beside_what_is_counted_at_each_width() -> None:
     async def main() -> None:
         _, app = shown(Path("captures/samples/faults.pcapng"))
