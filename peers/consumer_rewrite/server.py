@@ -3,7 +3,7 @@
     async with Cluster(2, topics={"t": 4}) as cluster:
         cluster.bootstrap        # ("127.0.0.1", port) of each
         await cluster.partitions("t", 5)    # in the registry: the brokers' watches tell them
-        await cluster.stop(1)    # its connections are closed, others are elected
+        await cluster.stop(1)    # its connections are closed, others are elected, until it is started again
 
 The cores are in `coordinator`; here are sockets, timers, and what is carried out of actions.
 """
@@ -17,6 +17,7 @@ from typing import Final, Self
 
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
 from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
+from barnabas.peers.consumer_rewrite.election import rank_for
 from barnabas.peers.consumer_rewrite.group_entry import PATH, path_of
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.ended_brokers import EndedBrokers
@@ -161,7 +162,9 @@ class Cluster:
         self._topics = dict(topics)
         self._count = brokers
         self._watch = watch
-        self._electors = electors or {slot: MemoryElector() for slot in range(self.settings.slots)}
+        self._electors = electors or {
+            slot: MemoryElector(rank_for(slot)) for slot in range(self.settings.slots)
+        }
         self._terms: dict[tuple[int, int], int] = {}
         """(node, slot) -> the term in which it was told to lead."""
 

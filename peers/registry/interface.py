@@ -24,6 +24,15 @@ class Leader(NamedTuple):
     term: int
 
 
+Rank = Callable[[int], float]
+"""How well a candidate is suited to lead: the least leads."""
+
+
+def no_rank(_: int) -> float:
+    """All are suited as well."""
+    return 0
+
+
 ABSENT = -1
 """The version of an entry that does not exist."""
 
@@ -48,10 +57,10 @@ class Registry(Protocol):
 
 
 class Elector(Protocol):
-    """One election."""
+    """One election: of those that stand one of the least rank leads, which has stood longest of these."""
 
     def enter(self, candidate: int) -> None:
-        """Stand for election; it leads at once if nobody does."""
+        """Stand for election."""
 
     def leave(self, candidate: int) -> None:
         """Stand no longer, or have died: if it led, another one of those that stand leads."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from barnabas.peers.registry.interface import ABSENT, Entry, Leader
+from barnabas.peers.registry.interface import ABSENT, Entry, Leader, Rank, no_rank
 
 
 class MemoryRegistry:
@@ -56,7 +56,7 @@ class MemoryRegistry:
 
 
 class MemoryElector:
-    """One election; of those that stand, who has stood longest leads next.
+    """One election.
 
     >>> elector = MemoryElector()
     >>> elector.enter(1); elector.enter(2); elector.leader()
@@ -65,9 +65,11 @@ class MemoryElector:
     Leader(candidate=2, term=2)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rank: Rank = no_rank) -> None:
+        self._rank = rank
         self._lock = threading.Lock()
         self._standing: list[int] = []
+        """By rank, then by how long they have stood."""
         self._term = 0
         self._watches: list[Callable[[], None]] = []
 
@@ -77,9 +79,10 @@ class MemoryElector:
             if candidate in self._standing:
                 return
             self._standing.append(candidate)
-            first = len(self._standing) == 1
-            self._term += first
-        if first:
+            self._standing.sort(key=self._rank)
+            leads = self._standing[0] == candidate
+            self._term += leads
+        if leads:
             self._tell()
 
     def leave(self, candidate: int) -> None:

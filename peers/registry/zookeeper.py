@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from barnabas.peers.registry.interface import ABSENT, Entry, Leader
+from barnabas.peers.registry.interface import ABSENT, Entry, Leader, Rank, no_rank
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
@@ -72,7 +72,7 @@ class ZooKeeperRegistry:
 
 
 class ZooKeeperElector:
-    """One election: ephemeral nodes in sequence, of which the first leads; its number is the term.
+    """One election: ephemeral nodes in sequence, `CANDIDATE-NUMBER`; the term is the version of their parent.
 
     Who stands through a client stands until that client's session ends. Here nobody leads from the moment
     on at which the connection is lost (SUSPENDED): ZooKeeper may end the session before its client can
@@ -81,15 +81,18 @@ class ZooKeeperElector:
     leads, and who has lost its node with the session (LOST) stands again, behind the others.
     """
 
-    def __init__(self, client: KazooClient, path: str) -> None:
+    def __init__(self, client: KazooClient, path: str, rank: Rank = no_rank) -> None:
         self._client = client
         self._path = path
+        self._rank = rank
         self._nodes: dict[int, str] = {}
         self._asking = threading.RLock()
         """Held during questions to ZooKeeper, so that answers are used in their order."""
         self._lock = threading.Lock()
         """Held for moments only: kazoo's connection thread takes it."""
         self._leader: Leader | None = None
+        self._leading = ""
+        """The leader's node."""
         self._losses = 0
         """Of the connection: what was asked before one says nothing."""
         self._watches: list[Callable[[], None]] = []
@@ -126,9 +129,8 @@ class ZooKeeperElector:
         client, node = self._client, self._nodes.get(candidate)
         if node is not None and client.retry(client.exists, node):
             return
-        data = str(candidate).encode()
         self._nodes[candidate] = client.retry(
-            client.create, f"{self._path}/n-", data, ephemeral=True, sequence=True
+            client.create, f"{self._path}/{candidate}-", ephemeral=True, sequence=True
         )
 
     def _look(self, _: object = None) -> None:
@@ -143,18 +145,18 @@ class ZooKeeperElector:
         self._tell()
 
     def _asked(self) -> Leader | None:
-        from kazoo.exceptions import NoNodeError
+        standing, parent = self._client.retry(
+            self._client.get_children, self._path, include_data=True
+        )
+        first = min(standing, key=self._order, default="")
+        if first == self._leading and self._leader is not None:
+            return self._leader
+        self._leading = first
+        return Leader(int(first.partition("-")[0]), parent.cversion) if first else None
 
-        client = self._client
-        while True:
-            standing = sorted(client.retry(client.get_children, self._path))
-            if not standing:
-                return None
-            try:
-                data, _ = client.retry(client.get, f"{self._path}/{standing[0]}")
-            except NoNodeError:
-                continue  # it has just left
-            return Leader(int(data), int(standing[0].rpartition("-")[2]) + 1)
+    def _order(self, node: str) -> tuple[float, int]:
+        candidate, _, number = node.partition("-")
+        return self._rank(int(candidate)), int(number)
 
     def _connection(self, state: str) -> None:
         """The connection has another state. In kazoo's connection thread, which must not wait."""

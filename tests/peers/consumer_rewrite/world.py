@@ -24,6 +24,7 @@ from barnabas.peers.consumer_rewrite.actions import (
 )
 from barnabas.peers.consumer_rewrite.consumer import Consumer
 from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
+from barnabas.peers.consumer_rewrite.election import rank_for
 from barnabas.peers.consumer_rewrite.group_entry import decode, path_of
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.consumer_rewrite.strategies import STRATEGIES, Partition, Strategy
@@ -90,7 +91,7 @@ class World:
         self.load_ms = 5
         self.write_ms = 1
         self.registry = MemoryRegistry()
-        self.electors = {slot: MemoryElector() for slot in range(SETTINGS.slots)}
+        self.electors = {slot: MemoryElector(rank_for(slot)) for slot in range(SETTINGS.slots)}
         self.topics = {"t": 4} if topics is None else topics
         self.brokers: dict[int, Broker | None] = {}
         self.applications: dict[str, Application] = {}

@@ -47,3 +47,13 @@ def test_who_has_stood_longest_leads_next() -> None:
     assert heard == [Leader(1, 1), Leader(3, 2), Leader(1, 3), None]
     elector.enter(2)
     assert elector.leader() == Leader(2, 4)
+
+
+def test_who_is_suited_better_leads_from_when_it_comes() -> None:
+    elector, heard = MemoryElector(rank=lambda candidate: -candidate), []
+    elector.watch(lambda: heard.append(elector.leader()))
+    for candidate in (1, 3, 2):
+        elector.enter(candidate)
+    elector.leave(3)
+    elector.enter(3)
+    assert heard == [Leader(1, 1), Leader(3, 2), Leader(2, 3), Leader(3, 4)]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -113,6 +115,36 @@ def test_who_has_stood_longest_leads_until_its_session_ends(connect: Connect) ->
     assert following.term > leader.term
     two.leave(2)
     assert two.leader() is None
+
+
+def test_who_is_suited_better_leads_from_when_it_comes(connect: Connect) -> None:
+    first, second = connect(), connect()
+
+    def rank(candidate: int) -> int:
+        return -candidate
+
+    one, two = ZooKeeperElector(first, "/ranks", rank), ZooKeeperElector(second, "/ranks", rank)
+    terms = []
+    for act, leads in (
+        (partial(one.enter, 1), 1),
+        (partial(two.enter, 2), 2),
+        (partial(two.leave, 2), 1),
+        (partial(two.enter, 2), 2),
+    ):
+        act()
+        for elector in (one, two):
+            wait_until_led(elector, leads)
+        found = two.leader()
+        assert found is not None
+        terms.append(found.term)
+    assert terms == sorted(set(terms))
+
+
+def wait_until_led(elector: ZooKeeperElector, candidate: int) -> None:
+    end = time.monotonic() + LIMIT
+    while (leader := elector.leader()) is None or leader.candidate != candidate:
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 async def until(condition: Callable[[], bool]) -> None:
