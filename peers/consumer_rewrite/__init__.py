@@ -14,6 +14,13 @@ Where the page contradicts itself, or says nothing, this is what is done here:
   The consumer then joins without an id, which does cause one.
 - A consumer that was removed in a round, and whose JoinGroup comes before the round is over, takes part
   in the next one with its id, which follows at once (slow consumers, 6).
+- One whose JoinGroup comes when the answers have left is unknown by then: it gets UnknownConsumerId, joins
+  without an id, and the next rebalance follows. The page has the same end, without the detour.
+- Which groups subscribe to a topic is asked of each group that is in memory: the second list, of groups
+  by topic, would say the same.
+- Who leads which slot: see `election`. The page's controller tells the brokers by UpdateMetadata, one after
+  the other, so that one may answer ConsumerMetadata with who led before; a `Cluster` in one process tells
+  all at once.
 - A consumer that was told of a rebalance has one more session timeout to join. Heartbeats in place of a
   join do not prolong it.
 - A session timeout below 1 ms gets Unknown: the page has a maximum only.
