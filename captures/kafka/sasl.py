@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from barnabas.captures.kafka.wording import joined, printable, shorten
 
 NAME = 64
-"""Characters of a user's name that are shown."""
+"""Characters of a mechanism's name that are shown."""
+
+USER = 512
+"""Characters of a user's name that are kept: that of a certificate has many parts."""
 
 TOKEN = 64 << 10
 """Bytes of a token that are looked at; a JSON Web Token of that size fits into no HTTP header."""
@@ -35,12 +38,12 @@ def user_of(mechanism: str, token: bytes) -> str:
     elif mechanism == "OAUTHBEARER":
         header, _, rest = text.partition("\x01")
         name = _attribute(header.split(","), "a") or _subject(rest)
-    return shorten(printable(name), NAME)
+    return shorten(printable(name), USER)
 
 
 def name_of_user(said: object) -> str | None:
-    """What a capture says of the user, if that is a name."""
-    return shorten(printable(said), NAME) if isinstance(said, str) and said else None
+    """What a capture or a certificate says of the user, if that is a name."""
+    return shorten(printable(said), USER) if isinstance(said, str) and said else None
 
 
 def _attribute(parts: list[str], name: str) -> str:

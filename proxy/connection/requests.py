@@ -93,7 +93,7 @@ class Requests:
         ingress.pending = Pending(
             0, stands_for, 0, client_id, ingress.size, now, now, opaque=True, note=note
         )
-        ingress.pending.user = self.state.sasl.authenticated
+        ingress.pending.user = self.state.user
         hidden = self.state.hide("request", key if key in NAMES else stands_for, -1)
         if hidden or key == SASL_TOKEN or self.state.queues["request"].busy:
             return True
@@ -217,7 +217,7 @@ class Requests:
             self.state.client_id
         )  # the one in the header, see `_identify`: kept once for all
         pending = Pending(head.correlation_id, head.key, head.version, client_id, size, now, now)
-        pending.user = self.state.sasl.authenticated
+        pending.user = self.state.user
         return pending
 
     def _enter(self, pending: Pending) -> None:

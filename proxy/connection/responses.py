@@ -160,10 +160,11 @@ class Responses:
         start, unread = _body(frame, pending)
         offset = 4 + start
         if pending.key in sasl_frames.KEYS:
+            before = state.user
             outcome = sasl_frames.note_response(state.sasl, pending, frame[offset:])
-            if outcome:
+            if outcome or state.user != before:
                 pending.sasl = arrow(pending.sasl, outcome)
-                said = {"frame": ordinal, "sasl": outcome, "user": state.sasl.authenticated}
+                said = {"frame": ordinal, "sasl": outcome, "user": state.user}
                 self.actions.cut("response", at, said)
         if not pending.opaque:
             outgoing.response_body = frame[offset:]

@@ -29,7 +29,7 @@ def snapshot(connection: Connection, kept: Mapping[Direction, int]) -> dict[str,
     return {
         "frames": {way: place for way, place in frames.items() if place is not None},
         "waiting": listed,
-        "user": connection.state.sasl.authenticated,
+        "user": connection.state.user,
     }
 
 

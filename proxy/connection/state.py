@@ -74,6 +74,8 @@ class State:
     passing_sizes: dict[int, tuple[range, bool]] = field(default_factory=dict)
     """The sizes of responses that pass unread, and whether their tail is wanted, by `plan.code`; filled as
     they are met."""
+    certified: str | None = None
+    """Whom the client's certificate names, if it had to show one."""
     sasl: Sasl = field(default_factory=Sasl)
     """What is known of the client's authentication."""
     pairing: Pairing = field(default_factory=lambda: Pairing(limit=1 << 31))
@@ -123,6 +125,11 @@ class State:
         """How lines for a person name the connection."""
         client = f"{self.client_id}@{self.client}" if self.client_id else self.client
         return f"connection {self.number} ({client})"
+
+    @property
+    def user(self) -> str | None:
+        """Who is authenticated: as for brokers, by SASL where the client begins it."""
+        return self.sasl.authenticated if self.sasl.mechanism else self.certified
 
     def reset_caches(self) -> None:
         """Forget which messages pass unread: the rules or the client are others."""

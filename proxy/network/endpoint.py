@@ -31,6 +31,9 @@ class Owner(Protocol):
     flow: MaskedFlow | None
     throttled: bool
 
+    def certified(self, certificate: bytes) -> None:
+        """The client has shown a certificate (DER) by the CA that it must have it from."""
+
     def say(self, text: str, /) -> None:
         """Tell the person."""
 
@@ -71,10 +74,13 @@ class Endpoint(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The socket is ours: never buffer silently in the transport."""
         self.transport = cast("asyncio.Transport", transport)  # uvloop's is no subclass
-        self.tls = self.transport.get_extra_info("ssl_object") is not None
+        tls = self.transport.get_extra_info("ssl_object")
+        self.tls = tls is not None
         # TLS transports pause at the limit, not above it: with 0 they would never go on
         self.transport.set_write_buffer_limits(high=1 if self.tls else 0, low=0)
         self.open = True
+        if self.tls and self.direction == "request" and (shown := tls.getpeercert(True)):
+            self.relay.certified(shown)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where to read into."""

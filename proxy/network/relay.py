@@ -12,12 +12,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.sasl import name_of_user
 from barnabas.proxy.connection.actions import Abort, Actions, Done, Finish, Left, Say, Send
 from barnabas.proxy.connection.connection import Connection
 from barnabas.proxy.connection.snapshot import snapshot
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.endpoint import Endpoint
+from barnabas.proxy.network.principal import principal
 from barnabas.proxy.network.read_buffers import OneFrame, ReadBuffers
 from barnabas.proxy.network.tcp_info import received
 from barnabas.proxy.network.timer import Timer
@@ -115,6 +117,13 @@ class Relay:
             self._half_close(self.client)
         elif self.paused or self.waits:
             self.update_reading()
+
+    def certified(self, certificate: bytes) -> None:
+        """The client has shown a certificate (DER): the capture hears of it before its first request."""
+        user = self.connection.state.certified = name_of_user(principal(certificate))
+        if self.flow is not None and user is not None and not self._closed:
+            said = {"frame": 0, "user": user}
+            self.flow.took("request", memoryview(b""), clock(), [(0, said)], (), 0)
 
     def perform(self, actions: Actions, now: int) -> None:
         """Carry out what the connection asks for; what ends a direction may end all, so it comes last."""

@@ -43,6 +43,26 @@ def test_a_refusal_is_not_an_authentication() -> None:
     assert actor.done[-1].user is None
 
 
+@pytest.mark.parametrize(("mechanism", "then"), [("PLAIN", "alice"), ("GSSAPI", None)])
+def test_a_certificate_names_the_user_until_the_client_begins_sasl(
+    mechanism: str, then: str | None
+) -> None:
+    actor = Stage().actor()
+    actor.connection.state.certified = "CN=bob"
+    beat = {"group_id": "g", "generation_id": 1, "member_id": "m"}
+    steps: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        ("Heartbeat", beat, {}),
+        ("SaslHandshake", {"mechanism": mechanism}, {"error_code": 33}),
+        ("SaslHandshake", {"mechanism": mechanism}, {}),
+        ("SaslAuthenticate", {"auth_bytes": TOKEN}, {}),
+        ("Heartbeat", beat, {}),
+    ]
+    for number, (name, asked, answered) in enumerate(steps):
+        actor.ask(request(name, number, **asked))
+        actor.answer(response(name, number, **answered))
+    assert [exchange.user for exchange in actor.done] == ["CN=bob"] * 3 + [None, then]
+
+
 def test_control_names_the_user() -> None:
     answers: list[tuple[str, dict[str, Any]]] = [
         ("SaslHandshake", {"mechanisms": ["PLAIN"]}),

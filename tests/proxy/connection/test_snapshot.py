@@ -135,6 +135,18 @@ def test_segments_tell_what_one_file_tells(
                 assert mark(found) in known
 
 
+def test_a_segment_alone_knows_whom_the_certificate_names(tmp_path: Path) -> None:
+    actor = Rotated(Stage(), tmp_path / "f", [1 << 30])
+    actor.connection.state.certified = "CN=alice"
+    for number in range(2):
+        actor.writer.look(actor.stage.now)
+        actor.ask(heartbeat(number))
+        actor.answer(response("Heartbeat", number))
+    _finish(actor)
+    *_, last = sorted(actor.path.iterdir())
+    assert [(one.correlation_id, one.user) for one in exchanges(last)] == [(1, "CN=alice")]
+
+
 @WAYS
 @OBSERVED
 def test_a_segment_alone_has_all_exchanges_that_are_whole_in_it(

@@ -15,15 +15,18 @@ from typing import Any
 import pytest
 import trustme
 
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
 from barnabas.proxy.connection.state import Limits
 from barnabas.proxy.network.certificate_authority import authority, minted
 from barnabas.proxy.network.tls import Tls, broker_context, fixed
-from barnabas.specs import api
-from tests.proxy.playbook import raw, request
+from barnabas.specs import NAMES, api
+from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
 
 CA = trustme.CA()
+ALICE = r"CN=alice,OU=a,O=Example\, Inc."
 LOOPS = pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
 
 
@@ -193,6 +196,60 @@ def test_clients_show_a_certificate_if_they_must(
             writer.close()
 
     runner(main())
+
+
+@LOOPS
+def test_the_certificate_names_the_user_until_sasl_does(
+    runner: Callable[[Any], None], tmp_path: Path
+) -> None:
+    clients, own, path = trustme.CA(), trustme.CA(), tmp_path / "c.pcapng"
+    clients.cert_pem.write_to_path(str(tmp_path / "clients.pem"))
+    answers: dict[str, dict[str, Any]] = {
+        "Heartbeat": {},
+        "SaslHandshake": {"mechanisms": ["PLAIN"]},
+        "SaslAuthenticate": {},
+    }
+    told: list[tuple[int, str, str | None]] = []
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError):
+            while True:
+                key, _, number = struct.unpack_from(">hhi", await read_frame(reader))
+                writer.write(response(NAMES[key], number, **answers[NAMES[key]]))
+        writer.close()
+
+    async def main() -> None:
+        tls = Tls(client=minted(own, tmp_path / "clients.pem"))
+        async with running(broker, tls=tls, capture=path) as it:
+            for name in ("alice", "bob"):
+                context = client_context(own)
+                clients.issue_cert(
+                    common_name=name,
+                    organization_name="Example, Inc.",
+                    organization_unit_name="a",
+                ).configure_cert(context)
+                reader, writer = await it.connect(context)
+                for asked in (
+                    request("Heartbeat", 1, group_id="g", generation_id=1, member_id="m"),
+                    request("SaslHandshake", 2, mechanism="PLAIN"),
+                    request("SaslAuthenticate", 3, auth_bytes=b"\0carol\0secret"),
+                    request("Heartbeat", 4, group_id="g", generation_id=1, member_id="m"),
+                ):
+                    writer.write(asked)
+                    await asyncio.wait_for(read_frame(reader), SOON)
+                writer.close()
+            await it.until(lambda: not it.proxy.relays)
+            told.extend((x.connection, x.api, x.user) for x in it.done)
+
+    runner(main())
+    steps = ["Heartbeat", "SaslHandshake", "SaslAuthenticate", "Heartbeat"]
+    assert told == [
+        (number, step, user and user.replace("alice", name))
+        for number, name in enumerate(("alice", "bob"), 1)
+        for step, user in zip(steps, (ALICE, ALICE, None, "carol"), strict=True)
+    ]
+    again = Conversations().exchanges(CaptureReader(path))
+    assert [(x.connection, x.api, x.user) for x in again] == told
 
 
 def test_the_authority_is_made_once_and_kept_to_its_owner(tmp_path: Path) -> None:
