@@ -51,6 +51,9 @@ MAX_DIGITS: Final = 18
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
+DroppedSpans = Callable[[], int | None]
+"""How many spans the collector did not take so far; None: there is none."""
+
 
 def application(api: Sequence[BaseRoute], files: Iterable[BaseRoute] = ()) -> Starlette:
     """The application, without its guard: the API under its version, and files beside it."""
@@ -66,6 +69,7 @@ def routes(
     topics: Mapping[uuid.UUID, str],
     drain: Callable[[], None],
     unlogged: Callable[[int], int],
+    dropped_spans: DroppedSpans = lambda: None,
 ) -> list[Route]:
     """All requests to a process that has one proxy.
 
@@ -73,15 +77,20 @@ def routes(
     """
     process = Process(target, drain, unlogged)
     return [
-        *of_proxy(target, history, topics),
+        *of_proxy(target, history, topics, dropped_spans),
         Route("/log", process.log, methods=["GET"]),
         Route("/drain", process.drain, methods=["POST"]),
     ]
 
 
-def of_proxy(target: Target, history: History, topics: Mapping[uuid.UUID, str]) -> list[Route]:
+def of_proxy(
+    target: Target,
+    history: History,
+    topics: Mapping[uuid.UUID, str],
+    dropped_spans: DroppedSpans = lambda: None,
+) -> list[Route]:
     """The requests about a proxy. `topics` are for filters."""
-    control = Control(target, history, topics)
+    control = Control(target, history, topics, dropped_spans)
     one = "/connections/{number}"
     known: tuple[tuple[str, str, Endpoint], ...] = (
         ("GET", "/status", control.status),
@@ -126,6 +135,7 @@ class Control:
     target: Target
     history: History
     topics: Mapping[uuid.UUID, str]
+    dropped_spans: DroppedSpans
 
     async def status(self, _: Request) -> Response:
         """The proxy as a whole."""
@@ -209,7 +219,7 @@ class Control:
         """For Prometheus."""
         await self.history.fresh()
         return Response(
-            exposition(await self.target.report(), self.history),
+            exposition(await self.target.report(), self.history, self.dropped_spans()),
             headers={"Content-Type": CONTENT_TYPE_LATEST},
         )
 

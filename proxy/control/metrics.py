@@ -30,17 +30,18 @@ OCTAVES: Final = range(16, 37)
 buckets end too, so that the counts are exact."""
 
 
-def exposition(report: Report, history: History) -> bytes:
-    """The metrics in Prometheus' text format."""
-    return generate_latest(_Collector(report, history))
+def exposition(report: Report, history: History, dropped_spans: int | None = None) -> bytes:
+    """The metrics in Prometheus' text format. dropped_spans: None where none are sent."""
+    return generate_latest(_Collector(report, history, dropped_spans))
 
 
 class _Collector:
     """What `generate_latest` takes: anything that has metrics to collect."""
 
-    def __init__(self, report: Report, history: History) -> None:
+    def __init__(self, report: Report, history: History, dropped_spans: int | None) -> None:
         self.report = report
         self.history = history
+        self.dropped_spans = dropped_spans
 
     def collect(self) -> Iterator[Metric]:
         yield from _exchanges(self.report.tally, self.history)
@@ -48,6 +49,12 @@ class _Collector:
         yield from _rules(self.report)
         if self.report.capture is not None:
             yield from _capture(self.report.capture.stats)
+        if self.dropped_spans is not None:
+            yield _counter(
+                "dropped_spans",
+                "Spans that the collector of --otlp did not take.",
+                self.dropped_spans,
+            )
 
 
 def _exchanges(tally: ApiStats, history: History) -> Iterator[Metric]:

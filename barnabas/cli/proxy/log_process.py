@@ -42,6 +42,8 @@ class LogProcess:
         self._cut = False
         """Whether the reader had to leave what still waited in the end."""
         self._closing = False
+        self._dropped_spans = [0]
+        """Of each reader so far."""
         self.told: dict[str, Any] = {}
         """What the reader said when it was over."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -79,6 +81,10 @@ class LogProcess:
     def lost(self, passed: int) -> int:
         """Exchanges that were not printed, of so many that have passed; of a reader that died, at most."""
         return self._slow(passed) + int(self.told.get("unwritten", 0))
+
+    def dropped_spans(self) -> int | None:
+        """Spans that the collector did not take, as far as is known; None: there is none."""
+        return None if self._otlp is None else sum(self._dropped_spans)
 
     def remarks(self, passed: int) -> list[str]:
         """What was not shown of so many exchanges, and why, in words."""
@@ -122,6 +128,8 @@ class LogProcess:
                 self._flushed = said["flushed"]
             elif "undecodable" in said:
                 self._note(said["undecodable"])
+            elif "dropped_spans" in said:
+                self._dropped_spans[-1] = said["dropped_spans"]
             else:
                 self.told = said["over"]
 
@@ -135,6 +143,7 @@ class LogProcess:
         if self._closing:
             return
         self._deaths += 1
+        self._dropped_spans.append(0)
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         with contextlib.suppress(OSError):  # nobody is there to be told
             print(

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -36,7 +37,7 @@ SAY_AGAIN: Final = 5.0
 
 class LogReader:
     """Shows what the ring has until it is closed. otlp: where spans go. tell: what the proxy is to know, as
-    JSON can have it. behind: called now and then while much waits."""
+    JSON can have it, from any thread. behind: called now and then while much waits."""
 
     def __init__(
         self,
@@ -59,7 +60,13 @@ class LogReader:
                 in_background,
             )  # takes its time to load
 
-            self._exporter = Exporter(otlp, output.context, self._printer.say, in_background)
+            self._exporter = Exporter(
+                otlp,
+                output.context,
+                self._printer.say,
+                in_background,
+                lambda count: tell({"dropped_spans": count}),
+            )
             output.traced = self._exporter.exchange
         self._tell = tell
         self._restarts = 0
@@ -149,9 +156,10 @@ def read(
     """In a process that was just forked: read, and tell what there is to tell on a pipe. awaited: whether
     traffic waits for it."""
     os.nice(NICE)
+    one_at_a_time = threading.Lock()  # a pipe mixes what is long; who sends spans is another thread
 
     def tell(said: dict[str, Any]) -> None:
-        with contextlib.suppress(BrokenPipeError):  # the proxy was killed
+        with one_at_a_time, contextlib.suppress(BrokenPipeError):  # the proxy was killed
             os.write(report, json.dumps(said).encode() + b"\n")
 
     LogReader(ring, output, log, otlp, tell, (lambda: None) if awaited else stand_back).run()

@@ -180,7 +180,8 @@ async def control_port(
     if control.token_file is not None:
         write_token(control.token_file, token, "--control-token-file")
     try:
-        steering = api.routes(target, history, topics, drain, live.lost)
+        spans = live.dropped_spans
+        steering = api.routes(target, history, topics, drain, live.lost, spans)
         app: ASGIApp = api.application(described(steering))
         if control.page is not None:
             from barnabas.cli.proxy.web import paged

@@ -49,6 +49,7 @@ class Exporter:
     """Spans to one collector, from when it is made until `close`.
 
     context: has learnt from each exchange before it is sent. say: told once that the collector takes none.
+    dropped: told how many spans it did not take so far, each time that there are more.
     """
 
     def __init__(
@@ -57,13 +58,15 @@ class Exporter:
         context: Context,
         say: Callable[[str], None],
         sending: Callable[[SpanExporter], SpanProcessor],
+        dropped: Callable[[int], None] = lambda _: None,
     ) -> None:
         # what the SDK logs of each attempt would stand between the lines of the log
         logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
         self._endpoint = endpoint
         self._context = context
         self._given = 0
-        self._counting = _Counting(OTLPSpanExporter(endpoint, timeout=TIMEOUT), self._failed)
+        sender = OTLPSpanExporter(endpoint, timeout=TIMEOUT)
+        self._counting = _Counting(sender, self._failed, dropped)
         self._processor = sending(self._counting)
         self._say = say
         self._said = False
@@ -75,7 +78,9 @@ class Exporter:
         """Send the spans of an exchange, soon."""
         for span in spans_of(exchange, self._context):
             self._given += 1
-            self._processor.on_end(self._span(span))
+            made = self._span(span)
+            made.number = self._given
+            self._processor.on_end(made)
 
     def close(self, timeout: float = LAST) -> None:
         """Send what still waits, for so many seconds."""
@@ -99,9 +104,9 @@ class Exporter:
             self._said = True
             self._say(f"otlp: {self._endpoint} takes no spans: they are dropped and counted")
 
-    def _span(self, span: Span) -> ReadableSpan:
+    def _span(self, span: Span) -> _Numbered:
         error = Status(StatusCode.ERROR, span.error) if span.error else Status()
-        return ReadableSpan(
+        return _Numbered(
             span.name,
             _known(span.context),
             None if span.parent is None else _known(span.parent, remote=span.kind == "client"),
@@ -151,13 +156,30 @@ class InTurn(SpanProcessor):
             self._takes = self._exporter.export(batch) is SpanExportResult.SUCCESS
 
 
-class _Counting(SpanExporter):
-    """Sends by another exporter, and counts what was taken. failed: called with each batch that was not."""
+class _Numbered(ReadableSpan):
+    """A span, and the how many-th it is."""
 
-    def __init__(self, exporter: SpanExporter, failed: Callable[[], None]) -> None:
+    number: int
+
+
+class _Counting(SpanExporter):
+    """Sends by another exporter, and counts what was taken. failed: called with each batch that was not.
+
+    Batches come in the order of their spans: what has a lower number and was not taken was dropped, here or
+    while it waited. `dropped` is told that.
+    """
+
+    def __init__(
+        self,
+        exporter: SpanExporter,
+        failed: Callable[[], None],
+        dropped: Callable[[int], None],
+    ) -> None:
         self.taken = 0
         self._exporter = exporter
         self._failed = failed
+        self._dropped = dropped
+        self._told = 0
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Send a batch."""
@@ -166,6 +188,11 @@ class _Counting(SpanExporter):
             self.taken += len(spans)
         else:
             self._failed()
+        last = spans[-1]
+        assert isinstance(last, _Numbered)  # noqa: S101
+        if (dropped := last.number - self.taken) > self._told:
+            self._told = dropped
+            self._dropped(dropped)
         return result
 
     def shutdown(self) -> None:

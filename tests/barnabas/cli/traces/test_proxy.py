@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
+from prometheus_client.parser import text_string_to_metric_families
 
+from barnabas.addresses import parse_address
 from barnabas.cli.traces.exporter import LAST
+from barnabas.control_client import Client
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.proxy.test_draining import connect, frame, until_said
 from tests.barnabas.cli.test_app import BARNABAS, started
@@ -201,6 +204,32 @@ def test_a_collector_that_refuses_is_said_at_once_and_counted_in_the_end(bootstr
         errors, _ = stopped(process)
     assert "2 of 6 spans dropped: " in errors
     assert "Traceback" not in errors
+
+
+def test_what_the_collector_did_not_take_is_a_metric(bootstrap: str) -> None:
+    def dropped(control: Client) -> float:
+        families = text_string_to_metric_families(control.text("GET", "/metrics"))
+        (found,) = [one for one in families if one.name == "barnabas_dropped_spans"]
+        return found.samples[0].value
+
+    options = ("--log", "json", "--control", "127.0.0.1:0")
+    with (
+        collecting(500) as collector,
+        started(*proxy(bootstrap, collector.url, *options)) as (process, ready),
+    ):
+        control = Client(parse_address(ready["control"]), ready["token"])
+        assert dropped(control) == 0
+        with connect(ready["listen"]) as client:
+            ask(client, 3)
+            until_said(process, f"otlp: {collector.url}/v1/traces takes no spans")
+            until = time.monotonic() + PATIENCE
+            while dropped(control) != 6:
+                assert time.monotonic() < until
+            collector.status = 200
+            ask(client, 1)
+            collector.wait(lambda: len(collector.spans) == 2)
+            assert dropped(control) == 6
+        stopped(process)
 
 
 def test_a_collector_that_hangs_holds_up_neither_traffic_nor_the_end(bootstrap: str) -> None:
