@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from barnabas.proxy.network.tls import Mint, Tls, broker_context, fixed, reason
+from barnabas.cli.console.pem import Named, check_authority, load_pair, readable, why
+from barnabas.proxy.network.tls import Mint, Tls, broker_context, fixed
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
@@ -82,25 +83,27 @@ def _check(options: TlsOptions) -> None:
 
 
 def _broker(options: TlsOptions) -> ssl.SSLContext:
-    _readable("--broker-ca", options.broker_ca)
-    _readable("--broker-cert", options.broker_cert)
-    _readable("--broker-key", options.broker_key)
+    readable("--broker-ca", options.broker_ca)
     try:
         context = broker_context(options.broker_ca, verify=not options.broker_insecure)
     except OSError as problem:
-        raise Trouble(f"--broker-ca {options.broker_ca}: {_why(problem)}") from None
+        raise Trouble(f"--broker-ca {options.broker_ca}: {why(problem)}") from None
     if options.broker_cert is not None:
         _load(context, "broker", options.broker_cert, options.broker_key)
     return context
 
 
 def _own(options: TlsOptions, certificate: Path) -> Mint:
-    _readable("--client-cert", certificate)
-    _readable("--client-key", options.client_key)
     # a context of its own says which of the files is wrong
     _load(ssl.create_default_context(), "client", certificate, options.client_key)
-    _authority(options.client_ca)
+    check_authority("--client-ca", options.client_ca)
     return fixed(certificate, options.client_key, options.client_ca)
+
+
+def _load(context: ssl.SSLContext, side: str, certificate: Path, key: Path | None) -> None:
+    other = f"--{side}-key"
+    pair = Named(f"--{side}-cert", certificate), None if key is None else Named(other, key)
+    load_pair(context, *pair, other)
 
 
 def _minted(options: TlsOptions) -> tuple[Mint, Path]:
@@ -109,14 +112,14 @@ def _minted(options: TlsOptions) -> tuple[Mint, Path]:
     except ImportError as problem:
         line = f"--client-tls needs the package {problem.name}: pip install 'barnabas[tls]'"
         raise Trouble(line, COULD_NOT_RUN) from None
-    _authority(options.client_ca)
+    check_authority("--client-ca", options.client_ca)
     folder = data_folder() / "ca"
     try:
         ca: trustme.CA = authority(folder)
     except (OSError, ValueError) as problem:
-        why = _why(problem) if isinstance(problem, OSError) else "it is no CA any longer"
+        said = why(problem) if isinstance(problem, OSError) else "it is no CA any longer"
         raise Trouble(
-            f"the CA for --client-tls in {folder}: {why}; remove it for a new one"
+            f"the CA for --client-tls in {folder}: {said}; remove it for a new one"
         ) from None
     return minted(ca, options.client_ca), folder / CERTIFICATE
 
@@ -136,48 +139,3 @@ def data_folder() -> Path:
     """Where a user's data belongs (XDG Base Directory Specification)."""
     base = os.environ.get("XDG_DATA_HOME", "")
     return (Path(base) if base.startswith("/") else Path.home() / ".local" / "share") / "barnabas"
-
-
-def _load(context: ssl.SSLContext, side: str, certificate: Path, key: Path | None) -> None:
-    """Load a certificate and its key. Raises Trouble, naming the options."""
-    given = f"--{side}-cert {certificate}"
-    given += f" --{side}-key {key}" if key is not None else ""
-    try:
-        context.load_cert_chain(certificate, key, password="")
-    except OSError as problem:
-        why = _why(problem)
-        if isinstance(problem, ssl.SSLError) and problem.reason == "KEY_VALUES_MISMATCH":
-            why = "the key is not the certificate's"
-        elif key is None and isinstance(problem, ssl.SSLError):
-            why += f"; is the key in another file? give --{side}-key"
-        raise Trouble(f"{given}: {why}") from None
-
-
-def _authority(path: Path | None) -> None:
-    """Raises Trouble if clients can't be checked by this file."""
-    if path is not None:
-        _readable("--client-ca", path)
-        try:
-            ssl.create_default_context(cafile=path)
-        except OSError as problem:
-            raise Trouble(f"--client-ca {path}: {_why(problem)}") from None
-
-
-def _readable(option: str, path: Path | None) -> None:
-    """A message of OpenSSL's would not say which file it is about."""
-    if path is None:
-        return
-    try:
-        with path.open("rb"):
-            pass
-    except OSError as problem:
-        raise Trouble(f"{option} {path}: {problem.strerror}") from None
-
-
-def _why(problem: OSError) -> str:
-    """What is wrong with a file of certificates."""
-    if isinstance(problem, ssl.SSLError):
-        if problem.reason in ("NO_START_LINE", "NO_CERTIFICATE_OR_CRL_FOUND", "PEM_LIB", None):
-            return "no PEM file of the kind (encrypted keys are not read)"
-        return reason(problem)
-    return problem.strerror or str(problem)

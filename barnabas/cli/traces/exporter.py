@@ -7,7 +7,6 @@ time, is dropped, too. A capture waits for it instead (`InTurn`), as long as it 
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -60,8 +59,6 @@ class Exporter:
         sending: Callable[[SpanExporter], SpanProcessor],
         dropped: Callable[[int], None] = lambda _: None,
     ) -> None:
-        # what the SDK logs of each attempt would stand between the lines of the log
-        logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
         self._endpoint = endpoint
         self._context = context
         self._given = 0

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+import os
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
 import typer
 
-from barnabas.trouble import COULD_NOT_RUN, Trouble
+from barnabas.trouble import Trouble
 
 PATH: Final = "/v1/traces"
 """Of a collector's receiver of traces over HTTP, as the specification of OTLP has it."""
-
-NEEDED: Final = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 Otlp = Annotated[
     str | None,
@@ -28,7 +26,7 @@ Otlp = Annotated[
 
 
 def endpoint_of(url: str) -> str:
-    """Where spans go. Raises Trouble for what is no URL of a collector, and where the extra is missing.
+    """Where spans go. Raises Trouble for what is no URL of a collector, or if none can be sent there.
 
     >>> endpoint_of("http://localhost:4318"), endpoint_of("https://example.org/otlp/v1/traces")
     ('http://localhost:4318/v1/traces', 'https://example.org/otlp/v1/traces')
@@ -41,13 +39,9 @@ def endpoint_of(url: str) -> str:
         known = False
     if not known or parts.query or parts.fragment or parts.username is not None:
         raise Trouble(f"--otlp {url!r}: {expected}")
-    for name in NEEDED:
-        try:
-            there = find_spec(name) is not None
-        except ModuleNotFoundError:
-            there = False
-        if not there:
-            line = f"--otlp needs the package {name}: pip install 'barnabas[otlp]'"
-            raise Trouble(line, COULD_NOT_RUN)
+    from barnabas.cli.traces.environment import check_environment  # takes its time to load
+
     path = parts.path.rstrip("/")
-    return parts._replace(path=path if path.endswith(PATH) else path + PATH).geturl()
+    endpoint = parts._replace(path=path if path.endswith(PATH) else path + PATH).geturl()
+    check_environment(os.environ, endpoint)
+    return endpoint

@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.cli.app import app
-from barnabas.cli.traces import options
 from barnabas.cli.traces.options import endpoint_of
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 from tests.barnabas.cli.traces.collector import collecting
@@ -41,16 +40,6 @@ def test_spans_go_where_the_specification_says(url: str, endpoint: str) -> None:
 def test_what_is_no_url_of_a_collector_is_refused(url: str) -> None:
     with pytest.raises(Trouble, match="http://HOST:PORT of a collector is expected"):
         endpoint_of(url)
-
-
-@pytest.mark.parametrize("name", ["barnabas.nothing", "nothing.at.all"])
-def test_without_the_extra_it_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    monkeypatch.setattr(options, "NEEDED", (name,))
-    with pytest.raises(Trouble, match=r"pip install 'barnabas\[otlp\]'") as problem:
-        endpoint_of("http://localhost:4318")
-    assert problem.value.code == COULD_NOT_RUN
 
 
 @pytest.mark.parametrize(

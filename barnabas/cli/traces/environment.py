@@ -1,0 +1,82 @@
+"""What variables of the environment say to the SDK of OpenTelemetry, checked before anything begins.
+
+What it can't read it leaves out, and only its own log says so; or it raises, when it is loaded or with the
+first spans. Where spans go and how long a batch may take is not asked of the environment here.
+https://opentelemetry.io/docs/specs/otel/protocol/exporter/
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from barnabas.cli.console.pem import Named, check_authority, load_pair
+from barnabas.trouble import COULD_NOT_RUN, Trouble
+
+_COMPRESSIONS: Final = ("gzip", "deflate", "none")
+
+
+def check_environment(environment: Mapping[str, str], endpoint: str) -> None:
+    """Raises Trouble for a variable that can't be followed, and where the extra is missing.
+
+    From then on the SDK logs nothing: it would stand between the lines of the log.
+    """
+    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL + 1)
+    try:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.util.re import parse_env_headers
+    except ImportError as problem:
+        line = f"--otlp needs the package {problem.name}: pip install 'barnabas[otlp]'"
+        raise Trouble(line, COULD_NOT_RUN) from None
+    except ValueError as problem:  # it reads its limits when it is loaded
+        raise Trouble(str(problem)) from None
+    name, value = _given(environment, "COMPRESSION")
+    if value and value.strip().lower() not in _COMPRESSIONS:
+        raise Trouble(f"{name}={value}: one of {', '.join(_COMPRESSIONS)} is expected")
+    _check_pairs(
+        *_given(environment, "HEADERS"), lambda part: bool(parse_env_headers(part, liberal=True))
+    )
+    name = "OTEL_RESOURCE_ATTRIBUTES"
+    _check_pairs(name, environment.get(name, ""), lambda part: "=" in part)
+    _check_files(environment)
+    try:
+        OTLPSpanExporter(endpoint)
+    except (ValueError, RuntimeError) as problem:
+        raise Trouble(f"--otlp: {' '.join(str(problem).split())}") from None
+
+
+def _given(environment: Mapping[str, str], what: str) -> tuple[str, str]:
+    """The variable that holds of the exporter's, and what it says: that of traces goes first."""
+    names = (f"OTEL_EXPORTER_OTLP_TRACES_{what}", f"OTEL_EXPORTER_OTLP_{what}")
+    name = next(filter(environment.get, names), names[-1])
+    return name, environment.get(name, "")
+
+
+def _check_pairs(name: str, value: str, fine: Callable[[str], bool]) -> None:
+    """Raises Trouble, in which no value stands: it may be a token."""
+    parts = value.split(",")
+    for number, part in enumerate(parts, 1):
+        if part.strip() and not fine(part):
+            where = f"part {number} of {len(parts)}" if len(parts) > 1 else "it"
+            raise Trouble(f"{name}: NAME=VALUE,... is expected, and {where} is none")
+
+
+def _check_files(environment: Mapping[str, str]) -> None:
+    authority, certificate, key = (
+        Named(name, Path(value)) if value else None
+        for name, value in (
+            _given(environment, what)
+            for what in ("CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY")
+        )
+    )
+    if authority is not None and not authority.path.is_dir():
+        check_authority(*authority)
+    if certificate is not None:
+        other = certificate.name.replace("CERTIFICATE", "KEY")
+        load_pair(ssl.create_default_context(), certificate, key, other)
+    elif key is not None:
+        other = key.name.replace("KEY", "CERTIFICATE")
+        raise Trouble(f"{key.name} belongs to a certificate: give {other} too")
