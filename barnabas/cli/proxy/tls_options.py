@@ -37,6 +37,11 @@ class TlsOptions:
         return [_option(name) for name in self.__slots__ if getattr(self, name)]
 
     @property
+    def to_brokers(self) -> list[str]:
+        """Those that turn TLS to the brokers on."""
+        return [option for option in self.given if option.startswith("--broker")]
+
+    @property
     def files(self) -> dict[str, Path]:
         """The files that were given, by their options."""
         found = {_option(name): getattr(self, name) for name in self.__slots__}
@@ -51,7 +56,7 @@ def make_tls(options: TlsOptions) -> Tls:
     """What the proxy shall speak. Raises Trouble for what contradicts itself or can't be read."""
     _check(options)
     broker = None
-    if any(option.startswith("--broker") for option in options.given):
+    if options.to_brokers:
         broker = _broker(options)
     mint, trust = None, None
     if options.client_cert is not None:

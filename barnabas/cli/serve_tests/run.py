@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from barnabas.addresses import parse_servers
 from barnabas.captures.host_port import endpoint_text
@@ -24,6 +25,7 @@ from barnabas.proxy.control.api import application
 from barnabas.proxy.control.guard import new_token
 from barnabas.proxy.control.serving import serve
 from barnabas.proxy.network.options import Options
+from barnabas.proxy.network.tls import Tls
 from barnabas.testing.server.api import routes
 from barnabas.testing.server.roster import Roster
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
@@ -40,6 +42,7 @@ class Job:
     timeout: float
     captures: Path | None
     token_file: Path | None
+    tls: Tls
 
 
 def serve_tests(job: Job, output: Output | None = None) -> int:
@@ -80,7 +83,9 @@ async def _main(job: Job, bootstrap: Sequence[Address], folder: Path, output: Ou
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in endings():
         loop.add_signal_handler(number, stop.set)
-    options = Options(bootstrap, listen=(job.listen[0], 0), drain=0.0)
+    for line in job.tls.explain():
+        output.note(line)
+    options = Options(bootstrap, listen=(job.listen[0], 0), drain=0.0, tls=job.tls)
     keep = job.captures is not None
     roster = Roster(options, folder, keep, job.timeout, lambda: secrets.token_hex(4))
     token = new_token()
@@ -93,12 +98,14 @@ async def _main(job: Job, bootstrap: Sequence[Address], folder: Path, output: Ou
         said = os.strerror(problem.errno or 0)
         raise Trouble(f"can't listen on {where}: {said}; choose another --listen") from None
     watching = loop.create_task(roster.watch())
-    ready = {
+    ready: dict[str, Any] = {
         "control": endpoint_text(serving.address),
         "token": token,
         "bootstrap": ",".join(map(endpoint_text, bootstrap)),
         "pid": os.getpid(),
     }
+    if job.tls.trust is not None:
+        ready["ca"] = str(job.tls.trust)
     output.ready(json_text({"ready": ready}))
     await stop.wait()
     watching.cancel()

@@ -25,6 +25,16 @@ from tests.barnabas.testing.server.served import Server, producer, send
         (("--bootstrap-server", "kafka:nine"), "is no address"),
         (("--bootstrap-server", "127.0.0.1:1", "--captures", "/dev/null/x"), "another --captures"),
         (("--bootstrap-server", "127.0.0.1:1", "--token-file", "/dev"), "that is no file"),
+        (("--broker-insecure",), "--broker-insecure: the embedded cluster speaks no TLS; give -"),
+        (("--client-ca", __file__), "--client-ca is for clients that speak TLS: give --client-tls"),
+        (
+            ("--client-cert", "x", "--token-file", "x"),
+            "--token-file x would overwrite the file of ",
+        ),
+        (
+            ("--client-tls", "--listen", "127.0.0.1:0", "--client-ca", "none"),
+            "--client-ca none: No",
+        ),
     ],
 )
 def test_what_can_not_be_is_said_in_a_line(options: tuple[str, ...], said: str) -> None:
