@@ -39,6 +39,15 @@ with EmbeddedCluster(1) as cluster:
     print(cluster.bootstrap)
 """
 
+PROTOBUF: Final = """
+from pathlib import Path
+from barnabas.captures.values.value import Values
+from barnabas.cli.schemas.folder import from_folder
+Path("17.proto").write_text('syntax = "proto3"; message Order { int64 id = 1; }')
+found = Values(from_folder(Path())).read(bytes((0, 0, 0, 0, 17, 0, 8, 5)), [])
+assert (found.kind, found.value) == ("protobuf", {"id": 5}), found
+"""
+
 JAVA: Final = "import jgo, jpype; from barnabas.peers.apache.java import java; print(java())"
 
 REGISTRY: Final = "import kazoo.client, barnabas.peers.registry.zookeeper"
@@ -74,6 +83,7 @@ ALL: Final = (
     Trial("zookeeper", (("python", "-c", REGISTRY),)),
     Trial("tls", ((*PROXY, "--client-tls"),), serves=True),
     Trial("control", ((*PROXY, "--control", "127.0.0.1:0"),), serves=True),
+    Trial("schemas", (("python", "-c", PROTOBUF),)),
     Trial("otlp", ((*PROXY, "--otlp", "http://127.0.0.1:9"),), serves=True),
     Trial(
         "capture",
