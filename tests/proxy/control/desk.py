@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,25 +16,9 @@ from barnabas.proxy.control.guard import new_token
 from barnabas.proxy.control.history import MOST, History
 from barnabas.proxy.control.local import LocalTarget
 from barnabas.proxy.control.serving import Serving, serve
+from tests.answer import Answer
 from tests.proxy.playbook import request
 from tests.proxy.servers import SOON, Handler, Running, echo_metadata, read_frame, running
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What came back."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    @property
-    def error(self) -> str:
-        return str(self.json["error"])
 
 
 @dataclass

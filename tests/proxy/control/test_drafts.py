@@ -9,7 +9,8 @@ import pytest
 
 from barnabas.loop import run
 from barnabas.proxy.faults import FAULTS
-from tests.proxy.control.desk import Answer, Desk, desk
+from tests.answer import Answer
+from tests.proxy.control.desk import Desk, desk
 from tests.proxy.servers import Running
 
 DELAY = "version: 1\nrules:\n- name: slow\n  match: {api: Metadata}\n  do: {delay: 1h}\n"

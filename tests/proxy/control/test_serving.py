@@ -14,7 +14,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from barnabas.loop import run
 from barnabas.proxy.control.serving import CONNECTIONS, Serving, serve
-from tests.proxy.control.desk import Answer, answered
+from tests.answer import Answer
+from tests.proxy.control.desk import answered
 from tests.proxy.servers import SOON
 
 HELLO: ASGIApp = PlainTextResponse("hello")

@@ -11,7 +11,8 @@ from barnabas.loop import run
 from barnabas.proxy.control.serving import Serving, serve_guarded
 from barnabas.proxy.toxiproxy.api import LONGEST, application
 from barnabas.proxy.toxiproxy.guard import guard
-from tests.proxy.control.desk import Answer, answered
+from tests.answer import Answer
+from tests.proxy.control.desk import answered
 from tests.proxy.toxiproxy.desk import SOON, Desk, desk
 from tests.proxy.toxiproxy.test_layer import PING, exchange
 

@@ -12,6 +12,7 @@ from typing import Any
 from confluent_kafka import Producer
 
 from barnabas.api_version import PREFIX
+from tests.answer import Answer
 from tests.page.browser import barnabas
 
 BUSY_TWICE = """
@@ -22,23 +23,6 @@ rules:
     when: {times: 2, scope: rule}
     do: {respond: {error: NOT_LEADER_OR_FOLLOWER}}
 """
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What came back."""
-
-    status: int
-    kind: str
-    body: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    @property
-    def error(self) -> str:
-        return str(self.json["error"])
 
 
 @dataclass(frozen=True)
@@ -56,8 +40,8 @@ class Server:
         with suppress(ConnectionError):  # it refuses before it has read all
             connection.request(method, PREFIX + path, sent, said)
         answer = connection.getresponse()
-        kind = str(answer.getheader("content-type")).partition(";")[0]
-        found = Answer(answer.status, kind, answer.read())
+        headers = {name.lower(): value for name, value in answer.getheaders()}
+        found = Answer(answer.status, headers, answer.read())
         connection.close()
         return found
 
