@@ -1,6 +1,6 @@
 """The page: live traffic or a capture in a browser.
 
-`api.py` puts the requests together, `openapi.py` says what they are, `answers.py` the types of answers.
+`api.py` puts the requests together, `openapi.py` says what they are, `answers/` has the types of answers.
 `exchanges.py` has the list, `detail.py` one of it, `declared.py` its types and `fields.py` what a filter
 completes; `views.py` has all that is computed over exchanges, `sequence.py` messages over time, and
 `recorded.py` the rules of a capture; those of a proxy, and what helps to write some, are in

@@ -6,7 +6,9 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from barnabas.page.answers import Columns, Json, Rule, Side
+from barnabas.page.answers.common import Json, Side
+from barnabas.page.answers.exchanges import Columns
+from barnabas.page.answers.rules import Rule
 
 
 class Exchange(Columns):

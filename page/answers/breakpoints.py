@@ -1,0 +1,66 @@
+"""Messages that wait at a breakpoint."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from barnabas.page.answers.common import Json, Side
+
+
+class Timeout(TypedDict):
+    """How long the client waits, as a field of its request says."""
+
+    field: str
+    ms: int
+    left_ms: float
+
+
+class Waiting(TypedDict):
+    """A message that waits at a breakpoint; `since` is ISO 8601."""
+
+    id: str
+    rule: str
+    connection: int
+    client_address: str
+    client_id: str | None
+    broker: int | None
+    direction: Side
+    api: str
+    key: int
+    version: int
+    correlation_id: int
+    size: int
+    since: str
+    waited_ms: float
+    left_ms: float
+    client_timeout: Timeout | None
+
+
+class Record(TypedDict):
+    """A record; base64: key, value and the values of headers are. timestamp: ms since the epoch, or -1."""
+
+    offset: int
+    timestamp: int
+    headers: list[tuple[str, str | None]]
+    key: str | None
+    value: str | None
+    base64: bool
+
+
+class Whole(Waiting):
+    """The same with its body, its fields' types and its records, by path."""
+
+    body: Json
+    types: dict[str, str]
+    records: dict[str, list[Record]]
+    problem: str
+    hex: str | None
+    masked: bool
+
+
+class Decided(TypedDict):
+    """What becomes of a message that waited, and a scenario that does the same again."""
+
+    id: str
+    what: list[str]
+    scenario: str | None

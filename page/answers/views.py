@@ -1,0 +1,219 @@
+"""What is computed over exchanges: groups, transactions, topics, latencies, messages over time."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+from barnabas.page.answers.common import Side
+
+
+class Fed(TypedDict):
+    """How many exchanges a view has had, and how many fell out before it was asked for."""
+
+    fed: int
+    missed: int
+
+
+class Event(TypedDict):
+    """What a member of a group asked, or a run of heartbeats that all brought the same."""
+
+    api: str
+    start: str
+    end: str | None
+    generation: int
+    error: str | None
+    connection: int
+    correlation_id: int
+    count: int
+
+
+class Lane(TypedDict):
+    """A member of a group."""
+
+    group: str
+    member: str
+    client: str
+    instance: str | None
+    events: list[Event]
+
+
+class Late(TypedDict):
+    """For whom a generation waited."""
+
+    kind: Literal["late", "absent", "untold"]
+    members: list[str]
+    ms: float
+
+
+Move = TypedDict("Move", {"topic": str, "partition": int, "from": str, "to": str, "ts": str})
+
+Band = TypedDict(
+    "Band",
+    {
+        "group": str,
+        "generation": int,
+        "type": str,
+        "protocol": str | None,
+        "ts": str,
+        "members": int,
+        "why": str,
+        "join_ms": float | None,
+        "waited_for": str,
+        "leader": str | None,
+        "assignment_ms": float | None,
+        "from": str,
+        "standstill_ms": float | None,
+        "late": Late | None,
+        "over": bool,
+        "until": str | None,
+        "moved": list[Move],
+    },
+)
+
+
+class Offset(TypedDict):
+    """An offset, and who said it when."""
+
+    offset: int
+    api: str
+    ts: str
+
+
+class LagRow(TypedDict):
+    """How far a group is behind in a partition; null where no end was seen."""
+
+    group: str
+    topic: str
+    partition: int
+    committed: Offset
+    end: Offset | None
+    lag: int | None
+
+
+class Groups(Fed):
+    """One group, and the names of all."""
+
+    groups: list[str]
+    group: str | None
+    lanes: list[Lane]
+    bands: list[Band]
+    lag: list[LagRow]
+    forgotten: int
+
+
+class Transaction(TypedDict):
+    """One transaction; offsets: how many of each group."""
+
+    transactional_id: str
+    producer_id: int
+    epoch: int
+    client: str
+    began: str | None
+    by: str
+    partitions: list[str]
+    offsets: dict[str, int]
+    more: int
+    ended: str | None
+    outcome: str | None
+    open_ms: float | None
+    error: str | None
+
+
+class Transactions(Fed):
+    """Those that are over, then those that are open."""
+
+    transactions: list[Transaction]
+    forgotten: int
+
+
+class Flow(TypedDict):
+    """Who writes to a topic, or reads it."""
+
+    topic: str
+    direction: Literal["write", "read"]
+    client: str
+    producer_id: int | None
+    group: str | None
+    records: int
+    bytes: int
+    records_per_s: float
+    bytes_per_s: float
+    refused: int
+    last: str
+
+
+class Topics(Fed):
+    """All that were seen."""
+
+    flows: list[Flow]
+    forgotten: int
+
+
+class Percentiles(TypedDict):
+    """Of an API."""
+
+    api: str
+    count: int
+    p50_ms: float | None
+    p99_ms: float | None
+    max_ms: float | None
+
+
+class Heat(TypedDict):
+    """Cells: when a column begins, the longest latency in ms, how many."""
+
+    width_ms: int
+    cells: list[tuple[str, float, int]]
+
+
+class Latencies(TypedDict):
+    """One side's."""
+
+    apis: list[Percentiles]
+    heat: Heat
+
+
+class Latency(Fed):
+    """What clients saw, and the brokers alone."""
+
+    client: Latencies
+    broker: Latencies
+
+
+class Message(TypedDict):
+    """A request or a response: when it arrived at the proxy, and when it left."""
+
+    number: int
+    direction: Side
+    connection: int
+    client: str
+    broker: str
+    api: str
+    version: int
+    correlation_id: int
+    arrived: str | None
+    left: str | None
+    began: str
+    ended: str
+    lost: bool
+    waits: bool
+    reason: str
+    size: int
+    error: str | None
+    rules: list[str]
+    note: str
+
+
+Sequence = TypedDict(
+    "Sequence",
+    {
+        "from": str,
+        "to": str,
+        "first": str,
+        "last": str,
+        "messages": list[Message],
+        "left_out": int,
+    },
+)
