@@ -67,7 +67,8 @@ def _topology(work: Work) -> Any:
         def process(self, record: Any) -> None:
             value, at = str(record.value()), self._context.recordMetadata().get()
             reader.consumed(work.topic, int(at.partition()), int(at.offset()), value.encode())
-            work.sent(value, topic=work.output)
+            # of what was aborted, Streams copies the records of several partitions in another order
+            work.sent(value, topic=work.output, producer=f"task-{int(at.partition())}")
             self._context.forward(record)
 
     @jpype.JImplements("org.apache.kafka.streams.processor.api.ProcessorSupplier")

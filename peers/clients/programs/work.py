@@ -93,9 +93,16 @@ class Work:
         """When it gives up (time.monotonic), counted from now."""
         return time.monotonic() + self.patience
 
-    def sent(self, record: str, transaction: str | None = None, topic: str | None = None) -> None:
-        """A record is handed to the client."""
-        self.tell("sent", id=record, topic=topic or self.topic, transaction=transaction)
+    def sent(
+        self,
+        record: str,
+        transaction: str | None = None,
+        topic: str | None = None,
+        producer: str | None = None,
+    ) -> None:
+        """A record is handed to the client; producer: among whose records order is promised."""
+        about = {"transaction": transaction, "producer": producer}
+        self.tell("sent", id=record, topic=topic or self.topic, **about)
 
     def acknowledged(
         self, record: str, partition: int, offset: int | None, topic: str | None = None

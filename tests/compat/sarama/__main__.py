@@ -70,7 +70,11 @@ def docker(cluster: ApacheCluster, folder: Path) -> Iterator[None]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             command, _, service = self.path.strip("/").partition("/")
-            {"stop": cluster.stop, "start": cluster.start}[command](int(service[-1]))
+            node = int(service[-1])
+            if command == "stop":
+                cluster.stop(node)
+            elif cluster.nodes[node].pid is None:
+                cluster.start(node)
             self.send_response(200)
             self.end_headers()
 
