@@ -119,22 +119,38 @@ def public(cells: Iterable[Cell]) -> str:
 
 
 def _tables(cells: list[Cell], words: Callable[[Cell], str]) -> Iterator[str]:
-    """Lines of Markdown, and an empty one behind each table. words: of a cell."""
-    for workload, clients, rows, unmet, settings in tables(cells):
-        brokers = sorted({cell.broker for cell in cells if cell.workload == workload})
+    """Lines of Markdown, and an empty one behind each table. words: of a cell. Who could not do anything is a
+    sentence, and no column."""
+    for table in tables(cells):
+        brokers = sorted({cell.broker for cell in cells if cell.workload == table.workload})
+        idle = dict(_idle(table))
+        lines = [["scenario", *map(_plain, table.clients)]]
+        if any(table.settings):
+            lines.append([ASKED_WITH, *map(_plain, table.settings)])
+        for name, row in table.rows:
+            lines.append([_plain(name), *("" if cell is None else words(cell) for cell in row)])
+        kept = [[text for at, text in enumerate(line) if at - 1 not in idle] for line in lines]
         yield from (
-            f"## {workload}",
+            f"## {table.workload}",
             "",
-            f"{heading(workload)} Brokers: {_plain(', '.join(brokers))}.",
+            f"{heading(table.workload)} Brokers: {_plain(', '.join(brokers))}.",
             "",
         )
-        yield f"| scenario | {' | '.join(map(_plain, clients))} |"
-        yield "|---" * (1 + len(clients)) + "|"
-        if any(settings):
-            yield f"| {ASKED_WITH} | {' | '.join(map(_plain, settings))} |"
-        for name, row in rows:
-            yield f"| {_plain(name)} | {' | '.join('' if cell is None else words(cell) for cell in row)} |"
-        yield from ("", _plain(without(unmet)), "") if unmet else ("",)
+        yield f"| {' | '.join(kept[0])} |"
+        yield "|---" * len(kept[0]) + "|"
+        yield from (f"| {' | '.join(line)} |" for line in kept[1:])
+        said = [without(table.unmet)] if table.unmet else []
+        said += [f"{table.clients[at]} was not run: {why}." for at, why in idle.items()]
+        yield from ("", _plain(" ".join(said)), "") if said else ("",)
+
+
+def _idle(table: Table) -> Iterator[tuple[int, str]]:
+    """Clients none of whose cells were run, and why."""
+    for at in range(len(table.clients)):
+        found = [row[at] for _, row in table.rows]
+        whys = {cell.verdict.why for cell in found if cell and cell.verdict.word == "not run"}
+        if len(whys) == 1 and all(cell and cell.verdict.word == "not run" for cell in found):
+            yield at, whys.pop()
 
 
 def _plain(text: str) -> str:

@@ -48,12 +48,14 @@ SETTINGS: Final = {
     "default.replication.factor": "2",
     "offsets.topic.replication.factor": "2",
     "transaction.state.log.replication.factor": "2",
+    "transaction.state.log.min.isr": "1",
     "transaction.state.log.num.partitions": "50",
     "offsets.topic.num.partitions": "50",
     "auto.create.topics.enable": "false",
+    "controlled.shutdown.enable": "true",
     "group.initial.rebalance.delay.ms": "0",
 }
-"""As Sarama's docker-compose.yml has them."""
+"""As Sarama's docker-compose.yml has them, and the server.properties that its image begins with."""
 
 DOCKER: Final = """\
 #!{python} -IS

@@ -46,6 +46,17 @@ def test_a_row_a_scenario_and_a_column_a_client() -> None:
     assert lines[-1] == ("- two@2/produce/slow-broker: lost 2 of 3: 1 acknowledged, &lt;b>\\|gone")
 
 
+def test_who_could_not_do_anything_is_a_sentence_and_no_column() -> None:
+    cells = [
+        cell("can't@3", name, word="not run", why="this library does not offer it")
+        for name in ("none", "slow-broker", "lossy-network")
+    ]
+    lines = public([*CELLS, *cells]).splitlines()
+    assert "| scenario | one@1 | two@2 |" in lines
+    assert "| none | fine |  |" in lines
+    assert lines[-1].endswith(" can't@3 was not run: this library does not offer it.")
+
+
 def test_in_public_it_is_not_said_what_may_be_a_bug() -> None:
     text = public([*CELLS, cell("two@2", "clock-skew", word="duplicates", promised=False, why="x")])
     assert "| slow-broker | fine | differs |" in text
