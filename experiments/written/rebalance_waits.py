@@ -10,7 +10,8 @@ from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.plots import lines
 from barnabas.experiments.rebalances import arms
 from barnabas.experiments.rebalances.counting import spread
-from barnabas.experiments.rebalances.judging import Run
+from barnabas.experiments.rebalances.judging import Run, gives_up
+from barnabas.experiments.rebalances.passed import Passed
 from barnabas.experiments.rebalances.running import Bed
 
 CASES: Final[tuple[tuple[str, arms.Protocol], ...]] = (
@@ -19,6 +20,8 @@ CASES: Final[tuple[tuple[str, arms.Protocol], ...]] = (
     ("4.3.1", "consumer"),
 )
 RUNS: Final = 8
+NEAR: Final = 50
+"""Milliseconds by which the clocks of a client and of the proxy may differ."""
 QUIET: Final = "version: 1\nrules: []\n"
 
 
@@ -72,7 +75,11 @@ def _members(name: str, work: Work, protocol: arms.Protocol) -> list[dict[str, A
 
 
 def figures(run: Run) -> dict[str, Any]:
-    """How long the newcomer waited for its first record (ms), and what `m` sent while it worked."""
+    """How long the newcomer waited for its first record, and for what (ms); None: it did not come.
+
+    gives_up_ms: from the end of m's work to the request with which m joins, or gives a partition up; the
+    clocks of client and proxy may differ. reads_ms: from that to the newcomer's first record.
+    """
     times = {
         (letter, what): next((seen[0] for seen in member if seen[1] == what), None)
         for letter, member in run.members.items()
@@ -80,18 +87,28 @@ def figures(run: Run) -> dict[str, Any]:
     }
     begin, end = times["m", "works"], times["m", "worked"]
     first, asked = times["a", "reads"], times["a", "subscribes"]
-    sent = [
-        one.api
-        for one in run.passed
-        if one.letter == "m" and begin is not None and end is not None and begin < one.came < end
-    ]
-    waited = None if first is None or asked is None else round((first - asked) * 1000)
+    own = [one for one in run.passed if one.letter == "m"]
+    behind = [one for one in own if begin is not None and one.came > begin]
+    released = next((one.came for one in behind if gives_up(one)), None)
+    left = [one for one in behind if leaves(one) and end is not None and one.came < end]
     return {
-        "waited_ms": waited,
-        "joins": sent.count("JoinGroup"),
-        "leaves": sent.count("LeaveGroup"),
-        "rejoins": sum(one.letter == "m" and one.api == "JoinGroup" for one in run.passed),
+        "waited_ms": _ms(asked, first),
+        "gives_up_ms": _ms(end, released),
+        "reads_ms": _ms(released, first),
+        "leaves": len(left),
+        "joins": sum(one.api == "JoinGroup" for one in own),
     }
+
+
+def leaves(one: Passed) -> bool:
+    """Whether a request leaves the group."""
+    if one.api == "ConsumerGroupHeartbeat":
+        return bool(one.request["member_epoch"] < 0)
+    return one.api == "LeaveGroup"
+
+
+def _ms(begin: float | None, end: float | None) -> int | None:
+    return None if begin is None or end is None else round((end - begin) * 1000)
 
 
 def write(measured: Measured) -> str:
@@ -99,8 +116,10 @@ def write(measured: Measured) -> str:
     parts = [
         "Member m has both partitions and has read from them; it then works, without a call of poll, and "
         "the newcomer subscribes when that begins. `Waited`: from the newcomer's subscribe to its first "
-        "record; median, least and most. `While it worked`: the JoinGroup and LeaveGroup requests that m "
-        "sent in that time, in all runs; `in all`: its JoinGroup requests from first to last."
+        "record. `m gives up`: from the end of its work to its JoinGroup, or to the ConsumerGroupHeartbeat "
+        "with which it gives a partition up (negative: before the end). `Newcomer reads`: from that to the "
+        "newcomer's first record. Medians, with the least and the most. `m leaves`: LeaveGroup requests, or "
+        "heartbeats of a negative epoch, in that time, in all runs; `JoinGroup`: of m, from first to last."
     ]
     runs = measured["runs"]
     for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):
@@ -111,32 +130,33 @@ def write(measured: Measured) -> str:
 
 def _table(runs: list[dict[str, Any]]) -> str:
     rows = [
-        "| work, s | max.poll.interval, s | runs | waited, ms | JoinGroup while it worked | LeaveGroup while "
-        "it worked | JoinGroup in all |",
-        "|---|---|---|---|---|---|---|",
+        "| work, s | max.poll.interval, s | runs | waited, ms | m gives up, ms after its work | "
+        "newcomer reads, ms after that | m leaves | JoinGroup |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for seconds, interval in dict.fromkeys((one["seconds"], one["interval"]) for one in runs):
         own = [one for one in runs if (one["seconds"], one["interval"]) == (seconds, interval)]
-        waits = [one["waited_ms"] for one in own if one["waited_ms"] is not None]
         rows.append(
-            f"| {seconds:g} | {interval:g} | {len(own)} | {spread(waits) if waits else 'never'} | "
-            f"{sum(one['joins'] for one in own)} | {sum(one['leaves'] for one in own)} | "
-            f"{sum(one['rejoins'] for one in own)} |"
+            f"| {seconds:g} | {interval:g} | {len(own)} | {_spread(own, 'waited_ms')} | "
+            f"{_spread(own, 'gives_up_ms')} | {_spread(own, 'reads_ms')} | "
+            f"{sum(one['leaves'] for one in own)} | {sum(one['joins'] for one in own)} |"
         )
     return "\n".join(rows)
 
 
+def _spread(runs: list[dict[str, Any]], what: str) -> str:
+    found = [one[what] for one in runs if one[what] is not None]
+    return spread(found) if found else "never"
+
+
 def _follows(runs: list[dict[str, Any]]) -> str:
     longer = [one for one in runs if one["seconds"] <= one["interval"]]
-    waits = [one for one in longer if one["waited_ms"] is not None]
-    until = sum(one["waited_ms"] >= one["seconds"] * 1000 for one in waits)
+    given_up = [one["gives_up_ms"] for one in longer]
+    behind = sum(each is not None and each >= -NEAR for each in given_up)
     given = [one for one in runs if one["seconds"] > one["interval"]]
     sooner = sum((one["waited_ms"] or 1e9) < one["seconds"] * 1000 for one in given)
-    said = (
-        f"In {until} of {len(waits)} runs the newcomer waited at least as long as the work takes (it may "
-        "have subscribed a moment after that began); the member sent "
-        f"{sum(one['joins'] for one in runs)} JoinGroup requests while it worked."
-    )
+    said = f"In {behind} of {len(longer)} runs m gave up nothing before its work was over"
+    said += f" ({NEAR} ms are allowed for two clocks)."
     if given:
         said += (
             f" Where the work took longer than max.poll.interval.ms, the newcomer got records before its "
