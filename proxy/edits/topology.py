@@ -52,8 +52,21 @@ EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104
 """What a listener on all addresses says of itself."""
 
 
+LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
 Elsewhere = Callable[[Node], Address | None]
-"""Where another proxy listens for a node; None if none does."""
+"""Where a node is reached through a proxy already; None if it is not."""
+
+
+def stands_at(listen: Address, address: Address) -> bool:
+    """Whether an address leads to who listens there, as far as their texts tell.
+
+    >>> stands_at(("0.0.0.0", 9), ("localhost", 9)), stands_at(("0.0.0.0", 9), ("b1", 9))
+    (True, False)
+    """
+    host, port = listen
+    near = host in (*EVERYWHERE, *LOOPBACK) and address[0] in LOOPBACK
+    return port == address[1] and (near or host.lower() == address[0].lower())
 
 
 class NoPort(OSError):

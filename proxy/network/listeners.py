@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.connection.ordinals import Ordinals
 from barnabas.proxy.connection.totals import Totals
-from barnabas.proxy.edits.topology import NOWHERE, Address, Elsewhere, Node, Topology
+from barnabas.proxy.edits.topology import (
+    NOWHERE,
+    Address,
+    Elsewhere,
+    Node,
+    Topology,
+    stands_at,
+)
 from barnabas.proxy.effects import Reject
 from barnabas.proxy.network.acceptor import Acceptor
 from barnabas.proxy.network.clock import clock
@@ -58,10 +65,11 @@ class Listeners:
         say: Callable[[str], None],
         elsewhere: Elsewhere = lambda _: None,
     ) -> None:
-        self.topology = Topology(self._open, elsewhere=elsewhere)
+        self.topology = Topology(self._open, elsewhere=self._through)
         self.ordinal = Ordinals()
         self.bootstrap = Node(None, None, NOWHERE, options.listen)
         """What the first listener leads to."""
+        self._elsewhere = elsewhere
         self._options = options
         self._rules = rules
         self._totals = totals
@@ -103,6 +111,14 @@ class Listeners:
         address = self._acceptor.open(node)
         self._note(listener_note(node, address, self._options))
         return address
+
+    def _through(self, node: Node) -> Address | None:
+        """Where a node is reached without a listener of its own: brokers may advertise the proxy itself, as
+        those behind a proxy that edits nothing have to. To listen for that would lead in circles."""
+        place = self._elsewhere(node)
+        if place is None and stands_at(self.address, node.upstream):
+            return node.upstream
+        return place
 
     def _accepted(self, sock: socket.socket, address: Address, node: Node) -> None:
         self._totals.connections += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from barnabas.proxy.edits.topology import Address, Node
+from barnabas.proxy.edits.topology import Address, Node, stands_at
 from barnabas.proxy.toxiproxy.addresses import same
 from barnabas.proxy.toxiproxy.errors import (
     PROXY_EXISTS,
@@ -46,11 +46,18 @@ class Store:
         return self.proxies[name]
 
     def elsewhere(self, own: Proxied, node: Node) -> Address | None:
-        """Where clients find a node through a proxy: through this one if it is its upstream."""
+        """Where clients find a node through a proxy: through this one if it is its upstream.
+
+        Brokers behind toxiproxy advertise its proxies, since it edits nothing: that address stands as it is.
+        """
         for each in (own, *self.proxies.values()):
             if same(each.target, node.upstream) and each.address is not None:
                 each.meet(node)
                 return each.address
+        for each in self.proxies.values():
+            if each.address is not None and stands_at(each.address, node.upstream):
+                each.meet(node)
+                return node.upstream
         return None
 
     async def create(self, body: bytes) -> Proxied:

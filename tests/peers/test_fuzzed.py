@@ -310,8 +310,11 @@ class Link:
         self._there = BenchConnection(Link.broker)
         self._dialogue = Dialogue(client_id)
 
-    def send(self, key: int, body: Mapping[str, Any], *, answered: bool = True) -> None:
-        for reply in self._there.receive(self._dialogue.ask(key, 0, body, answered=answered)):
+    def send(
+        self, key: int, body: Mapping[str, Any], version: int = 0, *, answered: bool = True
+    ) -> None:
+        asked = self._dialogue.ask(key, version, body, answered=answered)
+        for reply in self._there.receive(asked):
             data = b"".join(reply.chunks)
             if Link.ordinal == 0 and data:
                 seed = Seed(key, 0, "response", data[4:], "peer:live")

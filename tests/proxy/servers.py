@@ -29,9 +29,11 @@ async def read_frame(reader: asyncio.StreamReader) -> bytes:
     return await reader.readexactly(size)
 
 
-async def echo_metadata(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A broker that answers every request as Metadata v1, and knows three brokers."""
-    brokers = [{"node_id": n, "host": "127.0.0.1", "port": 1} for n in range(3)]
+async def echo_metadata(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int = 1
+) -> None:
+    """A broker that answers every request as Metadata v1, and knows three brokers at a port."""
+    brokers = [{"node_id": n, "host": "127.0.0.1", "port": port} for n in range(3)]
     try:
         while True:
             frame = await read_frame(reader)

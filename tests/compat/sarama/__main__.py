@@ -34,6 +34,8 @@ KAFKA: Final = "4.3.1"
 
 NODES: Final = 5
 
+SERVERS: Final = ("toxiproxy", "barnabas")
+
 FIRST: Final = 29091
 """The port at which the tests look for the first broker's proxy."""
 
@@ -148,6 +150,7 @@ def main() -> int:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(prog="python -m tests.compat.sarama", description=__doc__)
     parser.add_argument("--only", metavar="REGEXP", help="as go test -run takes it")
+    parser.add_argument("--servers", nargs="+", choices=SERVERS, default=SERVERS)
     parser.add_argument("--keep", type=Path, default=Path("sarama"), help="events and capture")
     asked = parser.parse_args()
     asked.keep.mkdir(parents=True, exist_ok=True)
@@ -157,16 +160,18 @@ def main() -> int:
         source = Path(shutil.copytree(json.loads(done.stdout)["Dir"], Path(temporary) / "module"))
         runs = {
             server: behind(server, source, asked.only or functional(source), asked.keep.resolve())
-            for server in ("toxiproxy", "barnabas")
+            for server in asked.servers
         }
     for server, run in runs.items():
         print(f"{server}: {', '.join(f'{n} {word}' for word, n in run.counts().items())}")
-    for test, outcome in sorted(runs["barnabas"].outcomes.items()):
-        if "/" not in test.name:
-            print(
-                f"{outcome:<12} {runs['toxiproxy'].outcomes.get(test, Outcome.ABSENT):<12} {test}"
-            )
-    found = differences(runs["toxiproxy"], runs["barnabas"])
+    for test in sorted({test for run in runs.values() for test in run.outcomes}):
+        if test.name and "/" not in test.name:
+            ended = [run.outcomes.get(test, Outcome.ABSENT) for run in runs.values()]
+            print(*(f"{outcome:<12}" for outcome in ended), test)
+    if len(runs) == 1:
+        (run,) = runs.values()
+        return 1 if Outcome.FAILED in run.counts() else 0
+    found = differences(*runs.values())
     for one in found:
         print(f"differs: {one.test}: {runs['barnabas'].reason(one.test)}")
     return 1 if found else 0

@@ -10,6 +10,7 @@ import os
 import socket
 import ssl
 import struct
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 from barnabas.captures.kafka.notes import undecodable
 from barnabas.captures.reader import CaptureReader
 from barnabas.loop import run
-from barnabas.proxy.edits.topology import Node
+from barnabas.proxy.edits.topology import NOWHERE, Node
 from barnabas.proxy.network.endpoint import Endpoint
 from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
@@ -26,6 +27,7 @@ from barnabas.proxy.network.tls import Tls
 from barnabas.proxy.scenario.file import loads
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
+from tests.proxy.toxiproxy.processes import free_port
 
 
 def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
@@ -358,5 +360,16 @@ def test_stopping_does_not_cut_a_response_in_two() -> None:
             assert await asyncio.wait_for(reader.read(), SOON) == frame[100:]
             await stopping
             writer.close()
+
+    run(main())
+
+
+def test_a_broker_that_advertises_the_proxy_is_told_as_it_is_and_nobody_listens_for_it() -> None:
+    async def main() -> None:
+        port = free_port()
+        handler = partial(echo_metadata, port=port)
+        async with running(handler, listen=("127.0.0.1", port)) as it:
+            assert set((await it.metadata()).values()) == {port}
+            assert {node.listen for node in it.proxy.topology.nodes.values()} == {NOWHERE}
 
     run(main())

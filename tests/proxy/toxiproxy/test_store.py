@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
 
@@ -13,6 +14,7 @@ from barnabas.proxy.toxiproxy.errors import ApiError
 from tests.proxy.playbook import request
 from tests.proxy.servers import echo_metadata, read_frame
 from tests.proxy.toxiproxy.desk import SOON, Desk, body, desk, read_all
+from tests.proxy.toxiproxy.processes import free_port
 from tests.proxy.toxiproxy.test_layer import PING, exchange
 
 
@@ -131,6 +133,22 @@ def test_a_broker_that_is_the_upstream_of_a_proxy_is_told_as_that_proxy() -> Non
             assert set((await told(at)).values()) == {other.listen}, "as a broker that is down"
             await at.store.remove("two")
             assert await told(at) == own
+
+    run(main())
+
+
+def test_a_broker_that_advertises_a_proxy_is_told_as_it_is_and_nobody_listens_for_it() -> None:
+    async def main() -> None:
+        port = free_port()
+        async with desk(partial(echo_metadata, port=port)) as at:
+            given = body(name="two", listen=f"127.0.0.1:{port}", upstream=at.proxy.upstream)
+            two = await at.store.create(given)
+            for proxy in (at.proxy, two):
+                at.proxy = proxy
+                assert set((await told(at)).values()) == {f"127.0.0.1:{port}"}
+                assert proxy._proxy is not None
+                nodes = proxy._proxy.topology.nodes.values()
+                assert {node.listen for node in nodes} == {NOWHERE}
 
     run(main())
 
