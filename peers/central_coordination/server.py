@@ -17,7 +17,7 @@ from barnabas.peers.central_coordination.coordinator import Broker
 from barnabas.peers.central_coordination.offsets import load, store
 from barnabas.peers.central_coordination.settings import BrokerSettings
 from barnabas.peers.ended_brokers import EndedBrokers
-from barnabas.peers.listener import Address, Close, Listener, Send, call_in, now_ms
+from barnabas.peers.listener import Address, Close, Core, Listener, Send, call_in, now_ms
 from barnabas.peers.registry import Elector, Leader, MemoryElector, MemoryRegistry, Registry
 from barnabas.peers.registry.topics import Topics
 
@@ -35,7 +35,10 @@ class Session(NamedTuple):
 
 
 class BrokerServer:
-    """One broker. `watch` hears of every action, right before it is carried out; `ended` of its own end."""
+    """One broker. `watch` hears of every action, right before it is carried out; `ended` of its own end.
+
+    front: puts another core in front of its own, as `barnabas.peers.logs.broker` is one.
+    """
 
     def __init__(
         self,
@@ -44,12 +47,13 @@ class BrokerServer:
         session: Session,
         watch: Watcher | None = None,
         ended: Callable[[int], None] = lambda node: None,
+        front: Callable[[Broker], Core[BrokerAction]] = lambda core: core,
     ) -> None:
         self.node = node
         self.session = session
         self.core = Broker(node, settings)
         self.listener: Listener[BrokerAction] = Listener(
-            self.core, self._carry_out, lambda: ended(node)
+            front(self.core), self._carry_out, lambda: ended(node)
         )
         self.said: list[str] = []
         """Lines of its log, and why connections were closed; the latest 100."""
@@ -60,10 +64,10 @@ class BrokerServer:
         self._term: int | None = None
         """In which it leads."""
 
-    async def start(self) -> None:
+    async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
         """Listen. Raises OSError."""
         self._loop = asyncio.get_running_loop()
-        await self.listener.start()
+        await self.listener.start(address)
         self._task = asyncio.create_task(self._follow())
 
     async def stop(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from barnabas.peers.consumer_rewrite.group_entry import Committed, Consumer, GroupEntry
 from barnabas.peers.consumer_rewrite.strategies import Partition
 from barnabas.peers.consumer_rewrite.wire import CODES
+from barnabas.peers.leaders import UNKNOWN_TOPIC_OR_PARTITION
 from barnabas.peers.listener import Address
 from barnabas.specs.drafts.rewrite_states import UNKNOWN
 from barnabas.specs.groups.table import NONE
@@ -40,9 +41,6 @@ METADATA_LIMIT: Final = 4096
 
 METADATA_TOO_LARGE: Final = 12
 """OffsetMetadataTooLarge, of the 0.8 protocol guide."""
-
-UNKNOWN_TOPIC: Final = 3
-"""UnknownTopicOrPartition, of the 0.8 protocol guide."""
 
 NO_OFFSET: Final[Body] = {"committed_offset": -1, "metadata": "", "error_code": 0}
 
@@ -90,34 +88,6 @@ def named(node: int | None, nodes: Mapping[int, Address]) -> Body:
     return {"error_code": 0, "node_id": node, "host": host, "port": port}
 
 
-def metadata(
-    body: Body, topics: Mapping[str, int], nodes: Mapping[int, Address], this: int
-) -> Body:
-    """The MetadataResponse: all topics for an empty list, as in 0.8; the brokers lead their partitions in
-    turn, or this one where none are known."""
-    leaders = sorted(nodes) or [this]
-
-    def partition(number: int) -> Body:
-        leader = leaders[number % len(leaders)]
-        replicas = {"replica_nodes": [leader], "isr_nodes": [leader]}
-        return {"error_code": 0, "partition_index": number, "leader_id": leader, **replicas}
-
-    return {
-        "brokers": [
-            {"node_id": node, "host": host, "port": port}
-            for node, (host, port) in sorted(nodes.items())
-        ],
-        "topics": [
-            {
-                "error_code": 0 if name in topics else UNKNOWN_TOPIC,
-                "name": name,
-                "partitions": [partition(number) for number in range(topics.get(name, 0))],
-            }
-            for name in dict.fromkeys(one["name"] for one in body["topics"]) or sorted(topics)
-        ],
-    }
-
-
 def joined(generation: int, consumer: Consumer) -> Body:
     """The JoinGroupResponse of a consumer that is in."""
     owned: dict[str, list[int]] = {}
@@ -157,5 +127,5 @@ def committed(
             elif 0 <= at[1] < topics.get(at[0], 0):
                 offsets[at] = Committed(one["offset"], one["timestamp"], one["metadata"])
             else:
-                said["error_code"] = UNKNOWN_TOPIC
+                said["error_code"] = UNKNOWN_TOPIC_OR_PARTITION
     return offsets

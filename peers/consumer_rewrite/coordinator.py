@@ -17,13 +17,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Load, Log, Write
-from barnabas.peers.consumer_rewrite.answers import Answer, Asked, Body, metadata, named, refusal
+from barnabas.peers.consumer_rewrite.answers import Answer, Asked, Body, named, refusal
 from barnabas.peers.consumer_rewrite.group import Action, Group
 from barnabas.peers.consumer_rewrite.group_entry import GroupEntry, decode
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.consumer_rewrite.wire import read_request, response
 from barnabas.peers.framing import Frames, Refused
 from barnabas.peers.listener import Address, Close, Send
+from barnabas.peers.logs.metadata import metadata
 from barnabas.peers.registry.interface import ABSENT, Entry
 from barnabas.specs.drafts.rewrite_states import (
     CATCH_UP,
@@ -158,6 +159,11 @@ class Broker:
             self._do(self.groups[group].written(now), now)
         return self._settle(now)
 
+    def waits(self, connection: int) -> bool:
+        """Whether a request of a connection waits for its answer."""
+        at = self._connections.get(connection)
+        return at is not None and at.waits is not None
+
     def connected(self, connection: int, host: str = "") -> None:
         """Somebody has connected, from this host; the number is the caller's, and never used again."""
         self._connections[connection] = _Connection(Frames(self.settings.frame_limit), host)
@@ -240,7 +246,9 @@ class Broker:
 
     def _asked(self, asked: Asked, api: str, body: Body, now: int) -> list[Action]:
         if api == "Metadata":
-            return [Answer(asked, api, metadata(body, self._topics, self._nodes, self.node))]
+            brokers = self.settings.brokers or len(self._nodes)
+            told = metadata(body, self._topics, self._nodes, brokers)
+            return [Answer(asked, api, told)]
         name = body["group_id"]
         slot = slot_of(name, self.settings.slots)
         if api == "ConsumerMetadata":

@@ -21,8 +21,8 @@ from barnabas.peers.consumer_rewrite.election import rank_for
 from barnabas.peers.consumer_rewrite.group_entry import PATH, path_of
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.ended_brokers import EndedBrokers
-from barnabas.peers.listener import Address, Close, Listener, Send, call_in, now_ms
-from barnabas.peers.registry import Elector, Entry, MemoryElector, MemoryRegistry, Registry
+from barnabas.peers.listener import Address, Close, Core, Listener, Send, call_in, now_ms
+from barnabas.peers.registry import Elector, Entry, Leader, MemoryElector, MemoryRegistry, Registry
 from barnabas.peers.registry.paths import name_of
 from barnabas.peers.registry.topics import Topics
 
@@ -35,6 +35,7 @@ AGAIN: Final = 1.0
 class BrokerServer:
     """One broker. `watch` hears of every action, right before it is carried out; `ended` of its own end.
 
+    front: puts another core in front of its own, as `barnabas.peers.logs.broker` is one.
     If `watch` raises asyncio.CancelledError, neither that one nor any behind it is: the broker is as good as
     dead, and `Cluster.stop` closes its connections.
     """
@@ -46,23 +47,42 @@ class BrokerServer:
         registry: Registry,
         watch: Watcher | None = None,
         ended: Callable[[int], None] = lambda node: None,
+        front: Callable[[Broker], Core[BrokerAction]] = lambda core: core,
     ) -> None:
         self.node = node
         self.core = Broker(node, settings, new_id=lambda: str(uuid.uuid4()))
         self.listener: Listener[BrokerAction] = Listener(
-            self.core, self._carry_out, lambda: ended(node)
+            front(self.core), self._carry_out, lambda: ended(node)
         )
         self.said: list[str] = []
         """Lines of its log, and why connections were closed; the latest 100."""
         self._registry = registry
         self._topics = Topics(registry, self._topics_changed)
         self._watch = watch
+        self._terms: dict[int, int] = {}
+        """Slot -> the term in which it was told to lead."""
 
     async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
         """Listen, and watch the topics in the registry. Raises OSError."""
         self._loop = asyncio.get_running_loop()
         await self.listener.start(address)
         self.listener.do([ReadTopics()])
+
+    def told(self, nodes: Mapping[int, Address], leaders: Mapping[int, Leader | None]) -> None:
+        """The controller says which brokers there are, with their addresses, and who leads each slot."""
+        leading = {slot: one.candidate for slot, one in leaders.items() if one is not None}
+        self.core.cluster(nodes, leading)
+        for slot, leader in leaders.items():
+            term = leader.term if leader is not None and leader.candidate == self.node else None
+            before = self._terms.get(slot)
+            if before == term:
+                continue
+            self._terms.pop(slot, None)
+            if before is not None:
+                self.listener.do(self.core.resigned(slot, now_ms()))
+            if term is not None:
+                self._terms[slot] = term
+                self.listener.do(self.core.elected(slot))
 
     def _topics_changed(self) -> None:
         """A topic or a partition is new. Called in any thread."""
@@ -165,8 +185,6 @@ class Cluster:
         self._electors = electors or {
             slot: MemoryElector(rank_for(slot)) for slot in range(self.settings.slots)
         }
-        self._terms: dict[tuple[int, int], int] = {}
-        """(node, slot) -> the term in which it was told to lead."""
 
     @property
     def bootstrap(self) -> tuple[Address, ...]:
@@ -229,17 +247,5 @@ class Cluster:
         """The controller tells all brokers who leads."""
         nodes = {node: server.listener.address for node, server in self.servers.items()}
         leaders = {slot: elector.leader() for slot, elector in self._electors.items()}
-        leading = {slot: one.candidate for slot, one in leaders.items() if one is not None}
-        for node, server in self.servers.items():
-            server.core.cluster(nodes, leading)
-            for slot, leader in leaders.items():
-                term = leader.term if leader is not None and leader.candidate == node else None
-                before = self._terms.get((node, slot))
-                if before == term:
-                    continue
-                self._terms.pop((node, slot), None)
-                if before is not None:
-                    server.listener.do(server.core.resigned(slot, now_ms()))
-                if term is not None:
-                    self._terms[node, slot] = term
-                    server.listener.do(server.core.elected(slot))
+        for server in self.servers.values():
+            server.told(nodes, leaders)

@@ -27,6 +27,8 @@ class BrokerSettings:
     slots: int = 8
     """Groups are spread over so many partitions of the offsets topic, each with a leader: their
     coordinator."""
+    brokers: int = 0
+    """How many there are to be, which lead partitions in turn; 0: as many as are known."""
     frame_limit: int = 1 << 20
     """Bytes of the largest request."""
     waiting_limit: int = 4 << 20

@@ -11,13 +11,13 @@ from barnabas.peers.consumer_rewrite.actions import Load, Write
 from barnabas.peers.consumer_rewrite.answers import (
     METADATA_LIMIT,
     METADATA_TOO_LARGE,
-    UNKNOWN_TOPIC,
 )
 from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
 from barnabas.peers.consumer_rewrite.group_entry import Consumer as Known
 from barnabas.peers.consumer_rewrite.group_entry import GroupEntry, decode
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
 from barnabas.peers.consumer_rewrite.wire import error_name, read_response, request
+from barnabas.peers.leaders import UNKNOWN_TOPIC_OR_PARTITION
 from barnabas.peers.listener import Close, Send
 from barnabas.peers.registry import Entry
 from barnabas.specs.drafts.rewrite_states import CATCH_UP, DOWN, PREPARE, READY, REBALANCING, STEADY
@@ -173,7 +173,7 @@ def test_generations_of_commits_and_heartbeats(table: Table) -> None:
 
 def test_commits_that_cannot_be_kept(table: Table) -> None:
     two(table)
-    assert table.commit_code(1, "g-0", 2, partition=2) == UNKNOWN_TOPIC
+    assert table.commit_code(1, "g-0", 2, partition=2) == UNKNOWN_TOPIC_OR_PARTITION
     assert table.commit_code(1, "g-0", 2, metadata="x" * (METADATA_LIMIT + 1)) == METADATA_TOO_LARGE
     assert table.broker.groups["g"].record.offsets == {}
 

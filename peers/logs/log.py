@@ -1,0 +1,113 @@
+"""A partition's log without its file: which offsets messages get, and where in the file they stand.
+
+    log = Log()
+    data = stamped(message_set, log.end)    # what the file gets
+    log.add(data)
+    log.place(offset, most)                 # (position, size) in the file
+
+Messages are those of 0.8, of magic 0. A compressed one counts as one, with its last message's offset, as
+brokers of 0.8 have it.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from bisect import bisect_left
+from typing import Final
+
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import build, read, summary
+
+_ENTRY: Final = struct.Struct(">qi")
+"""Offset of a message, and the bytes behind this."""
+
+OUTPUT_LIMIT: Final = 16 << 20
+"""Bytes that a compressed message may hold."""
+
+
+MESSAGE_LIMIT: Final = 1_000_000
+"""Bytes of a message: message.max.bytes of 0.8."""
+
+
+class OutOfRange(LookupError):
+    """A log has no such offset."""
+
+
+class TooLarge(ValueError):
+    """A message has more bytes than MESSAGE_LIMIT."""
+
+
+class Log:
+    """Where messages stand in a file. Takes 16 bytes of memory a message.
+
+    >>> from barnabas.specs.records import Record
+    >>> log = Log()
+    >>> data = stamped(build([Record(7, -1, None, b"a"), Record(8, -1, None, b"b")], magic=0), log.end)
+    >>> log.add(data + data[:20]), log.end, log.size
+    (54, 2, 54)
+    >>> log.place(1, 1000), log.place(1, 20), log.place(2, 1000)
+    ((27, 27), (27, 20), (54, 0))
+    """
+
+    def __init__(self) -> None:
+        self.end = 0
+        """The offset of the next message; the first one is 0."""
+        self.size = 0
+        """Bytes."""
+        self._last = array("q")
+        """The offset of each message, or of its last one if it is compressed."""
+        self._positions = array("q")
+
+    def add(self, data: bytes) -> int:
+        """Bytes stand at the end of the file; how many of them are whole messages, of offsets that follow."""
+        at = 0
+        while len(data) - at >= _ENTRY.size:
+            offset, size = _ENTRY.unpack_from(data, at)
+            if size < 0 or offset < self.end or len(data) - at - _ENTRY.size < size:
+                break
+            self._last.append(offset)
+            self._positions.append(self.size)
+            self.end = offset + 1
+            self.size += _ENTRY.size + size
+            at += _ENTRY.size + size
+        return at
+
+    def place(self, offset: int, most: int) -> tuple[int, int]:
+        """Where to read from an offset on, and how many bytes; the last message may be cut off, as in 0.8.
+
+        Raises OutOfRange.
+        """
+        if not 0 <= offset <= self.end:
+            raise OutOfRange(f"offset {offset} of a log from 0 to {self.end}")
+        at = bisect_left(self._last, offset)
+        position = self._positions[at] if at < len(self._last) else self.size
+        return position, max(0, min(most, self.size - position))
+
+
+def stamped(data: bytes, offset: int) -> bytes:
+    """A produced set with offsets of its own from this one on.
+
+    Raises Malformed for what is no such set, and TooLarge.
+    """
+    found = summary(data)
+    if found.trailing:
+        raise Malformed("records", len(data) - found.trailing, "a message is cut off")
+    parts = []
+    for batch in read(data, max_output=OUTPUT_LIMIT):
+        if batch.magic:
+            raise Malformed("magic", batch.position + 16, f"magic 0, not {batch.magic}")
+        if batch.size > MESSAGE_LIMIT:
+            raise TooLarge(f"a message of {batch.size} bytes")
+        if not batch.crc_ok:
+            raise Malformed("crc", batch.position + 12, "it does not fit")
+        if batch.compression == "none":
+            whole = data[batch.position + 8 : batch.position + batch.size]
+            parts.append(offset.to_bytes(8) + whole)
+            offset += 1
+            continue
+        records = [one._replace(offset=offset + i) for i, one in enumerate(batch)]
+        if records:
+            parts.append(build(records, magic=0, compression=batch.compression))
+        offset += len(records)
+    return b"".join(parts)

@@ -1,0 +1,88 @@
+"""A partition's log: offsets of what is appended, and where they stand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.peers.client_0_8 import Message
+from barnabas.peers.client_0_8.message_sets import read_from, write
+from barnabas.peers.logs.log import MESSAGE_LIMIT, Log, OutOfRange, TooLarge, stamped
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.records import Record, build
+
+SETS = st.lists(
+    st.tuples(
+        st.sampled_from(["none", "gzip", "snappy"]),
+        st.lists(st.binary(max_size=20), min_size=1, max_size=5),
+    ),
+    max_size=6,
+)
+
+
+@given(SETS, st.data())
+def test_a_fetch_from_any_offset_gets_what_was_appended_from_there_on(
+    sets: list[tuple[str, list[bytes]]], data: st.DataObject
+) -> None:
+    log, file = Log(), b""
+    for codec, values in sets:
+        whole = stamped(write([Message(b"k", value) for value in values], codec), log.end)
+        assert log.add(whole) == len(whole)
+        file += whole
+    values = [value for _, some in sets for value in some]
+    assert (log.end, log.size) == (len(values), len(file))
+    offset = data.draw(st.integers(0, len(values)))
+    position, size = log.place(offset, len(file))
+    found = read_from(file[position : position + size], offset).messages
+    assert found == tuple((at, Message(b"k", values[at])) for at in range(offset, len(values)))
+
+
+def test_a_fetch_is_cut_off_at_its_limit() -> None:
+    log = Log()
+    log.add(stamped(write([Message(None, b"v")] * 3), 0))
+    assert log.place(1, 30) == (27, 30)
+    assert log.place(1, 0) == log.place(1, -5) == (27, 0)
+
+
+@pytest.mark.parametrize("offset", [-1, 4])
+def test_other_offsets_are_out_of_range(offset: int) -> None:
+    log = Log()
+    log.add(stamped(write([Message(None, b"v")] * 3), 0))
+    with pytest.raises(OutOfRange):
+        log.place(offset, 100)
+
+
+@pytest.mark.parametrize("torn", [1, 11, 12, 26])
+def test_what_a_file_has_half_of_is_not_in_the_log(torn: int) -> None:
+    whole = stamped(write([Message(None, b"v")] * 3), 0)
+    log = Log()
+    assert log.add(whole[: 54 + torn]) == 54
+    assert log.end == 2
+
+
+def test_a_file_with_offsets_that_go_back_ends_before_them() -> None:
+    whole = stamped(write([Message(None, b"v")]), 5)
+    log = Log()
+    assert log.add(whole + whole) == len(whole)
+    assert log.end == 6
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"\x00" * 5, "cut off"),
+        (write([Message(None, b"v")])[:-1], "cut off"),
+        (write([Message(None, b"v")])[:-1] + b"w", "crc"),
+        (build([Record(0, 0, None, b"v")], magic=1), "magic 0, not 1"),
+        (build([Record(0, 0, None, b"v")], magic=2), "magic 0, not 2"),
+    ],
+)
+def test_what_is_no_message_set_of_0_8_is_refused(data: bytes, said: str) -> None:
+    with pytest.raises(Malformed, match=said):
+        stamped(data, 0)
+
+
+def test_a_message_has_a_largest_size() -> None:
+    with pytest.raises(TooLarge):
+        stamped(write([Message(None, bytes(MESSAGE_LIMIT))]), 0)
