@@ -11,6 +11,8 @@
   them. They take every step by the tables in `specs/drafts/`. Actions are carried out in order and a peer
   may die between any two, so a failover in any phase is a prefix of them. `registry/` is what coordinators
   agree on: entries with versions, elections and topics, in memory and on a real ZooKeeper.
+- `logs/` are records behind the designs, `processes/` their brokers as one starts them, and `consuming/`
+  their consumers with records.
 """
 
 from __future__ import annotations
@@ -39,6 +41,18 @@ PEERS: Final = (
         "barnabas.peers.apache",
         "Apache Kafka itself in any version since 0.8.2, as apache:VERSION; downloaded on first use",
         "pip install 'barnabas[apache]'",
+    ),
+    Peer(
+        "rewrite",
+        "barnabas.peers.processes",
+        "the consumer rewrite of 0.9 that never shipped: each broker a process, on ZooKeeper",
+        "pip install 'barnabas[apache,zookeeper]'",
+    ),
+    Peer(
+        "central",
+        "barnabas.peers.processes",
+        "central consumer coordination that never shipped: each broker a process, on ZooKeeper",
+        "pip install 'barnabas[apache,zookeeper]'",
     ),
 )
 """All kinds."""

@@ -17,13 +17,13 @@ from barnabas.cli.captures.commands import capture_app
 from barnabas.cli.captures.convert_command import CONVERT_EXAMPLES, convert_command
 from barnabas.cli.clients.commands import clients_app
 from barnabas.cli.console.help import Group, arrange, examples
-from barnabas.cli.console.options import JsonLines
 from barnabas.cli.console.streams import make_usable, say
 from barnabas.cli.console.terminal import lines
 from barnabas.cli.ctl.ctl import ctl_app
 from barnabas.cli.experiments.command import experiment_app
 from barnabas.cli.explore.command import EXPLORE_EXAMPLES, explore_command
 from barnabas.cli.fuzz.commands import fuzz_app
+from barnabas.cli.peers.commands import peers_app
 from barnabas.cli.proxy.command import PROXY_EXAMPLES, proxy_command
 from barnabas.cli.replay.command import REPLAY_EXAMPLES, replay_command
 from barnabas.cli.scenarios.commands import scenario_app
@@ -85,7 +85,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-peers_app = typer.Typer(no_args_is_help=True, help="Start brokers to stand behind the proxy.")
 app.add_typer(capture_app)
 app.add_typer(scenario_app, name="scenario")
 app.add_typer(spec_app, name="spec")
@@ -126,47 +125,6 @@ app.command("convert", epilog=CONVERT_EXAMPLES)(convert_command)
 app.command("analyze", epilog=ANALYZE_EXAMPLES)(analyze_command)
 app.command("replay", epilog=REPLAY_EXAMPLES)(replay_command)
 app.command("serve-tests", epilog=SERVE_TESTS_EXAMPLES)(serve_tests_command)
-
-
-@peers_app.command(
-    "list", epilog=examples("barnabas peers list", "barnabas peers list --json | jq -r .start")
-)
-def peers_list(
-    as_json: JsonLines = False,
-) -> None:
-    """List the kinds of brokers that can be started, and the versions that were seen working."""
-    from barnabas.cli.console.json_text import json_text
-    from barnabas.cli.peers.run import kinds, startable
-
-    for line in map(json_text, startable()) if as_json else kinds():
-        typer.echo(line)
-
-
-@peers_app.command(
-    "start",
-    epilog=examples("barnabas peers start embedded", "barnabas peers start apache:3.9.1 --nodes 3"),
-)
-def peers_start(
-    kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="embedded, or apache:VERSION; see `peers list`.")
-    ],
-    nodes: Annotated[
-        int | None,
-        typer.Option(
-            "--nodes",
-            "--brokers",
-            "-n",
-            min=1,
-            max=100,
-            help="How many brokers; 3 if embedded, else 1.",
-            show_default=False,
-        ),
-    ] = None,
-) -> None:
-    """Start brokers, print their addresses, and keep them running until Ctrl-C."""
-    from barnabas.cli.peers.run import start
-
-    raise typer.Exit(start(kind, nodes))
 
 
 @app.command("demo", epilog=examples("barnabas demo", "barnabas demo --web   # until Ctrl-C"))

@@ -10,7 +10,7 @@ await client.stop()
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from barnabas.peers.consumer_rewrite.actions import Consume, ConsumerAction
 from barnabas.peers.consumer_rewrite.consumer import Consumer
@@ -21,13 +21,21 @@ from barnabas.peers.listener import now_ms
 
 
 class Client:
-    """A consumer over sockets. `generation` is -1 while it must not fetch."""
+    """A consumer over sockets. `generation` is -1 while it must not fetch.
 
-    def __init__(self, settings: ConsumerSettings) -> None:
+    watch: hears of every action, right before it is carried out.
+    """
+
+    def __init__(
+        self,
+        settings: ConsumerSettings,
+        watch: Callable[[ConsumerAction], None] = lambda action: None,
+    ) -> None:
         self.core = Consumer(settings)
         self.generation = -1
         self.history: list[tuple[int, tuple[Partition, ...]]] = []
         """Generation and partitions of each time it could begin to fetch."""
+        self._watch = watch
         self._dialer = Dialer()
 
     @property
@@ -86,6 +94,7 @@ class Client:
 
     def _do(self, actions: list[ConsumerAction]) -> None:
         for action in actions:
+            self._watch(action)
             if isinstance(action, Connect | Transmit | Disconnect):
                 self._dialer.do(action)
             elif isinstance(action, Consume):

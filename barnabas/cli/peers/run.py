@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.cli.peers.designs import Options, start_design
 from barnabas.endings import interruptible
 from barnabas.nearest import choices
 from barnabas.peers import PEERS, Peer
@@ -58,18 +59,30 @@ def _row(peer: Peer, start: str, version: str | None, modes: list[str]) -> dict[
     }
 
 
-def start(kind: str, brokers: int | None = None, output: Output | None = None) -> int:
+def start(
+    kind: str,
+    brokers: int | None = None,
+    output: Output | None = None,
+    options: Options | None = None,
+) -> int:
     """Start a kind of brokers, print where they are, wait for a signal that asks to end.
 
-    kind: `embedded`, or `apache:VERSION`. brokers: how many, the kind's own number if None.
+    kind: `embedded`, `apache:VERSION`, or a design: `rewrite`, `central`. brokers: how many, the kind's own
+    number if None.
     """
     name, _, version = kind.partition(":")
-    if name not in {peer.name for peer in PEERS} or (name == "embedded" and version):
+    if name not in {peer.name for peer in PEERS} or (name != "apache" and version):
         names = [peer.name for peer in PEERS]
         raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
-    output = output or Output()
+    output, options = output or Output(), options or Options()
+    if name in ("embedded", "apache"):
+        for option, value in options._asdict().items():
+            if value is not None:
+                raise Trouble(f"--{option.rstrip('s')} is for rewrite and central, not for {kind}")
     try:
         with interruptible():
+            if name in ("rewrite", "central"):
+                return start_design(name, 3 if brokers is None else brokers, options, output)
             if name == "embedded":
                 return _embedded(3 if brokers is None else brokers, output)
             return _apache(version, 1 if brokers is None else brokers, output)

@@ -54,9 +54,10 @@ def family(pid: int) -> set[int]:
 def test_the_list_names_the_versions_seen_working() -> None:
     result = run("list")
     assert result.returncode == 0
-    embedded, apache, versions = result.stdout.splitlines()
+    embedded, apache, versions, *designs = result.stdout.splitlines()
     assert embedded.startswith("embedded ")
     assert apache.startswith("apache ")
+    assert [line.split()[0] for line in designs] == ["rewrite", "central"]
     assert versions.split("tested: ")[1].split(", ") == [one.version for one in RELEASES]
 
 
@@ -67,6 +68,8 @@ def test_programs_get_a_row_for_each_that_can_be_started() -> None:
     assert [row["start"] for row in rows] == [
         "embedded",
         *(f"apache:{one.version}" for one in RELEASES),
+        "rewrite",
+        "central",
     ]
     assert rows[0] == {
         "kind": "embedded",

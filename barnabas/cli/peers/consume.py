@@ -1,0 +1,94 @@
+"""`barnabas peers consume`: a consumer of a design, which prints what it gets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from typing import Any
+
+from barnabas.cli.console.json_text import json_text
+from barnabas.cli.console.output import Output
+from barnabas.endings import endings
+from barnabas.nearest import choices
+from barnabas.peers.central_coordination.settings import ConsumerSettings as CentralSettings
+from barnabas.peers.client_0_8 import Message
+from barnabas.peers.consumer_rewrite.settings import ConsumerSettings as RewriteSettings
+from barnabas.peers.consuming import central, rewrite
+from barnabas.peers.leaders import Place
+from barnabas.peers.options import addresses
+from barnabas.peers.processes.designs import DESIGNS
+from barnabas.plural import plural
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+
+
+def consume(
+    design: str,
+    servers: str,
+    group: str,
+    topic: str,
+    *,
+    as_json: bool = False,
+    output: Output | None = None,
+) -> int:
+    """Consume until a signal that asks to end. Raises Trouble."""
+    if design not in DESIGNS:
+        raise Trouble(f"unknown design {design!r}{choices(design, DESIGNS)}")
+    try:
+        bootstrap = addresses(servers)
+    except ValueError as problem:
+        raise Trouble(f"--bootstrap-server: {problem}") from None
+    output, name = output or Output(), f"consumer-{os.getpid()}"
+    taken = 0
+
+    def take(place: Place, offset: int, message: Message) -> None:
+        nonlocal taken
+        taken += 1
+        if as_json:
+            output.raw(json_text(row(place, offset, message)))
+        else:
+            output.line(f"{place[0]}[{place[1]}] {offset} {_text(message.value)}")
+
+    async def run() -> None:
+        over = asyncio.Event()
+        for number in endings():
+            asyncio.get_running_loop().add_signal_handler(number, over.set)
+        if design == "rewrite":
+            settings = RewriteSettings(group, bootstrap, topics=(topic,), client_id=name)
+            await rewrite.consume(settings, take, output.note, over)
+        else:
+            interest = json.dumps({topic: 1})
+            await central.consume(
+                CentralSettings(
+                    group, name, bootstrap, topic_count=interest, auto_offset_reset="smallest"
+                ),
+                take,
+                output.note,
+                over,
+            )
+
+    try:
+        asyncio.run(run())
+    except rewrite.UnableError as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    output.note(f"{plural(taken, 'record')} consumed")
+    return FINE
+
+
+def row(place: Place, offset: int, message: Message) -> dict[str, Any]:
+    r"""A record for programs: bytes that are no text stand with `\x` escapes.
+
+    >>> row(("t", 0), 7, Message(None, b"a\xff"))
+    {'topic': 't', 'partition': 0, 'offset': 7, 'key': None, 'value': 'a\\xff'}
+    """
+    return {
+        "topic": place[0],
+        "partition": place[1],
+        "offset": offset,
+        "key": None if message.key is None else _text(message.key),
+        "value": None if message.value is None else _text(message.value),
+    }
+
+
+def _text(data: bytes | None) -> str:
+    return "null" if data is None else data.decode("utf-8", "backslashreplace")

@@ -1,0 +1,97 @@
+"""`barnabas peers start rewrite|central`: brokers in processes of their own, until a signal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from barnabas.addresses import parse_address
+from barnabas.cli.console.json_text import json_text
+from barnabas.cli.console.output import Output
+from barnabas.plural import plural
+from barnabas.trouble import COULD_NOT_RUN, Trouble
+
+if TYPE_CHECKING:
+    from barnabas.peers.processes.cluster import ProcessCluster
+
+LOOK: Final = 0.2
+"""s between two looks whether all brokers run."""
+
+
+class Options(NamedTuple):
+    """What the designs take, and no other kind."""
+
+    topics: list[str] | None = None
+    zookeeper: str | None = None
+    data: Path | None = None
+    listen: str | None = None
+
+
+def topics_of(texts: list[str]) -> dict[str, int]:
+    """Topics with their numbers of partitions. Raises Trouble.
+
+    >>> topics_of(["t:6", "u"])
+    {'t': 6, 'u': 4}
+    """
+    from barnabas.peers.embedded import AUTO_PARTITIONS
+
+    found = {}
+    for text in texts:
+        name, colon, number = text.partition(":")
+        count = number if colon else str(AUTO_PARTITIONS)
+        if not name or not count.isdecimal() or not 1 <= int(count) <= 10_000:
+            raise Trouble(f"--topic {text}: NAME:PARTITIONS is expected, e.g. t:6")
+        found[name] = int(count)
+    return found
+
+
+def start_design(design: str, brokers: int, options: Options, output: Output) -> int:
+    """Start a design's brokers, print where they are, and say which ones end.
+
+    Raises Trouble, at the latest when none is left.
+    """
+    from barnabas.peers.processes.cluster import EMBEDDED, HOST, ProcessCluster, UnavailableError
+
+    address = parse_address(options.listen or f"{HOST}:0", zero=True)
+    zookeeper, data = options.zookeeper or EMBEDDED, options.data
+    if zookeeper != EMBEDDED:
+        host, port = parse_address(zookeeper, default_port=2181)
+        zookeeper = f"{host}:{port}"
+    counts = topics_of(options.topics or [])
+    try:
+        with ProcessCluster(
+            design, brokers, topics=counts, zookeeper=zookeeper, data=data, listen=address
+        ) as cluster:
+            said = " ".join(f"{name} ({plural(n, 'partition')})" for name, n in counts.items())
+            output.note(f"ZooKeeper at {cluster.zookeeper}; topics: {said or 'those in ZooKeeper'}")
+            for node, (host, port), pid in cluster.brokers.values():
+                output.note(f"broker {node} at {host}:{port}, pid {pid}")
+            output.note("Ctrl-C stops the brokers")
+            output.ready(json_text({"ready": _ready(cluster)}))
+            while cluster.brokers:
+                time.sleep(LOOK)
+                for node, code in cluster.ended().items():
+                    how = (
+                        f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+                    )
+                    output.note(f"broker {node} has ended {how}")
+    except UnavailableError as problem:
+        raise Trouble(str(problem), COULD_NOT_RUN) from None
+    except OSError as problem:
+        raise Trouble(f"--data {data}: {problem.strerror}", COULD_NOT_RUN) from None
+    raise Trouble("no broker is left", COULD_NOT_RUN)
+
+
+def _ready(cluster: ProcessCluster) -> dict[str, Any]:
+    return {
+        "bootstrap": cluster.bootstrap,
+        "pid": os.getpid(),
+        "zookeeper": cluster.zookeeper,
+        "brokers": [
+            {"node": node, "address": f"{host}:{port}", "pid": pid}
+            for node, (host, port), pid in cluster.brokers.values()
+        ],
+    }

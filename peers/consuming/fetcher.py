@@ -1,0 +1,127 @@
+"""Fetches from the leaders of partitions: one round asks all leaders at once, and takes what comes.
+
+    fetcher = Fetcher(bootstrap, say)
+    await fetcher.round({("t", 0): 5})    # {("t", 0): Got(((5, message), (6, message)), 7)}
+
+Fetch v0, as `barnabas.peers.client_0_8` has it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from barnabas.peers.client_0_8 import EARLIEST, Client, Fetched, Message, requests
+from barnabas.peers.leaders import STALE, Address, Place, by_leader
+from barnabas.specs.keys import FETCH
+
+WAIT_MS: Final = 100
+"""How long a leader may wait for records: what is consumed meanwhile waits as long."""
+
+TIMEOUT: Final = 2.0
+"""s that a leader may be silent."""
+
+PAUSE: Final = 0.1
+"""s after a round in which something could not be had."""
+
+MAX_BYTES: Final = 1 << 20
+"""Of a partition in an answer; brokers of 0.8 take no larger message."""
+
+OFFSET_OUT_OF_RANGE: Final = 1
+
+
+class Got(NamedTuple):
+    """What a partition had: (offset, message), and the offset to go on with."""
+
+    messages: tuple[tuple[int, Message], ...]
+    following: int
+
+
+class Fetcher:
+    """Fetches with one connection a leader. say: told what can't be fetched and why, each reason once."""
+
+    def __init__(
+        self, bootstrap: Iterable[Address], client_id: str, say: Callable[[str], None]
+    ) -> None:
+        self._client = Client(bootstrap, client_id=client_id, timeout=TIMEOUT, patience=0)
+        self._say = say
+        self._pool = ThreadPoolExecutor(thread_name_prefix="fetcher")
+        self._troubles: dict[int, str] = {}
+        """By leader: why it could not be asked."""
+
+    async def round(self, positions: Mapping[Place, int]) -> dict[Place, Got]:
+        """Ask the leaders for what stands from these offsets on. What has none is left out."""
+        led, leaderless = by_leader(positions, self._client.cluster.leaders)
+        parts = {node: {place: positions[place] for place in led[node]} for node in led}
+        answers = await asyncio.gather(*(self._ask(node, part) for node, part in parts.items()))
+        got: dict[Place, Got] = {}
+        again = bool(leaderless) or not all(answers)
+        for place, found in (pair for answer in answers for pair in answer.items()):
+            if found.error == OFFSET_OUT_OF_RANGE:
+                again |= not await self._reset(place, positions[place], got)
+            elif found.error:
+                again = True
+                if found.error not in STALE:
+                    self._say(f"{_name(place)} can't be fetched: error {found.error}")
+            elif found.messages:
+                got[place] = Got(found.messages, found.messages[-1][0] + 1)
+        if again:
+            await asyncio.sleep(PAUSE)
+            await self._refresh(positions)
+        return got
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._blocking(self._client.close)
+        self._pool.shutdown()
+
+    async def _blocking(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, call, *arguments)
+
+    async def _ask(self, node: int, part: Mapping[Place, int]) -> dict[Place, Fetched]:
+        """What a leader answers; nothing if it does not."""
+        address = self._client.cluster.brokers[node]
+        body = requests.fetch(part, max_wait_ms=WAIT_MS, min_bytes=1, max_bytes=MAX_BYTES)
+        try:
+            answer = await self._blocking(self._client.ask, address, FETCH, body)
+            found = requests.fetched(answer, part)
+        except (OSError, ValueError) as problem:
+            if self._troubles.get(node) != str(problem):
+                self._troubles[node] = str(problem)
+                where = f"broker {node} ({address[0]}:{address[1]})"
+                self._say(f"{where} leads {_names(part)} and can't be asked: {problem}")
+            return {}
+        if self._troubles.pop(node, None):
+            self._say(f"broker {node} answers again")
+        return {place: one for place, one in found.items() if place in part}
+
+    async def _reset(self, place: Place, offset: int, got: dict[Place, Got]) -> bool:
+        """An offset is out of range: go on with the smallest one, if that is told."""
+        try:
+            found = await self._blocking(self._client.offsets, {place: EARLIEST})
+        except OSError:
+            return False
+        if not found[place].offsets:
+            return False
+        following = found[place].offsets[0]
+        self._say(f"{_name(place)} has no offset {offset}: fetches from {following} on")
+        got[place] = Got((), following)
+        return True
+
+    async def _refresh(self, positions: Mapping[Place, int]) -> None:
+        topics = {topic for topic, _ in positions}
+        try:
+            await self._blocking(partial(self._client.refresh, topics))
+        except OSError as problem:
+            self._say(f"no broker tells who leads: {problem}")
+
+
+def _name(place: Place) -> str:
+    return f"{place[0]}[{place[1]}]"
+
+
+def _names(places: Iterable[Place]) -> str:
+    return ", ".join(map(_name, sorted(places)))

@@ -1,0 +1,92 @@
+"""A consumer of the rewrite that fetches what it owns, all in turn, as in the document's poll."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from barnabas.peers.client_0_8 import Message
+from barnabas.peers.consumer_rewrite.actions import Consume, ConsumerAction, Fail, Halt
+from barnabas.peers.consumer_rewrite.client import Client
+from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
+from barnabas.peers.consuming.fetcher import Fetcher
+from barnabas.peers.consuming.words import positions_of
+from barnabas.peers.leaders import Place
+from barnabas.peers.listener import now_ms
+from barnabas.specs.drafts.rewrite_states import DISCOVER, PART_OF_GROUP, STOPPED
+
+POLL: Final = 0.05
+"""s of a poll while there is nothing to fetch."""
+
+COMMIT: Final = 1_000
+"""ms between two commits of what was consumed."""
+
+LAST: Final = 0.5
+"""s for the last commit's answer."""
+
+SURE: Final = 1_000
+"""ms after which a coordinator is believed to be there: brokers name one that is dead for a while."""
+
+WHY: Final = {
+    STOPPED: "the coordinator rebalances the group",
+    DISCOVER: "the coordinator does not know this consumer",
+}
+
+
+class UnableError(RuntimeError):
+    """The coordinator refuses the consumer for good."""
+
+
+async def consume(
+    settings: ConsumerSettings,
+    take: Callable[[Place, int, Message], None],
+    say: Callable[[str], None],
+    over: asyncio.Event,
+) -> None:
+    """Fetch and hand over what the group gives this consumer, until it is over; then commit and leave.
+
+    Raises UnableError.
+    """
+
+    def watch(action: ConsumerAction) -> None:
+        core = client.core
+        if isinstance(action, Consume):
+            who = f"generation {action.generation}, {core.consumer_id}"
+            say(f"starts to fetch {positions_of(action.start)}: {who}")
+        elif isinstance(action, Halt):
+            say(f"stops to fetch: {WHY.get(core.state, 'it leaves the group')}")
+        elif isinstance(action, Fail):
+            say(f"can't join: {action.error}")
+
+    client = Client(settings, watch)
+    fetcher = Fetcher(settings.bootstrap, settings.client_id, say)
+    client.start()
+    losses, lost, since, committed = 0, False, 0, now_ms()
+    try:
+        while not over.is_set():
+            await client.poll(0 if client.partitions else POLL)
+            if client.core.failure is not None:
+                raise UnableError(f"the coordinator refuses this consumer: {client.core.failure}")
+            if client.core.losses != losses:
+                losses, since = client.core.losses, now_ms()
+                if not lost:
+                    say("the coordinator is lost: looks for another one, and fetches on")
+                lost = True
+            elif lost and client.core.state == PART_OF_GROUP and now_ms() >= since + SURE:
+                lost = False
+                say("the coordinator is there again")
+            if not client.partitions:
+                continue
+            for place, got in (await fetcher.round(client.partitions)).items():
+                for offset, message in got.messages:
+                    take(place, offset, message)
+                client.consumed(place, got.following)
+            if now_ms() >= committed + COMMIT:
+                client.commit()
+                committed = now_ms()
+        client.commit()
+        await client.poll(LAST)
+    finally:
+        await client.stop()
+        await fetcher.close()

@@ -1,0 +1,178 @@
+"""One broker of a design with a ZooKeeper session of its own: who lives, who leads, its logs.
+
+    node = Node(client, "/barnabas/rewrite", "rewrite", 1, 3, folder, say)
+    await node.listen(("127.0.0.1", 0), 10)
+    await node.stand()      # for the elections that are others' first, too
+    await node.stop()
+
+Elections are entered in two steps, so that coordination is spread over brokers that start together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from barnabas.peers.central_coordination.actions import Log as CentralLog
+from barnabas.peers.consumer_rewrite.actions import Log as RewriteLog
+from barnabas.peers.listener import Address, Close, call_in, now_ms
+from barnabas.peers.logs.files import Logs
+from barnabas.peers.logs.metadata import leader_of
+from barnabas.peers.processes.designs import DESIGNS, Leaders, Parts
+from barnabas.peers.registry.broker_ids import BrokerIds
+from barnabas.peers.registry.topics import Topics
+from barnabas.peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kazoo.client import KazooClient
+
+AGAIN: Final = 0.1
+"""s until partitions are asked for again that another process has, or topics that could not be read."""
+
+
+class Node:
+    """A broker. say: told its lines for the operator."""
+
+    def __init__(
+        self,
+        client: KazooClient,
+        root: str,
+        design: str,
+        node: int,
+        brokers: int,
+        folder: Path,
+        say: Callable[[str], None],
+    ) -> None:
+        self.node = node
+        self.ended = asyncio.Event()
+        """It has ended itself."""
+        self._design = DESIGNS[design]
+        self._brokers = brokers
+        self._say = say
+        self._client = client
+        self._root = root
+        self._logs = Logs(folder)
+        self._topics: dict[str, int] = {}
+        self._leads: tuple[int, ...] = ()
+        self._live: tuple[int, ...] = ()
+        self._news = asyncio.Event()
+        """Of brokers, elections, or topics."""
+
+    @property
+    def address(self) -> Address:
+        """Where it listens."""
+        return self._made.server.listener.address
+
+    @property
+    def failure(self) -> Exception | None:
+        """Why it has ended itself."""
+        return self._made.server.listener.failure
+
+    async def listen(self, address: Address, patience: float) -> None:
+        """Listen, register, and stand for the elections that are this broker's first.
+
+        patience: s to wait for the end of a session that has its id. Raises OSError, TakenError, and
+        kazoo's errors.
+        """
+        self._loop = asyncio.get_running_loop()
+        registry = ZooKeeperRegistry(self._client, self._root)
+        await asyncio.to_thread(self._prepare, registry)
+        self._made = self._design.make(
+            Parts(
+                self.node,
+                self._brokers,
+                registry,
+                self._electors,
+                self._logs,
+                self._watch,
+                lambda _: self.ended.set(),
+            )
+        )
+        await self._made.server.start(address)
+        await asyncio.to_thread(self._ids.register, self.node, self.address, patience)
+        for number, elector in self._electors.items():
+            if number % self._brokers == self.node - 1:
+                await asyncio.to_thread(elector.enter, self.node)
+        self._news.set()
+        self._task = asyncio.create_task(self._follow())
+
+    async def stand(self) -> None:
+        """Stand for all elections."""
+        for elector in self._electors.values():
+            await asyncio.to_thread(elector.enter, self.node)
+
+    async def stop(self) -> None:
+        """Be gone; the ZooKeeper session is the caller's to end."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        await self._made.stop()
+        self._logs.close()
+
+    def _prepare(self, registry: ZooKeeperRegistry) -> None:
+        changed = partial(call_in, self._loop, self._news.set)
+        self._known = Topics(registry, changed)
+        self._ids = BrokerIds(self._client, self._root, changed)
+        self._electors = {
+            number: ZooKeeperElector(self._client, f"{self._root}/coordinators/{number}")
+            for number in range(self._design.elections)
+        }
+        for elector in self._electors.values():
+            elector.watch(changed)
+
+    async def _follow(self) -> None:
+        """Tell the broker what is new, until it ends. What can't be read is read again."""
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            try:
+                topics = await asyncio.to_thread(self._known.read)
+                self._topics = {topic: len(names) for topic, names in topics.items()}
+            except Exception as problem:  # noqa: BLE001 - kazoo's, or of an entry that is none
+                self._say(f"topics in ZooKeeper: {problem}")
+                self._loop.call_later(1.0, self._news.set)
+            self._tell()
+
+    def _tell(self) -> None:
+        nodes = self._ids.live
+        leaders = {number: one.leader() for number, one in self._electors.items()}
+        self._made.told(nodes, leaders)
+        self._made.front.cluster(nodes, self._topics)
+        places = {
+            (topic, number)
+            for topic, count in self._topics.items()
+            for number in range(count)
+            if leader_of(number, nodes, self._brokers) == self.node
+        }
+        try:
+            held = self._logs.lead(places)
+        except OSError as problem:
+            self._say(f"a log can't be opened: {problem}")
+            held = 1
+        if held:
+            self._loop.call_later(AGAIN, self._news.set)
+        self._made.server.listener.do(self._made.front.look(now_ms()))
+        self._say_changes(tuple(sorted(nodes)), leaders)
+
+    def _say_changes(self, live: tuple[int, ...], leaders: Leaders) -> None:
+        for gone in set(self._live) - set(live):
+            self._say(f"broker {gone} is gone")
+        leads = tuple(
+            number for number, one in leaders.items() if one and one.candidate == self.node
+        )
+        if leads != self._leads:
+            slots = ", ".join(map(str, leads)) if self._design.elections > 1 else ""
+            what = f"{self._design.coordinates} {slots}".rstrip() if leads else "nothing"
+            self._say(f"coordinates {what}")
+        self._live, self._leads = live, leads
+
+    def _watch(self, _: int, action: Any) -> None:
+        if (
+            isinstance(action, Close) and action.why != "connection closed"
+        ):  # the other side's doing
+            self._say(f"closes a connection: {action.why}")
+        elif isinstance(action, RewriteLog | CentralLog):
+            self._say(f"{action.level} {action.text}")

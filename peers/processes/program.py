@@ -1,0 +1,86 @@
+"""The process of one broker: `python -m barnabas.peers.processes.program OPTIONS`, which are JSON.
+
+It writes one line to stdout, `{"address": [host, port]}` or `{"error": why}`, and what it has to say to
+stderr. A line on stdin says that all brokers are there; the end of stdin ends it, so it does not outlive who
+started it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from barnabas.peers.listener import call_in
+from barnabas.peers.processes.node import Node
+from barnabas.peers.processes.session import EXPIRY, UnreachableError, leave, session
+from barnabas.peers.registry.broker_ids import TakenError
+
+
+def main() -> None:
+    """Run a broker until stdin ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(asyncio.run(_run(json.loads(sys.argv[1]))))
+
+
+async def _run(options: dict[str, Any]) -> int:
+    from kazoo.exceptions import KazooException
+
+    def say(line: str) -> None:
+        print(f"broker {options['node']}: {line}", file=sys.stderr, flush=True)
+
+    try:
+        client = await asyncio.to_thread(session, options["zookeeper"])
+    except UnreachableError as problem:
+        return _failed(str(problem))
+    node = Node(
+        client,
+        options["root"],
+        options["design"],
+        options["node"],
+        options["brokers"],
+        Path(options["folder"]),
+        say,
+    )
+    try:
+        await node.listen(tuple(options["listen"]), 2 * EXPIRY)
+    except (OSError, TakenError, KazooException) as problem:
+        await asyncio.to_thread(leave, client)
+        why = problem.strerror if isinstance(problem, OSError) else str(problem)
+        return _failed(why or type(problem).__name__)
+    print(json.dumps({"address": node.address}), flush=True)
+    told, over = asyncio.Event(), asyncio.Event()
+    threading.Thread(
+        target=_listen, args=(asyncio.get_running_loop(), told, over), daemon=True
+    ).start()
+    await told.wait()
+    if not over.is_set():
+        await node.stand()
+    ends = [asyncio.create_task(one.wait()) for one in (over, node.ended)]
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    if node.ended.is_set():
+        say(f"ends: {node.failure!r}")
+    await node.stop()
+    await asyncio.to_thread(leave, client)
+    return int(node.ended.is_set())
+
+
+def _listen(loop: asyncio.AbstractEventLoop, told: asyncio.Event, over: asyncio.Event) -> None:
+    """Lines of stdin, up to its end."""
+    for _ in sys.stdin:
+        call_in(loop, told.set)
+    call_in(loop, over.set)
+    call_in(loop, told.set)
+
+
+def _failed(why: str) -> int:
+    print(json.dumps({"error": why}), flush=True)
+    return 1
+
+
+if __name__ == "__main__":
+    main()
