@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, Framing, facts_of
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.captured_requests import pending_request
 from barnabas.captures.kafka.pairing.draft_pairing import Asked, DraftPairing
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
@@ -142,7 +143,8 @@ def _frame(known: _Conversation, direction: Direction, frame: CapturedFrame) -> 
         found.reason.rules = rules
         if never:
             known.pairing.forget(found)
-            yield _over(known, found.reason, note=note)
+        if never or not found.answered:
+            yield _over(known, found.reason, note=note if never else UNANSWERED)
         return
     pending: Pending = found.asked.reason
     pending.note = found.error  # behind an error in the header stands nothing

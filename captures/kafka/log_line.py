@@ -8,17 +8,17 @@ field that any version has. Only these fields are decoded.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange, body_version
 from barnabas.captures.kafka.phrases import cluster, groups, offsets, records, sasl, transactions
+from barnabas.captures.kafka.phrases.drafts import DRAFT_DETAILS, Phrase
 from barnabas.captures.kafka.phrases.learnt import learnt
 from barnabas.captures.kafka.wording import (
     WIDTH,
     Body,
-    Names,
     fit,
     joined,
     listed,
@@ -34,9 +34,6 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api, codec_of
 from barnabas.specs.secrets import SECRETS
 
-Phrase = Callable[[Body, Body, Names], str]
-"""(fields of the request, fields of the response, names of topics) -> words."""
-
 
 def details(exchange: Exchange, context: Context | None = None) -> str:
     """What matters of an exchange, at most WIDTH printable characters; empty if nothing is known.
@@ -50,10 +47,11 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
     if exchange.key in HEADLESS:
         came = "?" if exchange.response_size is None else exchange.response_size
         return f"{exchange.request_size} bytes → {came} bytes"
-    if exchange.key not in NAMES:
+    if exchange.key not in NAMES and exchange.key not in DRAFT_DETAILS:
         return ""
     try:
-        wanted, answered, words = DETAILS.get(exchange.key) or ((), (), None)
+        found = DETAILS.get(exchange.key) or DRAFT_DETAILS.get(exchange.key)
+        wanted, answered, words = found or ((), (), None)
         if words is None:
             text = _generic(exchange)
         else:
@@ -78,6 +76,8 @@ def _fields(exchange: Exchange, direction: Direction, paths: tuple[str, ...]) ->
     body = exchange.body(direction)
     if body is None or not paths:
         return {}
+    if not body and exchange.key in DRAFT_DETAILS:
+        return {}  # behind an error in the header stands nothing, nor behind a StopFetcher without offsets
     known = exchange.known(direction)
     if known is not None:
         return known

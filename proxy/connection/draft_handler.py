@@ -6,6 +6,7 @@ answer, `barnabas.captures.kafka.pairing.draft_pairing` says: in central coordin
 
 from __future__ import annotations
 
+from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.captures.kafka.pairing.draft_pairing import Answer, Asked, DraftPairing
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
@@ -86,6 +87,8 @@ class DraftHandler:
         if is_lost(decisions):
             self.pairing.forget(asked)
             self.actions.done(pending, note="request not forwarded: by a rule")
+        elif not asked.answered:
+            self.actions.done(pending, note=UNANSWERED)
         elif not self.state.over:
             self.state.pairing.sent(pending)
 

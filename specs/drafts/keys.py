@@ -12,10 +12,15 @@ from typing import Final
 from barnabas.specs.drafts.idiom import Draft, DraftApi
 from barnabas.specs.drafts.registry import DRAFTS
 from barnabas.specs.error_codes import error_name
-from barnabas.specs.registry import key_of
+from barnabas.specs.keys import FETCH, LIST_OFFSETS, METADATA, PRODUCE
+from barnabas.specs.registry import NAMES, key_of
 
 STEP: Final = 1 << 16
 """Beyond all keys of a header, which are int16; each draft has as many to itself."""
+
+
+BESIDE: Final = frozenset((PRODUCE, FETCH, LIST_OFFSETS, METADATA))
+"""Kafka's APIs for records, of 0.8: they stand beside a draft's, which have other numbers."""
 
 
 def own_key(draft: Draft, api: DraftApi) -> int:
@@ -42,9 +47,10 @@ def key_in(draft: Draft, which: int | str) -> int:
     try:
         return own_key(draft, draft.api(which))
     except LookupError:
-        if not draft.has_kafkas:
-            raise
-        return key_of(which)
+        known = {NAMES[key].lower() for key in BESIDE} | {str(key) for key in BESIDE}
+        if draft.has_kafkas or str(which).lower() in known:
+            return key_of(which)
+        raise
 
 
 def error_in(key: int, code: int) -> str:

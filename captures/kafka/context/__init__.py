@@ -14,13 +14,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from barnabas.captures.kafka.context import brokers, groups, members, producers, sessions
+from barnabas.captures.kafka.context import (
+    brokers,
+    groups,
+    members,
+    producers,
+    registrations,
+    sessions,
+)
 from barnabas.captures.kafka.context.brokers import Brokers
 from barnabas.captures.kafka.context.groups import Group, learn_group
 from barnabas.captures.kafka.context.id_names import PRODUCER, TOPIC, directions, ids_with_names
 from barnabas.captures.kafka.context.members import Members
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.context.producers import learn_producer
+from barnabas.captures.kafka.context.registrations import learn_registration
 from barnabas.captures.kafka.context.sessions import Sessions
 from barnabas.captures.kafka.exchange import Exchange
 
@@ -41,6 +49,8 @@ class Context:
     """What members of groups with heartbeats of their own are subscribed to and assigned."""
     producers: Memory[int, str] = field(default_factory=Memory)
     """The transactional id of a producer by its producer id."""
+    registrations: Memory[int, str] = field(default_factory=Memory)
+    """The group of a consumer of central coordination by its connection."""
     brokers: Brokers = field(default_factory=Brokers)
     """Which broker a connection of a capture of others goes to."""
 
@@ -54,7 +64,8 @@ class Context:
         """How many entries were forgotten because there were too many."""
         of_groups = self.groups.forgotten + self.members.forgotten
         of_brokers = self.brokers.nodes.forgotten + self.sessions.forgotten
-        return self.topics.forgotten + self.producers.forgotten + of_groups + of_brokers
+        of_ids = self.topics.forgotten + self.producers.forgotten + self.registrations.forgotten
+        return of_ids + of_groups + of_brokers
 
 
 Lesson = Callable[[Context, Exchange], None]
@@ -79,5 +90,7 @@ def _found(key: int, version: int) -> Iterator[Lesson]:
         yield lambda context, exchange: context.sessions.learn(exchange)
     if key in members.KEYS:
         yield lambda context, exchange: context.members.learn(exchange)
+    if key in registrations.KEYS:
+        yield lambda context, exchange: learn_registration(context.registrations, exchange)
     if key in brokers.KEYS:
         yield lambda context, exchange: context.brokers.learn(exchange)

@@ -2,7 +2,8 @@
 
 In central coordination a consumer asks until it has registered, and from then on the coordinator asks
 on the same connection. There is no correlation id there: answers come in order. The rewrite's headers
-are Kafka's, and Kafka's own APIs stand beside its own.
+are Kafka's, and Kafka's own APIs stand beside its own; beside central coordination's stand those of 0.8 for
+records, which begin with other numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 from barnabas.specs.drafts import Draft, decode_frame
 from barnabas.specs.drafts.central_coordination import stop_fetcher_response
-from barnabas.specs.drafts.keys import error_in, own_key
+from barnabas.specs.drafts.keys import BESIDE, error_in, own_key
 from barnabas.specs.frames import OPPOSITE, Direction, Short, request_head
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
@@ -35,6 +36,8 @@ class Asked:
     """Of the header; where there is none, a number of its own."""
     client_id: str | None
     body: bytes
+    answered: bool = True
+    """Whether an answer comes: not to a Produce with acks=0."""
     reason: Any = None
     """Whatever the caller wants to find again with the answer."""
 
@@ -68,12 +71,14 @@ class DraftPairing:
         if self._answers(direction):
             return self._answer(OPPOSITE[direction], data)
         asked = self._ask(direction, data)
-        self.waiting[direction].append(asked)
+        if asked.answered:
+            self.waiting[direction].append(asked)
         return asked
 
     def forget(self, asked: Asked) -> None:
         """It does not get to the other side: no answer will come."""
-        self.waiting[asked.side].remove(asked)
+        if asked.answered:
+            self.waiting[asked.side].remove(asked)
 
     def response(self, asked: Asked, body: bytes) -> dict[str, Any]:
         """An answer's decoded body. Raises Malformed."""
@@ -95,7 +100,8 @@ class DraftPairing:
 
     def _ask(self, side: Direction, data: bytes) -> Asked:
         self._count += 1
-        if not self.draft.has_kafkas:
+        kafkas = self.draft.has_kafkas or (side == "request" and beside(data))
+        if not kafkas:
             found = decode_frame(self.draft, data, "request")
             of = self.draft.api(found.api)
             if side == "request":
@@ -111,23 +117,30 @@ class DraftPairing:
             if (one.key, one.version) == (head.key, head.version):
                 key, name = own_key(self.draft, one), one.name
         body = data[head.body :]
-        return Asked(side, name, key, head.version, head.correlation_id, self.client, body)
+        asked = Asked(side, name, key, head.version, head.correlation_id, self.client, body)
+        asked.answered = head.acks != 0
+        return asked
 
     def _answer(self, side: Direction, data: bytes) -> Answer:
         waiting, error = self.waiting[side], ""
-        start = 4 if self.draft.has_kafkas else 2
+        asked = waiting[0] if waiting else None
+        kafkas = self.draft.has_kafkas or (asked is not None and asked.key in NAMES)
+        start = 4 if kafkas else 2
         if len(data) < start:
             raise Malformed("header", len(data), "the header is cut off")
         head = int.from_bytes(data[:start], signed=True)
-        if self.draft.has_kafkas:
+        if kafkas:
             asked = next((one for one in waiting if one.correlation_id == head), None)
-        else:
-            asked = waiting[0] if waiting else None
         if asked is None:
             raise LookupError("response without a request")
         waiting.remove(asked)
-        if not self.draft.has_kafkas and head:
+        if not kafkas and head:
             error = error_in(asked.key, head)
         if asked.api == REGISTER and not error:
             self.registered = self.draft.api(REGISTER).request.codec(0).decode(asked.body)
         return Answer(asked, data[start:], error)
+
+
+def beside(data: bytes) -> bool:
+    """Whether a request's first bytes are those of an API of Kafka's that stands beside any draft's."""
+    return len(data) > 1 and int.from_bytes(data[:2], signed=True) in BESIDE

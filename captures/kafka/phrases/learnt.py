@@ -9,6 +9,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.id_names import PRODUCER, ids_without_names
 from barnabas.captures.kafka.context.members import Member
 from barnabas.captures.kafka.context.reading import fields
+from barnabas.captures.kafka.context.registrations import ASKED
 from barnabas.captures.kafka.context.sessions import Session
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import Names, listed, partitions_of, ranges
@@ -26,6 +27,9 @@ def learnt(exchange: Exchange, context: Context) -> str:
         said = fields(exchange, "response", "assignment", "active_tasks") or {}
         new = any(said.get(name) is not None for name in ("assignment", "active_tasks"))
         return "" if new else _member(member, context.topics)
+    if exchange.key in ASKED:
+        group = context.registrations.get(exchange.connection)
+        return f" of {group}" if group else ""
     owners = [context.producers.get(number) for number in ids_without_names(exchange, PRODUCER)]
     known = dict.fromkeys(filter(None, owners))
     return f" of {listed(known, 'transaction')}" if known else ""

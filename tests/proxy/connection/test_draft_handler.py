@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 
 from barnabas.peers.central_coordination import wire as central
+from barnabas.peers.client_0_8.requests import fetch, produce
 from barnabas.peers.consumer_rewrite import wire as rewrite
+from barnabas.peers.dialogue import Dialogue
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.scenario.file import ScenarioError, loads
+from barnabas.specs.frames import Frame, encode_frame
+from barnabas.specs.keys import FETCH, PRODUCE
+from barnabas.specs.keys import METADATA as METADATA_KEY
 from tests.proxy.playbook import Actor, Chunks, Stage, bytewise, raw, whole
 
 QUIET = "version: 1\ndialect: central-coordination\nrules: []\n"
@@ -26,6 +31,10 @@ REGISTER = {
     "session_timeout_ms": 900,
 }
 OFFSETS = {"offset_info": [{"topic": "t", "partition": "0-0", "offset": 7}]}
+
+
+def answer(key: int, number: int, body: dict[str, Any]) -> bytes:
+    return encode_frame(Frame("response", key, 0, {"correlation_id": number}, body))
 
 
 def ruled(match: str, do: str) -> str:
@@ -192,6 +201,30 @@ def test_kafkas_own_beside_the_rewrite_and_its_errors_by_name() -> None:
     assert actor.done[1].request == beat
 
 
+@pytest.mark.parametrize("chunks", [whole, bytewise])
+def test_records_of_0_8_stand_beside_central_coordination(chunks: Chunks) -> None:
+    actor = Stage(ruled("api: Fetch, direction: response", "{delay: 50ms}")).actor()
+    client = Dialogue("me")
+    told = {"node_id": 1, "host": "real", "port": 9092}
+    actor.ask(client.ask(METADATA_KEY, 0, {"topics": []}), chunks)
+    actor.answer(answer(METADATA_KEY, 0, {"brokers": [told], "topics": []}), chunks)
+    actor.ask(client.ask(PRODUCE, 0, produce({}, 0, 1, "none"), answered=False), chunks)
+    actor.ask(
+        client.ask(FETCH, 0, fetch({("t", 0): 5}, max_wait_ms=1, min_bytes=1, max_bytes=9)), chunks
+    )
+    actor.answer(answer(FETCH, 2, {"responses": []}), chunks)
+    actor.stage.wait(50)
+    client.feed(b"".join(actor.frames("response")))
+    first, second = client.answers()
+    assert (first.body["brokers"][0]["host"], second.body) == ("proxy", {"responses": []})
+    assert [(one.api, one.client_id, one.note, one.rules) for one in actor.done] == [
+        ("Metadata", "me", "", ()),
+        ("Produce", "me", "no response (acks=0)", ()),
+        ("Fetch", "me", "", ("r",)),
+    ]
+    assert not actor.said
+
+
 def test_what_nobody_can_read_passes_and_is_said() -> None:
     actor = registered()
     actor.ask(raw(b"\x00\x00"))  # an answer to nothing
@@ -215,8 +248,8 @@ def test_what_waits_is_told_when_the_connection_ends() -> None:
     [
         ("dialect: klingon\nrules: []", "'klingon' is an unknown dialect"),
         (
-            "dialect: central-coordination\nrules: [{name: r, match: {api: Fetch}, do: close}]",
-            "no API of central-coordination is called 'Fetch'",
+            "dialect: central-coordination\nrules: [{name: r, match: {api: SyncGroup}, do: close}]",
+            "no API of central-coordination is called 'SyncGroup'",
         ),
         (
             "dialect: central-coordination\n"

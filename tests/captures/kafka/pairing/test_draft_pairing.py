@@ -4,7 +4,9 @@ import pytest
 
 from barnabas.captures.kafka.pairing.draft_pairing import Answer, Asked, DraftPairing
 from barnabas.peers.central_coordination import wire as central
+from barnabas.peers.client_0_8.requests import produce
 from barnabas.peers.consumer_rewrite import wire as rewrite
+from barnabas.peers.dialogue import Dialogue
 from barnabas.specs.drafts import draft
 from barnabas.specs.malformed import Malformed
 
@@ -54,6 +56,22 @@ def test_the_rewrite_answers_by_correlation_id() -> None:
     assert isinstance(answer, Answer)
     assert answer.asked is asked[1]
     assert list(talk.waiting["request"]) == asked[:1]
+
+
+@pytest.mark.parametrize("name", ["central-coordination", "rewrite-0.8.2"])
+def test_a_produce_without_acks_waits_for_no_answer(name: str) -> None:
+    talk, client = DraftPairing(draft(name)), Dialogue("me")
+    lost = talk.frame("request", client.ask(0, 0, produce({}, 0, 1, "none"), answered=False)[4:])
+    assert isinstance(lost, Asked)
+    assert not lost.answered
+    asked = talk.frame("request", client.ask(0, 0, produce({}, 1, 1, "none"))[4:])
+    assert isinstance(asked, Asked)
+    assert asked.answered
+    assert list(talk.waiting["request"]) == [asked]
+    talk.forget(lost)  # as a rule may want
+    with pytest.raises(LookupError):
+        talk.frame("response", (0).to_bytes(4))
+    assert talk.frame("response", (1).to_bytes(4)) == Answer(asked, b"", "")
 
 
 @pytest.mark.parametrize("name", ["central-coordination", "rewrite-0.8.2"])
