@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from barnabas.captures.kafka.exchange import STAND_INS
-from barnabas.specs.registry import NAMES
+from barnabas.specs.registry import NAMES, name_of
 
 KINDS: Final = 1000
 """APIs, and errors of one, that are counted apart: a peer may send any number."""
@@ -146,7 +146,7 @@ class ApiStats:
 
 def _name(key: int) -> str:
     own = {**STAND_INS, OTHERS: "others"}
-    return own.get(key) or NAMES.get(key, f"key {key}")
+    return own.get(key) or name_of(key) or f"key {key}"
 
 
 def _row(key: int, series: _Series) -> Row:

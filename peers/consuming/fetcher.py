@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from barnabas.captures.host_port import endpoint_text
 from barnabas.peers.client_0_8 import EARLIEST, Client, Fetched, Message, requests
 from barnabas.peers.leaders import STALE, Address, Place, by_leader
 from barnabas.specs.keys import FETCH
@@ -91,7 +92,7 @@ class Fetcher:
         except (OSError, ValueError) as problem:
             if self._troubles.get(node) != str(problem):
                 self._troubles[node] = str(problem)
-                where = f"broker {node} ({address[0]}:{address[1]})"
+                where = f"broker {node} ({endpoint_text(address)})"
                 self._say(f"{where} leads {_names(part)} and can't be asked: {problem}")
             return {}
         if self._troubles.pop(node, None):

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
+from barnabas.captures.host_port import endpoint_text
 from barnabas.peers.listener import Address
 from barnabas.peers.processes.designs import DESIGNS
 
@@ -78,7 +79,7 @@ class ProcessCluster:
     @property
     def bootstrap(self) -> str:
         """The addresses as clients take them."""
-        return ",".join(f"{host}:{port}" for _, (host, port), _ in self.brokers.values())
+        return ",".join(endpoint_text(one.address) for one in self.brokers.values())
 
     def __enter__(self) -> Self:
         if importlib.util.find_spec("kazoo") is None:
@@ -167,7 +168,7 @@ class ProcessCluster:
         said = json.loads(line) if line else {"error": f"exit code {process.wait()}"}
         if "error" in said:
             first, port = self._listen
-            where = f" at {first}:{port + node - 1}" if port else ""
+            where = f" at {endpoint_text((first, port + node - 1))}" if port else ""
             raise UnavailableError(f"broker {node} can't start{where}: {said['error']}")
         self.brokers[node] = Process(node, tuple(said["address"]), process.pid)
 

@@ -24,7 +24,7 @@ from barnabas.proxy.control.target import Refused, Target
 from barnabas.proxy.control.views import text
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.scenario.errors import ScenarioError
-from barnabas.specs import NAMES
+from barnabas.specs.registry import name_of
 
 _MS: Final = 1_000_000
 
@@ -99,7 +99,7 @@ def row(found: Waiting, now: int) -> dict[str, Any]:
         "client_id": found.client_id,
         "broker": found.broker,
         "direction": found.direction,
-        "api": NAMES.get(found.key, f"key {found.key}"),
+        "api": name_of(found.key) or f"key {found.key}",
         "key": found.key,
         "version": found.version,
         "correlation_id": found.correlation_id,

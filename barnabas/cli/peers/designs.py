@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from barnabas.addresses import parse_address
+from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.plural import plural
@@ -16,6 +17,8 @@ from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 if TYPE_CHECKING:
     from barnabas.peers.processes.cluster import ProcessCluster
+
+LAST_PORT: Final = 65_535
 
 LOOK: Final = 0.2
 """s between two looks whether all brokers run."""
@@ -56,10 +59,13 @@ def start_design(design: str, brokers: int, options: Options, output: Output) ->
     from barnabas.peers.processes.cluster import EMBEDDED, HOST, ProcessCluster, UnavailableError
 
     address = parse_address(options.listen or f"{HOST}:0", zero=True)
+    if address[1] + brokers - 1 > LAST_PORT:
+        raise Trouble(
+            f"--listen {options.listen}: {brokers} brokers need as many ports from there on"
+        )
     zookeeper, data = options.zookeeper or EMBEDDED, options.data
     if zookeeper != EMBEDDED:
-        host, port = parse_address(zookeeper, default_port=2181)
-        zookeeper = f"{host}:{port}"
+        zookeeper = endpoint_text(parse_address(zookeeper))
     counts = topics_of(options.topics or [])
     try:
         with ProcessCluster(
@@ -67,8 +73,8 @@ def start_design(design: str, brokers: int, options: Options, output: Output) ->
         ) as cluster:
             said = " ".join(f"{name} ({plural(n, 'partition')})" for name, n in counts.items())
             output.note(f"ZooKeeper at {cluster.zookeeper}; topics: {said or 'those in ZooKeeper'}")
-            for node, (host, port), pid in cluster.brokers.values():
-                output.note(f"broker {node} at {host}:{port}, pid {pid}")
+            for node, where, pid in cluster.brokers.values():
+                output.note(f"broker {node} at {endpoint_text(where)}, pid {pid}")
             output.note("Ctrl-C stops the brokers")
             output.ready(json_text({"ready": _ready(cluster)}))
             while cluster.brokers:
@@ -91,7 +97,7 @@ def _ready(cluster: ProcessCluster) -> dict[str, Any]:
         "pid": os.getpid(),
         "zookeeper": cluster.zookeeper,
         "brokers": [
-            {"node": node, "address": f"{host}:{port}", "pid": pid}
-            for node, (host, port), pid in cluster.brokers.values()
+            {"node": node, "address": endpoint_text(where), "pid": pid}
+            for node, where, pid in cluster.brokers.values()
         ],
     }

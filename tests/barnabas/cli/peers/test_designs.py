@@ -1,0 +1,233 @@
+"""`peers start rewrite|central`, `produce`, `consume`: a broker that is killed, and wrong input."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from barnabas.cli.peers.consume import consume
+from barnabas.cli.peers.designs import Options, topics_of
+from barnabas.cli.peers.run import start
+from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
+from tests.remaining import remaining
+
+pytestmark = pytest.mark.timeout(180)
+
+PEERS = [sys.executable, "-m", "barnabas", "peers"]
+
+LIMIT = 60
+"""Seconds for anything that is waited for."""
+
+COORDINATOR = 1
+"""Who coordinates the group g where brokers start together: its slot is 6 of 8, the first broker's."""
+
+
+def pipes(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*PEERS, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    with pipes(*arguments) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+class Consumer:
+    """`peers consume`: its records, and what it says. news: told of each line."""
+
+    def __init__(self, process: subprocess.Popen[str], news: queue.Queue[None]) -> None:
+        self.process = process
+        self.records: list[dict[str, Any]] = []
+        self.said: list[str] = []
+        self._news = news
+        for stream, take in ((process.stdout, self._record), (process.stderr, self.said.append)):
+            threading.Thread(target=self._read, args=(stream, take), daemon=True).start()
+
+    def _record(self, line: str) -> None:
+        self.records.append(json.loads(line))
+
+    def _read(self, stream: IO[str], take: Callable[[str], None]) -> None:
+        for line in stream:
+            take(line.rstrip())
+            self._news.put(None)
+
+    @property
+    def fetches(self) -> set[int]:
+        """The partitions of t that it fetches."""
+        told = [line for line in self.said if " to fetch" in line]
+        if not told or told[-1].startswith("stops"):
+            return set()
+        words = told[-1].partition("t[")[2].partition("]")[0].split()
+        return {int(word.partition(":")[0]) for word in words}
+
+    def leave(self) -> None:
+        """Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(LIMIT) == 0
+
+
+@contextmanager
+def consuming(design: str, bootstrap: str, news: queue.Queue[None]) -> Iterator[Consumer]:
+    arguments = ("-b", bootstrap, "--group", "g", "--topic", "t", "--json")
+    with running("consume", design, *arguments) as process:
+        yield Consumer(process, news)
+
+
+def produce(bootstrap: str, numbers: range) -> None:
+    lines = "".join(f"{number}\n" for number in numbers)
+    found = subprocess.run(
+        [*PEERS, "produce", "-b", bootstrap, "--topic", "t"],
+        input=lines,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, f"{len(numbers)} records sent\n")
+
+
+def closes(address: str, data: bytes) -> bool:
+    """Whether a broker closes a connection on which it gets this."""
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port)), timeout=LIMIT) as connection:
+        connection.sendall(data)
+        return connection.recv(100) == b""
+
+
+@pytest.mark.needs_apache("3.9.1")
+@pytest.mark.parametrize("design", ["rewrite", "central"])
+def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(design: str) -> None:
+    pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
+    news: queue.Queue[None] = queue.Queue()
+
+    def until(condition: Callable[[], bool]) -> None:
+        while not condition():
+            news.get(timeout=LIMIT)
+
+    with running("start", design, "--nodes", "3", "--topic", "t:6") as brokers:
+        assert brokers.stdout is not None
+        ready = json.loads(brokers.stdout.readline())["ready"]
+        bootstrap, pids = ready["bootstrap"], {one["node"]: one["pid"] for one in ready["brokers"]}
+        addresses = [one["address"] for one in ready["brokers"]]
+        assert addresses == bootstrap.split(",")
+        assert closes(addresses[0], b"GET / HTTP/1.1\r\n\r\n")
+        with consuming(design, bootstrap, news) as one, consuming(design, bootstrap, news) as other:
+            both = (one, other)
+
+            def got() -> set[int]:
+                return {int(row["value"]) for each in both for row in each.records}
+
+            until(lambda: sorted(map(len, (one.fetches, other.fetches))) == [3, 3])
+            produce(bootstrap, range(100))
+            until(lambda: got() == set(range(100)))
+            os.kill(pids[COORDINATOR], signal.SIGKILL)
+            until(lambda: all(any("is lost" in line for line in each.said) for each in both))
+            produce(bootstrap, range(100, 200))
+            until(lambda: got() == set(range(200)))
+            until(lambda: one.fetches | other.fetches == set(range(6)))
+            other.leave()
+            until(lambda: one.fetches == set(range(6)))
+            produce(bootstrap, range(200, 220))
+            until(lambda: got() == set(range(220)))
+            one.leave()
+        brokers.send_signal(signal.SIGINT)
+        rest, notes = remaining(brokers, LIMIT)
+    assert (brokers.returncode, rest) == (0, "")
+    assert "broker 1 has ended by SIGKILL" in notes
+    assert "Traceback" not in notes
+    assert [pid for pid in pids.values() if Path(f"/proc/{pid}").exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (Options(topics=["t:"]), "--topic t:: NAME:PARTITIONS is expected"),
+        (Options(topics=[":4"]), "--topic :4"),
+        (Options(topics=["t:0"]), "--topic t:0"),
+        (Options(listen="nonsense"), "'nonsense' is no address"),
+        (Options(listen="127.0.0.1:65535"), "--listen"),
+        (Options(zookeeper="::::"), "'::::' is no address"),
+        (Options(zookeeper="localhost"), "'localhost' is no address"),
+    ],
+)
+def test_wrong_options_are_misuse_in_a_line(options: Options, said: str) -> None:
+    with pytest.raises(Trouble) as caught:
+        start("rewrite", options=options)
+    assert caught.value.code == MISUSE
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["embedded", "apache:3.9.1"])
+def test_other_kinds_have_none_of_the_options(kind: str) -> None:
+    with pytest.raises(Trouble, match=f"--topic is for rewrite and central, not for {kind}"):
+        start(kind, options=Options(topics=["t:1"]))
+
+
+def test_topics_have_as_many_partitions_as_is_said() -> None:
+    assert topics_of(["t:6", "u"]) == {"t": 6, "u": 4}
+
+
+@pytest.mark.slow("waits for a ZooKeeper that does not answer")
+def test_a_zookeeper_that_is_not_reached_is_said_in_a_line() -> None:
+    pytest.importorskip("kazoo")
+    with pytest.raises(Trouble) as caught:
+        start("central", options=Options(zookeeper="127.0.0.1:1"))
+    assert caught.value.code == COULD_NOT_RUN
+    assert "no ZooKeeper answers at 127.0.0.1:1" in str(caught.value)
+
+
+@pytest.mark.needs_apache("3.9.1")
+def test_a_port_in_use_is_said_in_a_line_and_nothing_stays() -> None:
+    pytest.importorskip("kazoo")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(Trouble) as caught:
+            start("rewrite", 1, options=Options(listen=f"127.0.0.1:{port}"))
+    assert caught.value.code == COULD_NOT_RUN
+    assert f"broker 1 can't start at 127.0.0.1:{port}: " in str(caught.value)
+    assert "already in use" in str(caught.value)
+
+
+def test_consumers_of_no_design_and_of_no_brokers_are_misuse() -> None:
+    with pytest.raises(Trouble, match="unknown design 'rewrit'; did you mean 'rewrite'"):
+        consume("rewrit", "a:1", "g", "t")
+    with pytest.raises(Trouble, match="--bootstrap-server: 'a' is no host:port"):
+        consume("rewrite", "a", "g", "t")
+
+
+def test_records_that_can_not_be_sent_are_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    found = subprocess.run(
+        [*PEERS, "produce", "-b", f"127.0.0.1:{port}", "--topic", "t"],
+        input="a\n",
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert found.returncode == COULD_NOT_RUN
+    assert len(found.stderr.splitlines()) == 1
+    assert "refused" in found.stderr
