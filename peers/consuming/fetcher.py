@@ -25,8 +25,8 @@ WAIT_MS: Final = 100
 TIMEOUT: Final = 2.0
 """s that a leader may be silent."""
 
-PAUSE: Final = 0.1
-"""s after a round in which something could not be had."""
+PAUSE: Final = 0.2
+"""s after a round in which something could not be had: refresh.leader.backoff.ms of 0.8."""
 
 MAX_BYTES: Final = 1 << 20
 """Of a partition in an answer; brokers of 0.8 take no larger message."""
@@ -42,7 +42,7 @@ class Got(NamedTuple):
 
 
 class Fetcher:
-    """Fetches with one connection a leader. say: told what can't be fetched and why, each reason once."""
+    """Fetches with one connection a leader. say: told what can't be fetched, and why."""
 
     def __init__(
         self, bootstrap: Iterable[Address], client_id: str, say: Callable[[str], None]
@@ -50,8 +50,8 @@ class Fetcher:
         self._client = Client(bootstrap, client_id=client_id, timeout=TIMEOUT, patience=0)
         self._say = say
         self._pool = ThreadPoolExecutor(thread_name_prefix="fetcher")
-        self._troubles: dict[int, str] = {}
-        """By leader: why it could not be asked."""
+        self._troubles: set[int] = set()
+        """Leaders that could not be asked last."""
 
     async def round(self, positions: Mapping[Place, int]) -> dict[Place, Got]:
         """Ask the leaders for what stands from these offsets on. What has none is left out."""
@@ -90,12 +90,13 @@ class Fetcher:
             answer = await self._blocking(self._client.ask, address, FETCH, body)
             found = requests.fetched(answer, part)
         except (OSError, ValueError) as problem:
-            if self._troubles.get(node) != str(problem):
-                self._troubles[node] = str(problem)
+            if node not in self._troubles:
+                self._troubles.add(node)
                 where = f"broker {node} ({endpoint_text(address)})"
                 self._say(f"{where} leads {_names(part)} and can't be asked: {problem}")
             return {}
-        if self._troubles.pop(node, None):
+        if node in self._troubles:
+            self._troubles.remove(node)
             self._say(f"broker {node} answers again")
         return {place: one for place, one in found.items() if place in part}
 

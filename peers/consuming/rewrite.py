@@ -25,7 +25,7 @@ COMMIT: Final = 1_000
 LAST: Final = 0.5
 """s for the last commit's answer."""
 
-SURE: Final = 1_000
+SURE: Final = 3_000
 """ms after which a coordinator is believed to be there: brokers name one that is dead for a while."""
 
 WHY: Final = {
@@ -70,9 +70,9 @@ async def consume(
                 raise UnableError(f"the coordinator refuses this consumer: {client.core.failure}")
             if client.core.losses != losses:
                 losses, since = client.core.losses, now_ms()
-                if not lost:
+                if not lost and client.generation >= 0:
                     say("the coordinator is lost: looks for another one, and fetches on")
-                lost = True
+                lost = client.generation >= 0
             elif lost and client.core.state == PART_OF_GROUP and now_ms() >= since + SURE:
                 lost = False
                 say("the coordinator is there again")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from typing import Any
+from typing import Any, Final
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
@@ -20,6 +20,9 @@ from barnabas.peers.options import addresses
 from barnabas.peers.processes.designs import DESIGNS
 from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+
+BACKOFF: Final = 500
+"""ms until a coordinator is looked for again."""
 
 
 def consume(
@@ -54,18 +57,20 @@ def consume(
         for number in endings():
             asyncio.get_running_loop().add_signal_handler(number, over.set)
         if design == "rewrite":
-            settings = RewriteSettings(group, bootstrap, topics=(topic,), client_id=name)
+            settings = RewriteSettings(
+                group, bootstrap, topics=(topic,), client_id=name, backoff_ms=BACKOFF
+            )
             await rewrite.consume(settings, take, output.note, over)
         else:
-            interest = json.dumps({topic: 1})
-            await central.consume(
-                CentralSettings(
-                    group, name, bootstrap, topic_count=interest, auto_offset_reset="smallest"
-                ),
-                take,
-                output.note,
-                over,
+            known = CentralSettings(
+                group,
+                name,
+                bootstrap,
+                topic_count=json.dumps({topic: 1}),
+                auto_offset_reset="smallest",
+                backoff_ms=BACKOFF,
             )
+            await central.consume(known, take, output.note, over)
 
     try:
         asyncio.run(run())

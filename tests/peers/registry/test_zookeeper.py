@@ -21,6 +21,7 @@ from barnabas.peers.consumer_rewrite.group_entry import decode, path_of
 from barnabas.peers.consumer_rewrite.server import Cluster
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.registry import Entry
+from barnabas.peers.registry.broker_ids import BrokerIds, TakenError
 from barnabas.peers.registry.interface import ABSENT
 from barnabas.peers.registry.topics import Topics
 from barnabas.peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
@@ -145,6 +146,32 @@ def wait_until_led(elector: ZooKeeperElector, candidate: int) -> None:
     while (leader := elector.leader()) is None or leader.candidate != candidate:
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_brokers_are_known_while_their_sessions_last(connect: Connect) -> None:
+    heard: queue.Queue[None] = queue.Queue()
+    listener = BrokerIds(connect(), "/lives", lambda: heard.put(None))
+    first = connect()
+    ids = BrokerIds(first, "/lives", lambda: None)
+    ids.register(1, ("127.0.0.1", 9), LIMIT)
+    BrokerIds(connect(), "/lives", lambda: None).register(2, ("::1", 8), LIMIT)
+    while listener.live != {1: ("127.0.0.1", 9), 2: ("::1", 8)}:
+        heard.get(timeout=LIMIT)
+    with pytest.raises(TakenError, match="a broker 1 is in ZooKeeper already"):
+        BrokerIds(connect(), "/lives", lambda: None).register(1, ("127.0.0.1", 7), 0)
+    first.stop()
+    while listener.live != {2: ("::1", 8)}:
+        heard.get(timeout=LIMIT)
+    first.start(timeout=LIMIT)  # another session
+    while 1 not in listener.live:
+        heard.get(timeout=LIMIT)
+
+
+def test_what_is_no_broker_in_zookeeper_is_left_out(connect: Connect) -> None:
+    client = connect()
+    for name, data in (("x", b"{}"), ("1", b"[]"), ("2", b'{"host": "h"}'), ("3", b"?")):
+        client.create(f"/odd/brokers/ids/{name}", data, makepath=True)
+    assert BrokerIds(client, "/odd", lambda: None).live == {}
 
 
 async def until(condition: Callable[[], bool]) -> None:

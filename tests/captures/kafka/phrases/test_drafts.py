@@ -77,7 +77,7 @@ def exchange(name: str, which: str, request: Body, response: Body, note: str = "
     )
 
 
-LINES = (
+LINES: tuple[tuple[str, str, Body, Body, str], ...] = (
     (
         *(CENTRAL, "ClusterMetadata", {}),
         {"coordinator_id": 2, "brokers_info": BROKERS},
