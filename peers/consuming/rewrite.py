@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from barnabas.peers.client_0_8 import Message
-from barnabas.peers.consumer_rewrite.actions import Consume, ConsumerAction, Fail, Halt
+from barnabas.peers.consumer_rewrite.actions import Consume, ConsumerAction, Halt
 from barnabas.peers.consumer_rewrite.client import Client
 from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
 from barnabas.peers.consuming.fetcher import Fetcher
@@ -56,18 +56,21 @@ async def consume(
             say(f"starts to fetch {positions_of(action.start)}: {who}")
         elif isinstance(action, Halt):
             say(f"stops to fetch: {WHY.get(core.state, 'it leaves the group')}")
-        elif isinstance(action, Fail):
-            say(f"can't join: {action.error}")
 
     client = Client(settings, watch)
     fetcher = Fetcher(settings.bootstrap, settings.client_id, say)
     client.start()
     losses, lost, since, committed = 0, False, 0, now_ms()
+    generation = -1
     try:
         while not over.is_set():
             await client.poll(0 if client.partitions else POLL)
             if client.core.failure is not None:
                 raise UnableError(f"the coordinator refuses this consumer: {client.core.failure}")
+            if client.core.generation != generation:
+                generation = client.core.generation
+                if not client.core.owns:
+                    say(f"has nothing to fetch in generation {generation}")
             if client.core.losses != losses:
                 losses, since = client.core.losses, now_ms()
                 if not lost and client.generation >= 0:

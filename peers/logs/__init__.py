@@ -6,5 +6,5 @@
 
 The brokers of a cluster share a folder, so a partition's next leader has all that was acknowledged: that is
 what replicas are for, without them. A leader holds its file by a lock, which ends with its process; nobody
-else leads before.
+else leads before. So a process that stands still keeps its partitions, with nobody to ask, until it goes on.
 """

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from barnabas.captures.host_port import endpoint_text
+from barnabas.peers.apache.guard import Guard
 from barnabas.peers.listener import Address
 from barnabas.peers.processes.designs import DESIGNS
 
@@ -92,8 +93,11 @@ class ProcessCluster:
             self._make_topics()
             folder = self._data
             if folder is None:
-                temporary = tempfile.TemporaryDirectory(prefix="barnabas-")
+                temporary = tempfile.TemporaryDirectory(
+                    prefix="barnabas-", ignore_cleanup_errors=True
+                )
                 folder = Path(stack.enter_context(temporary))
+                stack.callback(Guard(folder).close)
             folder.mkdir(parents=True, exist_ok=True)
             stack.callback(self._end)
             for node in range(1, self._count + 1):

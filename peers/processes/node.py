@@ -68,9 +68,12 @@ class Node:
         return self._made.server.listener.address
 
     @property
-    def failure(self) -> Exception | None:
+    def failure(self) -> BaseException | None:
         """Why it has ended itself."""
-        return self._made.server.listener.failure
+        found: BaseException | None = self._made.server.listener.failure
+        if found is None and self._task.done() and not self._task.cancelled():
+            found = self._task.exception()
+        return found
 
     async def listen(self, address: Address, patience: float) -> None:
         """Listen, register, and stand for the elections that are this broker's first.
@@ -99,6 +102,7 @@ class Node:
                 await asyncio.to_thread(elector.enter, self.node)
         self._news.set()
         self._task = asyncio.create_task(self._follow())
+        self._task.add_done_callback(lambda _: self.ended.set())
 
     async def stand(self) -> None:
         """Stand for all elections."""

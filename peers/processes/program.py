@@ -58,15 +58,19 @@ async def _run(options: dict[str, Any]) -> int:
         target=_listen, args=(asyncio.get_running_loop(), told, over), daemon=True
     ).start()
     await told.wait()
-    if not over.is_set():
-        await node.stand()
     ends = [asyncio.create_task(one.wait()) for one in (over, node.ended)]
-    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    try:
+        if not over.is_set():
+            await node.stand()
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    except KazooException as problem:
+        say(f"ends: {problem!r}")
+    code = 0 if over.is_set() else 1
     if node.ended.is_set():
         say(f"ends: {node.failure!r}")
     await node.stop()
     await asyncio.to_thread(leave, client)
-    return int(node.ended.is_set())
+    return code
 
 
 def _listen(loop: asyncio.AbstractEventLoop, told: asyncio.Event, over: asyncio.Event) -> None:
