@@ -75,6 +75,8 @@ async def consume(
                 losses, since = client.core.losses, now_ms()
                 if not lost and client.generation >= 0:
                     say("the coordinator is lost: looks for another one, and fetches on")
+                if losses == len(settings.bootstrap) and generation < 0:
+                    say("no broker of the rewrite answers: tries on")
                 lost = client.generation >= 0
             elif lost and client.core.state == PART_OF_GROUP and now_ms() >= since + SURE:
                 lost = False
