@@ -16,7 +16,9 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.host_port import endpoint_text
 from barnabas.peers.client_0_8 import EARLIEST, Client, Fetched, Message, requests
+from barnabas.peers.client_0_8.errors import Error
 from barnabas.peers.leaders import STALE, Address, Place, by_leader
+from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH
 
 WAIT_MS: Final = 100
@@ -30,8 +32,6 @@ PAUSE: Final = 0.2
 
 MAX_BYTES: Final = 1 << 20
 """Of a partition in an answer; brokers of 0.8 take no larger message."""
-
-OFFSET_OUT_OF_RANGE: Final = 1
 
 
 class Got(NamedTuple):
@@ -61,12 +61,12 @@ class Fetcher:
         got: dict[Place, Got] = {}
         again = bool(leaderless) or not all(answers)
         for place, found in (pair for answer in answers for pair in answer.items()):
-            if found.error == OFFSET_OUT_OF_RANGE:
+            if found.error == Error.OFFSET_OUT_OF_RANGE:
                 again |= not await self._reset(place, positions[place], got)
             elif found.error:
                 again = True
                 if found.error not in STALE:
-                    self._say(f"{_name(place)} can't be fetched: error {found.error}")
+                    self._say(f"{_name(place)} can't be fetched: {error_name(found.error)}")
             elif found.messages:
                 got[place] = Got(found.messages, found.messages[-1][0] + 1)
         if again:

@@ -9,20 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from barnabas.peers.leaders import NOT_LEADER, UNKNOWN_TOPIC_OR_PARTITION, Place
+from barnabas.peers.client_0_8 import EARLIEST, LATEST
+from barnabas.peers.client_0_8.errors import Error
+from barnabas.peers.leaders import Place
 from barnabas.peers.logs.log import Log, OutOfRange, TooLarge
 from barnabas.specs.malformed import Malformed
 
 Body = dict[str, Any]
-
-UNKNOWN: Final = -1
-OFFSET_OUT_OF_RANGE: Final = 1
-INVALID_MESSAGE: Final = 2
-MESSAGE_TOO_LARGE: Final = 10
-"""Of the 0.8 protocol guide."""
-
-EARLIEST: Final = -2
-LATEST: Final = -1
 
 FETCH_LIMIT: Final = 16 << 20
 """Bytes of records in a response."""
@@ -49,12 +42,12 @@ class Led(Protocol):
         """One of them."""
 
 
-def found(place: Place, logs: Led, topics: Mapping[str, int]) -> Kept | int:
+def found(place: Place, logs: Led, topics: Mapping[str, int]) -> Kept | Error:
     """The log of a partition, or the error why there is none."""
     if not 0 <= place[1] < topics.get(place[0], 0):
-        return UNKNOWN_TOPIC_OR_PARTITION
+        return Error.UNKNOWN_TOPIC_OR_PARTITION
     log = logs.get(place)
-    return NOT_LEADER if log is None else log
+    return Error.NOT_LEADER_OR_FOLLOWER if log is None else log
 
 
 def produced(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
@@ -62,16 +55,16 @@ def produced(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
 
     def append(topic: str, one: Body) -> Body:
         log = found((topic, one["index"]), logs, topics)
-        error, offset = log if isinstance(log, int) else 0, -1
-        if not isinstance(log, int):
+        error, offset = log if isinstance(log, Error) else Error.NONE, -1
+        if not isinstance(log, Error):
             try:
                 offset = log.append(one["records"] or b"")
             except Malformed:
-                error = INVALID_MESSAGE
+                error = Error.CORRUPT_MESSAGE
             except TooLarge:
-                error = MESSAGE_TOO_LARGE
+                error = Error.MESSAGE_TOO_LARGE
             except OSError:
-                error = UNKNOWN
+                error = Error.UNKNOWN_SERVER_ERROR
         return {"index": one["index"], "error_code": error, "base_offset": offset}
 
     return {
@@ -93,7 +86,7 @@ def available(body: Body, logs: Led, topics: Mapping[str, int]) -> int | None:
     for topic in body["topics"]:
         for one in topic["partitions"]:
             log = found((topic["topic"], one["partition"]), logs, topics)
-            if isinstance(log, int):
+            if isinstance(log, Error):
                 return None
             try:
                 size += log.log.place(one["fetch_offset"], one["partition_max_bytes"])[1]
@@ -109,13 +102,13 @@ def fetched(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
     def read(topic: str, one: Body) -> Body:
         nonlocal left
         log = found((topic, one["partition"]), logs, topics)
-        error, end, data = log if isinstance(log, int) else 0, -1, b""
-        if not isinstance(log, int):
+        error, end, data = log if isinstance(log, Error) else Error.NONE, -1, b""
+        if not isinstance(log, Error):
             end = log.log.end
             try:
                 data = log.read(one["fetch_offset"], min(left, one["partition_max_bytes"]))
             except OutOfRange:
-                error = OFFSET_OUT_OF_RANGE
+                error = Error.OFFSET_OUT_OF_RANGE
         left -= len(data)
         named = {"partition_index": one["partition"], "error_code": error}
         return {**named, "high_watermark": end, "records": data}
@@ -138,7 +131,7 @@ def offsets(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
     def of(topic: str, one: Body) -> Body:
         log = found((topic, one["partition_index"]), logs, topics)
         named = {"partition_index": one["partition_index"]}
-        if isinstance(log, int):
+        if isinstance(log, Error):
             return {**named, "error_code": log, "old_style_offsets": []}
         known = {LATEST: [log.log.end, 0], EARLIEST: [0]}.get(one["timestamp"], [])
         most = max(0, one["max_num_offsets"])

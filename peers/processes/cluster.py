@@ -104,8 +104,6 @@ class ProcessCluster:
                 self._start(node, folder.absolute())
             for node in self._processes:
                 self._started(node)
-            for process in self._processes.values():
-                _say(process, "all are there\n")
             self._running = stack.pop_all()
         return self
 
@@ -178,7 +176,8 @@ class ProcessCluster:
 
     def _end(self) -> None:
         for process in self._processes.values():
-            _say(process, None)
+            assert process.stdin is not None  # noqa: S101 - a pipe
+            process.stdin.close()
         until = time.monotonic() + ENDING
         for process in self._processes.values():
             with process:
@@ -196,14 +195,3 @@ def _embedded(stack: contextlib.ExitStack) -> str:
         return stack.enter_context(ZooKeeper()).address
     except (errors.UnavailableError, errors.BootError) as problem:
         raise UnavailableError(f"{problem}; or give --zookeeper HOST:PORT") from None
-
-
-def _say(process: subprocess.Popen[str], line: str | None) -> None:
-    """A line on a broker's stdin; None: its end. One that is gone hears nothing."""
-    assert process.stdin is not None  # noqa: S101 - a pipe
-    with contextlib.suppress(BrokenPipeError):
-        if line is None:
-            process.stdin.close()
-        else:
-            process.stdin.write(line)
-            process.stdin.flush()

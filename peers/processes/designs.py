@@ -8,12 +8,14 @@ from typing import Any, Final, NamedTuple
 from barnabas.peers.central_coordination.server import BrokerServer as CentralServer
 from barnabas.peers.central_coordination.server import Session
 from barnabas.peers.central_coordination.settings import BrokerSettings as CentralSettings
+from barnabas.peers.consumer_rewrite.election import rank_for
 from barnabas.peers.consumer_rewrite.server import BrokerServer as RewriteServer
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings as RewriteSettings
 from barnabas.peers.listener import Address
 from barnabas.peers.logs.answers import Led
 from barnabas.peers.logs.broker import RECORDS, LogBroker
-from barnabas.peers.registry import Elector, Leader, Registry
+from barnabas.peers.registry import Elector, Leader, Rank, Registry
+from barnabas.peers.registry.interface import no_rank
 from barnabas.specs.drafts.central_coordination import RegisterConsumer
 from barnabas.specs.keys import METADATA
 
@@ -43,9 +45,10 @@ class Made(NamedTuple):
 
 
 class Design(NamedTuple):
-    """A design. elections: how many; `coordinates`: what who wins one of them does."""
+    """A design. elections: how many; rank: of candidates in one; coordinates: what who wins them does."""
 
     elections: int
+    rank: Callable[[int], Rank]
     coordinates: str
     make: Callable[[Parts], Made]
 
@@ -82,6 +85,6 @@ def _central(parts: Parts) -> Made:
 
 
 DESIGNS: Final = {
-    "rewrite": Design(RewriteSettings().slots, "the groups of slots", _rewrite),
-    "central": Design(1, "all groups", _central),
+    "rewrite": Design(RewriteSettings().slots, rank_for, "the groups of slots", _rewrite),
+    "central": Design(1, lambda election: no_rank, "all groups", _central),
 }

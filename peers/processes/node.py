@@ -1,11 +1,8 @@
 """One broker of a design with a ZooKeeper session of its own: who lives, who leads, its logs.
 
-    node = Node(client, "/barnabas/rewrite", "rewrite", 1, 3, folder, say)
-    await node.listen(("127.0.0.1", 0), 10)
-    await node.stand()      # for the elections that are others' first, too
-    await node.stop()
-
-Elections are entered in two steps, so that coordination is spread over brokers that start together.
+node = Node(client, "/barnabas/rewrite", "rewrite", 1, 3, folder, say)
+await node.listen(("127.0.0.1", 0), 10)
+await node.stop()
 """
 
 from __future__ import annotations
@@ -76,7 +73,7 @@ class Node:
         return found
 
     async def listen(self, address: Address, patience: float) -> None:
-        """Listen, register, and stand for the elections that are this broker's first.
+        """Listen, register, and stand for all elections.
 
         patience: s to wait for the end of a session that has its id. Raises OSError, TakenError, and
         kazoo's errors.
@@ -97,17 +94,11 @@ class Node:
         )
         await self._made.server.start(address)
         await asyncio.to_thread(self._ids.register, self.node, self.address, patience)
-        for number, elector in self._electors.items():
-            if number % self._brokers == self.node - 1:
-                await asyncio.to_thread(elector.enter, self.node)
+        for elector in self._electors.values():
+            await asyncio.to_thread(elector.enter, self.node)
         self._news.set()
         self._task = asyncio.create_task(self._follow())
         self._task.add_done_callback(lambda _: self.ended.set())
-
-    async def stand(self) -> None:
-        """Stand for all elections."""
-        for elector in self._electors.values():
-            await asyncio.to_thread(elector.enter, self.node)
 
     async def stop(self) -> None:
         """Be gone; the ZooKeeper session is the caller's to end."""
@@ -121,7 +112,9 @@ class Node:
         self._known = Topics(registry, changed)
         self._ids = BrokerIds(self._client, self._root, changed)
         self._electors = {
-            number: ZooKeeperElector(self._client, f"{self._root}/coordinators/{number}")
+            number: ZooKeeperElector(
+                self._client, f"{self._root}/coordinators/{number}", self._design.rank(number)
+            )
             for number in range(self._design.elections)
         }
         for elector in self._electors.values():

@@ -1,8 +1,7 @@
 """The process of one broker: `python -m barnabas.peers.processes.program OPTIONS`, which are JSON.
 
 It writes one line to stdout, `{"address": [host, port]}` or `{"error": why}`, and what it has to say to
-stderr. A line on stdin says that all brokers are there; the end of stdin ends it, so it does not outlive who
-started it.
+stderr. The end of stdin ends it, so it does not outlive who started it.
 """
 
 from __future__ import annotations
@@ -53,18 +52,11 @@ async def _run(options: dict[str, Any]) -> int:
         why = problem.strerror if isinstance(problem, OSError) else str(problem)
         return _failed(why or type(problem).__name__)
     print(json.dumps({"address": node.address}), flush=True)
-    told, over = asyncio.Event(), asyncio.Event()
-    threading.Thread(
-        target=_listen, args=(asyncio.get_running_loop(), told, over), daemon=True
-    ).start()
-    await told.wait()
+    over = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    threading.Thread(target=_listen, args=(loop, over), daemon=True).start()
     ends = [asyncio.create_task(one.wait()) for one in (over, node.ended)]
-    try:
-        if not over.is_set():
-            await node.stand()
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-    except KazooException as problem:
-        say(f"ends: {problem!r}")
+    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     code = 0 if over.is_set() else 1
     if node.ended.is_set():
         say(f"ends: {node.failure!r}")
@@ -73,12 +65,10 @@ async def _run(options: dict[str, Any]) -> int:
     return code
 
 
-def _listen(loop: asyncio.AbstractEventLoop, told: asyncio.Event, over: asyncio.Event) -> None:
-    """Lines of stdin, up to its end."""
-    for _ in sys.stdin:
-        call_in(loop, told.set)
+def _listen(loop: asyncio.AbstractEventLoop, over: asyncio.Event) -> None:
+    """Wait for the end of stdin."""
+    sys.stdin.read()
     call_in(loop, over.set)
-    call_in(loop, told.set)
 
 
 def _failed(why: str) -> int:

@@ -11,10 +11,10 @@ from typing import Final
 from barnabas.cli.console.output import Output
 from barnabas.endings import interruptible
 from barnabas.peers.client_0_8 import Client, Message
-from barnabas.peers.client_0_8.errors import ERRORS
 from barnabas.peers.leaders import Place
 from barnabas.peers.options import addresses
 from barnabas.plural import plural
+from barnabas.specs.error_codes import error_name
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 CHUNK: Final = 1 << 16
@@ -45,7 +45,7 @@ def produce(servers: str, topic: str, output: Output | None = None) -> int:
                 for (_, number), one in client.produce(sets).items():
                     if one.error:
                         raise Trouble(
-                            f"{topic}[{number}] takes no records: {_why(one.error)}; {sent} were taken",
+                            f"{topic}[{number}] takes no records: {error_name(one.error)}; {sent} were taken",
                             COULD_NOT_RUN,
                         )
                 sent += len(lines)
@@ -66,7 +66,3 @@ def _lines() -> Iterator[Sequence[bytes]]:
             yield lines
     if rest:
         yield [rest]
-
-
-def _why(error: int) -> str:
-    return next((one.name for one in ERRORS if one.code == error), f"error {error}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import signal
 import socket
 import subprocess
@@ -21,7 +22,6 @@ from barnabas.cli.peers.consume import consume
 from barnabas.cli.peers.designs import Options, topics_of
 from barnabas.cli.peers.run import start
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
-from tests.remaining import remaining
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -30,8 +30,8 @@ PEERS = [sys.executable, "-m", "barnabas", "peers"]
 LIMIT = 60
 """Seconds for anything that is waited for."""
 
-COORDINATOR = 1
-"""Who coordinates the group g where brokers start together: its slot is 6 of 8, the first broker's."""
+COORDINATOR = re.compile(r"broker (\d): coordinates (all groups|the groups of slots [\d, ]*\b6\b)")
+"""Who coordinates the group g, whose slot is 6, says so."""
 
 
 def pipes(*arguments: str) -> subprocess.Popen[str]:
@@ -53,6 +53,20 @@ def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+class Reader:
+    """Takes lines of a stream in a thread; news: told of each."""
+
+    def __init__(
+        self, stream: IO[str] | None, take: Callable[[str], None], news: queue.Queue[None]
+    ) -> None:
+        def read() -> None:
+            for line in stream or ():
+                take(line.rstrip())
+                news.put(None)
+
+        threading.Thread(target=read, daemon=True).start()
+
+
 class Consumer:
     """`peers consume`: its records, and what it says. news: told of each line."""
 
@@ -60,17 +74,8 @@ class Consumer:
         self.process = process
         self.records: list[dict[str, Any]] = []
         self.said: list[str] = []
-        self._news = news
-        for stream, take in ((process.stdout, self._record), (process.stderr, self.said.append)):
-            threading.Thread(target=self._read, args=(stream, take), daemon=True).start()
-
-    def _record(self, line: str) -> None:
-        self.records.append(json.loads(line))
-
-    def _read(self, stream: IO[str], take: Callable[[str], None]) -> None:
-        for line in stream:
-            take(line.rstrip())
-            self._news.put(None)
+        Reader(process.stdout, lambda line: self.records.append(json.loads(line)), news)
+        Reader(process.stderr, self.said.append, news)
 
     @property
     def fetches(self) -> set[int]:
@@ -107,6 +112,12 @@ def produce(bootstrap: str, numbers: range) -> None:
     assert (found.returncode, found.stderr) == (0, f"{len(numbers)} records sent\n")
 
 
+def coordinator(notes: list[str]) -> int | None:
+    """Who said last that it coordinates g."""
+    found = [int(said[1]) for line in notes if (said := COORDINATOR.match(line))]
+    return found[-1] if found else None
+
+
 def closes(address: str, data: bytes) -> bool:
     """Whether a broker closes a connection on which it gets this."""
     host, port = address.split(":")
@@ -131,6 +142,9 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
         bootstrap, pids = ready["bootstrap"], {one["node"]: one["pid"] for one in ready["brokers"]}
         addresses = [one["address"] for one in ready["brokers"]]
         assert addresses == bootstrap.split(",")
+        notes: list[str] = []
+        Reader(brokers.stderr, notes.append, news)
+        until(lambda: coordinator(notes) is not None)
         assert closes(addresses[0], b"GET / HTTP/1.1\r\n\r\n")
         with consuming(design, bootstrap, news) as one, consuming(design, bootstrap, news) as other:
             both = (one, other)
@@ -141,7 +155,9 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
             until(lambda: sorted(map(len, (one.fetches, other.fetches))) == [3, 3])
             produce(bootstrap, range(100))
             until(lambda: got() == set(range(100)))
-            os.kill(pids[COORDINATOR], signal.SIGKILL)
+            killed = coordinator(notes)
+            assert killed is not None
+            os.kill(pids[killed], signal.SIGKILL)
             until(lambda: all(any("is lost" in line for line in each.said) for each in both))
             produce(bootstrap, range(100, 200))
             until(lambda: got() == set(range(200)))
@@ -152,10 +168,11 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
             until(lambda: got() == set(range(220)))
             one.leave()
         brokers.send_signal(signal.SIGINT)
-        rest, notes = remaining(brokers, LIMIT)
-    assert (brokers.returncode, rest) == (0, "")
-    assert "broker 1 has ended by SIGKILL" in notes
-    assert "Traceback" not in notes
+        assert brokers.wait(LIMIT) == 0
+        assert brokers.stdout.read() == ""
+    assert f"broker {killed} has ended by SIGKILL" in notes
+    assert coordinator(notes) not in (killed, None)
+    assert not any("Traceback" in line for line in notes)
     assert [pid for pid in pids.values() if Path(f"/proc/{pid}").exists()] == []
 
 
