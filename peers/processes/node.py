@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 AGAIN: Final = 0.1
 """s until partitions are asked for again that another process has, or topics that could not be read."""
 
+GONE: Final = "connection closed"
+"""Why a connection is closed that the other side has closed."""
+
 
 class Node:
     """A broker. say: told its lines for the operator."""
@@ -56,6 +59,8 @@ class Node:
         self._topics: dict[str, int] = {}
         self._leads: tuple[int, ...] = ()
         self._live: tuple[int, ...] = ()
+        self._closed = ""
+        """Why it closed a connection last."""
         self._news = asyncio.Event()
         """Of brokers, elections, or topics."""
 
@@ -167,9 +172,8 @@ class Node:
         self._live, self._leads = live, leads
 
     def _watch(self, _: int, action: Any) -> None:
-        if (
-            isinstance(action, Close) and action.why != "connection closed"
-        ):  # the other side's doing
+        if isinstance(action, Close) and action.why not in (GONE, self._closed):
+            self._closed = action.why  # who connects again and again is said once
             self._say(f"closes a connection: {action.why}")
         elif isinstance(action, RewriteLog | CentralLog):
             self._say(f"{action.level} {action.text}")
