@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from barnabas.peers.client_0_8 import EARLIEST, LATEST
 from barnabas.peers.client_0_8.errors import Error
 from barnabas.peers.leaders import Place
-from barnabas.peers.logs.log import Log, OutOfRange, TooLarge
+from barnabas.peers.logs.log import OUTPUT_LIMIT, Log, OutOfRange, TooLarge
 from barnabas.specs.malformed import Malformed
 
 Body = dict[str, Any]
@@ -28,8 +28,11 @@ class Kept(Protocol):
     def log(self) -> Log:
         """Which offsets there are."""
 
-    def append(self, data: bytes) -> int:
-        """Append a message set; the offset of its first message. Raises Malformed, TooLarge, OSError."""
+    def append(self, data: bytes, limit: int) -> tuple[int, int]:
+        """Append a message set; the offset of its first message, and how many bytes were decompressed.
+
+        limit: of those. Raises Malformed, TooLarge, OSError.
+        """
 
     def read(self, offset: int, most: int) -> bytes:
         """Messages from an offset on. Raises OutOfRange."""
@@ -53,13 +56,17 @@ def found(place: Place, logs: Led, topics: Mapping[str, int]) -> Kept | Error:
 def produced(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
     """Append what a Produce request has; its response."""
 
+    left = OUTPUT_LIMIT
+
     def append(topic: str, one: Body) -> Body:
+        nonlocal left
         log = found((topic, one["index"]), logs, topics)
         error, offset = log if isinstance(log, Error) else Error.NONE, -1
         if not isinstance(log, Error):
             try:
-                offset = log.append(one["records"] or b"")
-            except Malformed:
+                offset, output = log.append(one["records"] or b"", left)
+                left -= output
+            except Malformed:  # or there is more in it than is decompressed
                 error = Error.CORRUPT_MESSAGE
             except TooLarge:
                 error = Error.MESSAGE_TOO_LARGE
@@ -81,13 +88,17 @@ def produced(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
 
 
 def available(body: Body, logs: Led, topics: Mapping[str, int]) -> int | None:
-    """Bytes that a Fetch would get; None: there is an error, which does not wait."""
+    """Bytes that a Fetch would get; None: there is an error, or a
+    partition is there twice, which does not wait."""
     size = 0
+    seen = set()
     for topic in body["topics"]:
         for one in topic["partitions"]:
-            log = found((topic["topic"], one["partition"]), logs, topics)
-            if isinstance(log, Error):
+            place = topic["topic"], one["partition"]
+            log = found(place, logs, topics)
+            if isinstance(log, Error) or place in seen:
                 return None
+            seen.add(place)
             try:
                 size += log.log.place(one["fetch_offset"], one["partition_max_bytes"])[1]
             except OutOfRange:

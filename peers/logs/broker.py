@@ -99,7 +99,7 @@ class LogBroker:
         at.queue.extend(frames)
         at.queued += sum(map(len, frames))
         out = self._work(connection, at, now)
-        if at.queued > QUEUE_LIMIT:
+        if at.queued > QUEUE_LIMIT and connection in self._connections:
             out += self._close(connection, f"{at.queued} bytes behind a Fetch that waits", now)
         return out
 
@@ -130,7 +130,10 @@ class LogBroker:
             key = _KEY.unpack_from(frame)[0] if len(frame) >= _KEY.size else None
             if at.others or key not in self._keys:
                 at.others |= key is not None and key == self._becomes
-                out += self._other.receive(connection, len(frame).to_bytes(4) + frame, now)
+                done = self._other.receive(connection, len(frame).to_bytes(4) + frame, now)
+                if any(isinstance(one, Close) and one.connection == connection for one in done):
+                    self._connections.pop(connection)
+                out += done
                 continue
             if self._waits(connection):
                 out += self._close(connection, "a request for records behind one that waits", now)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.peers.leaders import Place
-from barnabas.peers.logs.log import Log, stamped
+from barnabas.peers.logs.log import OUTPUT_LIMIT, Log, stamped
 from barnabas.peers.registry.paths import below
 
 LOG_LIMIT: Final = 1 << 28
@@ -38,19 +38,21 @@ class LogFile:
             self.close()
             raise
 
-    def append(self, data: bytes) -> int:
-        """Append a message set; the offset of its first message.
+    def append(self, data: bytes, limit: int = OUTPUT_LIMIT) -> tuple[int, int]:
+        """Append a message set; the offset of its first message, and how many bytes were decompressed.
 
-        Raises Malformed for what is none, TooLarge, and OSError if it can't be written: then nothing is.
+        limit: of those. Raises Malformed for what is none, TooLarge, and OSError if it can't be written: then
+        nothing is.
         """
-        whole, first = stamped(data, self.log.end), self.log.end
+        first = self.log.end
+        whole, output = stamped(data, first, limit)
         if self.log.size + len(whole) > LOG_LIMIT:
             raise Full(f"a log has {LOG_LIMIT} bytes at most")
         if os.pwrite(self._file, whole, self.log.size) != len(whole):
             os.truncate(self._file, self.log.size)
             raise Full("the disk is full")
         self.log.add(whole)
-        return first
+        return first, output
 
     def read(self, offset: int, most: int) -> bytes:
         """Messages from an offset on, the last one cut off at so many bytes. Raises OutOfRange."""

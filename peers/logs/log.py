@@ -1,7 +1,7 @@
 """A partition's log without its file: which offsets messages get, and where in the file they stand.
 
     log = Log()
-    data = stamped(message_set, log.end)    # what the file gets
+    data, _ = stamped(message_set, log.end)     # what the file gets
     log.add(data)
     log.place(offset, most)                 # (position, size) in the file
 
@@ -14,16 +14,18 @@ from __future__ import annotations
 import struct
 from array import array
 from bisect import bisect_left
+from dataclasses import replace
 from typing import Final
 
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import build, read, summary
+from barnabas.specs.records.message_set import OVERHEAD
 
 _ENTRY: Final = struct.Struct(">qi")
 """Offset of a message, and the bytes behind this."""
 
 OUTPUT_LIMIT: Final = 16 << 20
-"""Bytes that a compressed message may hold."""
+"""Bytes that the compressed messages of a request may hold."""
 
 
 MESSAGE_LIMIT: Final = 1_000_000
@@ -43,7 +45,7 @@ class Log:
 
     >>> from barnabas.specs.records import Record
     >>> log = Log()
-    >>> data = stamped(build([Record(7, -1, None, b"a"), Record(8, -1, None, b"b")], magic=0), log.end)
+    >>> data, _ = stamped(build([Record(7, -1, None, b"a"), Record(8, -1, None, b"b")], magic=0), log.end)
     >>> log.add(data + data[:20]), log.end, log.size
     (54, 2, 54)
     >>> log.place(1, 1000), log.place(1, 20), log.place(2, 1000)
@@ -85,16 +87,16 @@ class Log:
         return position, max(0, min(most, self.size - position))
 
 
-def stamped(data: bytes, offset: int) -> bytes:
-    """A produced set with offsets of its own from this one on.
+def stamped(data: bytes, offset: int, limit: int = OUTPUT_LIMIT) -> tuple[bytes, int]:
+    """A produced set with offsets of its own from this one on, and how many bytes were decompressed for that.
 
-    Raises Malformed for what is no such set, and TooLarge.
+    limit: of those. Raises Malformed for what is no such set, and TooLarge.
     """
     found = summary(data)
     if found.trailing:
         raise Malformed("records", len(data) - found.trailing, "a message is cut off")
-    parts = []
-    for batch in read(data, max_output=OUTPUT_LIMIT):
+    parts, output = [], 0
+    for batch in read(data):
         if batch.magic:
             raise Malformed("magic", batch.position + 16, f"magic 0, not {batch.magic}")
         if batch.size > MESSAGE_LIMIT:
@@ -106,8 +108,10 @@ def stamped(data: bytes, offset: int) -> bytes:
             parts.append(offset.to_bytes(8) + whole)
             offset += 1
             continue
-        records = [one._replace(offset=offset + i) for i, one in enumerate(batch)]
+        inner = replace(batch, max_output=limit - output)
+        records = [one._replace(offset=offset + i) for i, one in enumerate(inner)]
+        output += sum(OVERHEAD[0] + len(one.key or b"") + len(one.value or b"") for one in records)
         if records:
             parts.append(build(records, magic=0, compression=batch.compression))
         offset += len(records)
-    return b"".join(parts)
+    return b"".join(parts), output

@@ -126,6 +126,8 @@ class ProcessCluster:
         return f"/barnabas/{self.design}"
 
     def _make_topics(self) -> None:
+        from kazoo.exceptions import KazooException
+
         from barnabas.peers.processes.session import UnreachableError, leave, session
         from barnabas.peers.registry.topics import Topics
         from barnabas.peers.registry.zookeeper import ZooKeeperRegistry
@@ -140,6 +142,10 @@ class ProcessCluster:
             topics = Topics(ZooKeeperRegistry(client, self._root))
             for topic, count in self._topics.items():
                 topics.grow(topic, *map(str, range(count)))
+        except (KazooException, ValueError) as problem:
+            raise UnavailableError(
+                f"topics in ZooKeeper at {self.zookeeper}: {str(problem) or type(problem).__name__}"
+            ) from None
         finally:
             leave(client)
 

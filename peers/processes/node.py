@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
     from kazoo.client import KazooClient
 
-AGAIN: Final = 0.1
-"""s until partitions are asked for again that another process has, or topics that could not be read."""
+HANDOVER: Final = 0.1
+"""s until partitions are asked for again that another process has."""
+
+AGAIN: Final = 1.0
+"""s until topics that could not be read are read again."""
 
 GONE: Final = "connection closed"
 """Why a connection is closed that the other side has closed."""
@@ -52,15 +55,14 @@ class Node:
         """It has ended itself."""
         self._design = DESIGNS[design]
         self._brokers = brokers
-        self._say = say
+        self._tell_person = say
+        self._said = ""
         self._client = client
         self._root = root
         self._logs = Logs(folder)
         self._topics: dict[str, int] = {}
         self._leads: tuple[int, ...] = ()
         self._live: tuple[int, ...] = ()
-        self._closed = ""
-        """Why it closed a connection last."""
         self._news = asyncio.Event()
         """Of brokers, elections, or topics."""
 
@@ -135,7 +137,7 @@ class Node:
                 self._topics = {topic: len(names) for topic, names in topics.items()}
             except Exception as problem:  # noqa: BLE001 - kazoo's, or of an entry that is none
                 self._say(f"topics in ZooKeeper: {problem}")
-                self._loop.call_later(1.0, self._news.set)
+                self._loop.call_later(AGAIN, self._news.set)
             self._tell()
 
     def _tell(self) -> None:
@@ -155,7 +157,7 @@ class Node:
             self._say(f"a log can't be opened: {problem}")
             held = 1
         if held:
-            self._loop.call_later(AGAIN, self._news.set)
+            self._loop.call_later(HANDOVER, self._news.set)
         self._made.server.listener.do(self._made.front.look(now_ms()))
         self._say_changes(tuple(sorted(nodes)), leaders)
 
@@ -172,8 +174,13 @@ class Node:
         self._live, self._leads = live, leads
 
     def _watch(self, _: int, action: Any) -> None:
-        if isinstance(action, Close) and action.why not in (GONE, self._closed):
-            self._closed = action.why  # who connects again and again is said once
+        if isinstance(action, Close) and action.why != GONE:
             self._say(f"closes a connection: {action.why}")
         elif isinstance(action, RewriteLog | CentralLog):
             self._say(f"{action.level} {action.text}")
+
+    def _say(self, line: str) -> None:
+        """What is said again and again is said once, as of who connects again and again."""
+        if line != self._said:
+            self._said = line
+            self._tell_person(line)

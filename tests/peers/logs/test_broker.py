@@ -16,7 +16,9 @@ from barnabas.peers.leaders import Place, metadata
 from barnabas.peers.listener import Close, Send
 from barnabas.peers.logs.broker import FRAME_LIMIT, QUEUE_LIMIT, RECORDS, LogBroker
 from barnabas.peers.logs.files import Logs
+from barnabas.peers.logs.log import Log
 from barnabas.specs.keys import FETCH, LIST_OFFSETS, METADATA, PRODUCE
+from barnabas.specs.records import Record, build
 
 REGISTER = 6
 OTHER = bytes.fromhex("0063 0000")
@@ -30,6 +32,7 @@ class Other:
         self.wake: int | None = None
         self.heard: list[bytes] = []
         self.owes: set[int] = set()
+        self.closes = False
         self.gone: list[int] = []
 
     def connected(self, connection: int, host: str) -> None:
@@ -37,7 +40,7 @@ class Other:
 
     def receive(self, connection: int, data: bytes, now: int) -> list[Any]:
         self.heard.append(data)
-        return []
+        return [Close(connection, "no")] if self.closes else []
 
     def closed(self, connection: int, now: int) -> list[Any]:
         self.gone.append(connection)
@@ -66,6 +69,12 @@ class Table:
         self.now = 0
         self.dialogues: dict[int, Dialogue] = {}
         self.closed: dict[int, str] = {}
+
+    @property
+    def log(self) -> Log:
+        found = self.logs.get(("t", 0))
+        assert found is not None
+        return found.log
 
     def ask(self, connection: int, key: int, body: Any, *, answered: bool = True) -> None:
         if connection not in self.dialogues:
@@ -199,6 +208,35 @@ def test_a_fetch_that_waits_is_told_when_its_partition_goes_elsewhere(table: Tab
     table.take(table.broker.look(table.now))
     (body,) = table.answers(1)
     assert body["responses"][0]["partitions"][0]["error_code"] == 6
+
+
+def test_a_fetch_that_asks_twice_for_a_partition_does_not_wait(table: Table) -> None:
+    body = requests.fetch({("t", 0): 0}, max_wait_ms=100, min_bytes=1, max_bytes=9)
+    body["topics"][0]["partitions"] *= 2
+    table.ask(1, FETCH, body)
+    (answer,) = table.answers(1)
+    assert [one["error_code"] for one in answer["responses"][0]["partitions"]] == [0, 0]
+
+
+def test_what_is_compressed_in_a_request_holds_a_bounded_number_of_bytes(table: Table) -> None:
+    bomb = build([Record(0, -1, None, bytes(9 << 20))], magic=0, compression="gzip")
+    body = requests.produce_bytes({("t", 0): bomb}, 1, 100)
+    body["topic_data"][0]["partition_data"] *= 2
+    table.ask(1, PRODUCE, body)
+    (answer,) = table.answers(1)
+    told = answer["responses"][0]["partition_responses"]
+    assert [(one["error_code"], one["base_offset"]) for one in told] == [(0, 0), (2, -1)]
+
+
+def test_behind_what_the_other_core_closes_nothing_is_taken(table: Table) -> None:
+    table.other.closes = True
+    table.broker.connected(1, "")
+    produce = Dialogue("c").ask(
+        PRODUCE, 0, requests.produce({("t", 0): [Message(None, b"a")]}, 1, 1, "none")
+    )
+    table.take(table.broker.receive(1, len(OTHER).to_bytes(4) + OTHER + produce, 0))
+    assert table.closed == {1: "no"}
+    assert table.log.end == 0
 
 
 def test_everything_else_is_the_other_cores(table: Table) -> None:

@@ -18,7 +18,7 @@ ONE = write([Message(None, b"v")])
 def appended(logs: Logs, data: bytes = ONE) -> int:
     log = logs.get(PLACE)
     assert log is not None
-    return log.append(data)
+    return log.append(data)[0]
 
 
 def read(logs: Logs, offset: int) -> list[tuple[int, bytes | None]]:
@@ -48,10 +48,11 @@ def test_what_a_dead_leader_left_half_written_is_cut_off(tmp_path: Path) -> None
     appended(logs)
     logs.close()
     with path_of(tmp_path, PLACE).open("ab") as file:
-        file.write(ONE[:-1])
+        file.write(write([Message(None, bytes(100))])[:-1])
     logs.lead([PLACE])
     assert appended(logs) == 1
     assert read(logs, 0) == [(0, b"v"), (1, b"v")]
+    assert path_of(tmp_path, PLACE).stat().st_size == 2 * len(ONE)
     logs.close()
 
 

@@ -27,7 +27,7 @@ def test_a_fetch_from_any_offset_gets_what_was_appended_from_there_on(
 ) -> None:
     log, file = Log(), b""
     for codec, values in sets:
-        whole = stamped(write([Message(b"k", value) for value in values], codec), log.end)
+        whole, _ = stamped(write([Message(b"k", value) for value in values], codec), log.end)
         assert log.add(whole) == len(whole)
         file += whole
     values = [value for _, some in sets for value in some]
@@ -40,7 +40,7 @@ def test_a_fetch_from_any_offset_gets_what_was_appended_from_there_on(
 
 def test_a_fetch_is_cut_off_at_its_limit() -> None:
     log = Log()
-    log.add(stamped(write([Message(None, b"v")] * 3), 0))
+    log.add(stamped(write([Message(None, b"v")] * 3), 0)[0])
     assert log.place(1, 30) == (27, 30)
     assert log.place(1, 0) == log.place(1, -5) == (27, 0)
 
@@ -48,21 +48,21 @@ def test_a_fetch_is_cut_off_at_its_limit() -> None:
 @pytest.mark.parametrize("offset", [-1, 4])
 def test_other_offsets_are_out_of_range(offset: int) -> None:
     log = Log()
-    log.add(stamped(write([Message(None, b"v")] * 3), 0))
+    log.add(stamped(write([Message(None, b"v")] * 3), 0)[0])
     with pytest.raises(OutOfRange):
         log.place(offset, 100)
 
 
 @pytest.mark.parametrize("torn", [1, 11, 12, 26])
 def test_what_a_file_has_half_of_is_not_in_the_log(torn: int) -> None:
-    whole = stamped(write([Message(None, b"v")] * 3), 0)
+    whole, _ = stamped(write([Message(None, b"v")] * 3), 0)
     log = Log()
     assert log.add(whole[: 54 + torn]) == 54
     assert log.end == 2
 
 
 def test_a_file_with_offsets_that_go_back_ends_before_them() -> None:
-    whole = stamped(write([Message(None, b"v")]), 5)
+    whole, _ = stamped(write([Message(None, b"v")]), 5)
     log = Log()
     assert log.add(whole + whole) == len(whole)
     assert log.end == 6
@@ -86,3 +86,12 @@ def test_what_is_no_message_set_of_0_8_is_refused(data: bytes, said: str) -> Non
 def test_a_message_has_a_largest_size() -> None:
     with pytest.raises(TooLarge):
         stamped(write([Message(None, bytes(MESSAGE_LIMIT))]), 0)
+
+
+def test_what_is_compressed_holds_a_bounded_number_of_bytes() -> None:
+    bomb = write([Message(None, bytes(1000))] * 3, "gzip")
+    whole, output = stamped(bomb * 2, 0, 10_000)
+    assert output == 6 * 1026
+    assert len(read_from(whole, 0).messages) == 6
+    with pytest.raises(Malformed):
+        stamped(bomb * 2, 0, output - 1)
