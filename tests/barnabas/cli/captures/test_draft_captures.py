@@ -10,14 +10,19 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.captures.checks.drafts import DRAFT_CHECKS
+from barnabas.captures.host_port import endpoint_text
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.harness import Harness
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
 from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.client_0_8 import Client as RecordsClient
+from barnabas.peers.client_0_8 import Message
+from barnabas.peers.listener import Address
 from barnabas.proxy.scenario.file import loads
 from barnabas.trouble import Trouble
+from tests.peers.logs.broker import with_broker
 
 SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
 
@@ -71,6 +76,27 @@ def test_its_scenario_says_what_is_spoken(capture: Path) -> None:
     (given,) = first["StartFetcher"]["request"]["offset_info"]
     assert (given["topic"], given["partition"]) == ("t", "0-0")
     assert any("DuplicateConsumerId" in line for line in decode(capture)[1])
+
+
+def test_records_beside_it_are_decoded_and_one_without_acks_has_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "records.pcapng"
+
+    def talk(address: Address) -> None:
+        harness = Harness(endpoint_text(address), scenario=loads(SCENARIO), capture=path)
+        with harness as proxy, RecordsClient([proxy.proxy.address]) as client:
+            client.produce({("t", 0): [Message(None, b"v")]}, acks=0)
+            client.fetch({("t", 0): 0}, max_wait_ms=5000)
+
+    with_broker("central", tmp_path, talk)
+    code, lines, said = decode(path, "--json")
+    assert (code, "undecod" in said) == (0, False)
+    rows = [json.loads(line) for line in lines]
+    assert [(row["api"], row["response"] is None) for row in rows] == [
+        ("Metadata", False),
+        ("Produce", True),
+        ("Fetch", False),
+    ]
+    assert any("no response (acks=0)" in line for line in decode(path)[1])
 
 
 def test_a_filter_sees_its_apis(capture: Path) -> None:

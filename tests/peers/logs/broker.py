@@ -1,0 +1,41 @@
+"""A broker of a design with logs, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from barnabas.peers.listener import Address
+from barnabas.peers.logs.files import Logs
+from barnabas.peers.processes.designs import DESIGNS, Made, Parts
+from barnabas.peers.registry import MemoryElector, MemoryRegistry
+from barnabas.peers.registry.topics import Topics
+
+
+def with_broker(design: str, folder: Path, client: Callable[[Address], Any]) -> Any:
+    """What a client in a thread of its own gets of a broker with a topic t of two partitions."""
+
+    async def run() -> Any:
+        electors = {number: MemoryElector() for number in range(DESIGNS[design].elections)}
+        registry, logs = MemoryRegistry(), Logs(folder)
+        Topics(registry).grow("t", "0", "1")
+        logs.lead([("t", 0), ("t", 1)])
+        parts = Parts(
+            *(1, 1, registry, electors, logs),
+            watch=lambda node, action: None,
+            ended=lambda node: None,
+        )
+        made: Made = DESIGNS[design].make(parts)
+        await made.server.start()
+        address = made.server.listener.address
+        made.front.cluster({1: address}, {"t": 2})
+        made.told({1: address}, {number: one.leader() for number, one in electors.items()})
+        try:
+            return await asyncio.to_thread(client, address)
+        finally:
+            await made.stop()
+            logs.close()
+
+    return asyncio.run(run())
