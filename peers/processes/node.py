@@ -163,7 +163,8 @@ class Node:
 
     def _say_changes(self, live: tuple[int, ...], leaders: Leaders) -> None:
         for gone in set(self._live) - set(live):
-            self._say(f"broker {gone} is gone")
+            own = gone == self.node
+            self._say("its ZooKeeper session is over" if own else f"broker {gone} is gone")
         leads = tuple(
             number for number, one in leaders.items() if one and one.candidate == self.node
         )
