@@ -8,6 +8,10 @@ What the document leaves open, and what is done here:
 
 - A change while the rebalance bit is set asks for nothing. So that it is not lost, a rebalance that is
   over looks whether consumers or partitions are others than those that it was about, and follows itself.
+- Who registers while the others are stopped is stopped, too, and waited for: only it can say where it was.
+  Who comes later, as behind a new coordinator those that noticed the death late, finds its partitions
+  begun from what is stored; the rebalance that follows begins them where it was. What was read in between
+  is read twice: the coordinator rebalances with the first that register, and waits for nobody.
 - After FATAL nothing is asked of the group until something about it changes. Who was started already
   fetches on, the others stand still.
 - Consumers that fail at the same moment cost a rebalance one of its retries, not one each.

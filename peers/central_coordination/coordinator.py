@@ -207,7 +207,7 @@ class Broker:
         group = self.groups.get(at.group)
         if group is None:
             group = self.groups[at.group] = Group(at.group, self.settings.rebalance_retries)
-        group.consumers[at.consumer.consumer_id] = at.consumer
+        self._out += group.registered(at.consumer, now)
         self._try(group)
 
     def _answered(self, at: _Connection, frame: bytes, now: int) -> None:

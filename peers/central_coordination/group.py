@@ -19,6 +19,7 @@ from barnabas.specs.drafts.central_states import (
     EMPTIED,
     EXHAUSTED,
     FAILED,
+    NEWCOMER,
     OFFSETS,
     OFFSETS_READ,
     QUIET,
@@ -106,6 +107,14 @@ class Group:
         self._step(CHANGED)
         return was_quiet
 
+    def registered(self, one: Registered, now: int) -> list[BrokerAction]:
+        """A consumer is new. If the others are stopped, so is it: where it was nobody else can say."""
+        self.consumers[one.consumer_id] = one
+        if self.state not in (STOPPING, OFFSETS):
+            return []
+        self._step(NEWCOMER)
+        return [_stop(one, now)]
+
     def failed(self, consumer_id: str, why: str, now: int) -> list[BrokerAction]:
         """A consumer is out; a rebalance under way begins again without it.
 
@@ -185,10 +194,11 @@ class Group:
 
     def _stop_all(self, now: int) -> list[BrokerAction]:
         self._began = now
-        return [
-            one.ask("StopFetcher", request("StopFetcher"), now)
-            for _, one in sorted(self.consumers.items())
-        ]
+        return [_stop(one, now) for _, one in sorted(self.consumers.items())]
 
     def _step(self, event: str) -> None:
         self.state = CENTRAL_GROUP.advance(self.state, event)
+
+
+def _stop(one: Registered, now: int) -> Send:
+    return one.ask("StopFetcher", request("StopFetcher"), now)

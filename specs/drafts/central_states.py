@@ -32,6 +32,7 @@ OFFSETS: Final = "READING_OFFSETS"
 STARTING: Final = "STARTING"
 
 CHANGED: Final = "consumers, topics or partitions changed"
+NEWCOMER: Final = "a consumer registered"
 TAKEN: Final = "request taken from its queue"
 ALL_STOPPED: Final = "all have answered stop-fetcher"
 OFFSETS_READ: Final = "offsets read"
@@ -41,7 +42,7 @@ EXHAUSTED: Final = "too many retries"
 EMPTIED: Final = "no consumer left"
 
 GROUP_EVENTS: Final = (
-    *(CHANGED, TAKEN, ALL_STOPPED, OFFSETS_READ, ALL_STARTED, FAILED, EXHAUSTED, EMPTIED),
+    *(CHANGED, NEWCOMER, TAKEN, ALL_STOPPED, OFFSETS_READ, ALL_STARTED, FAILED, EXHAUSTED, EMPTIED),
 )
 
 # fmt: off
@@ -88,6 +89,8 @@ CENTRAL_GROUP: Final = Table(
         (STOPPING, ALL_STOPPED, NONE, OFFSETS),
         (OFFSETS, OFFSETS_READ, NONE, STARTING),
         (STARTING, ALL_STARTED, NONE, QUIET),
+        # "each consumer in the group", "all of them": it is stopped, too, and waited for
+        *((state, NEWCOMER, NONE, STOPPING) for state in (STOPPING, OFFSETS)),
         # the rebalance begins again without the consumer that failed
         *((state, FAILED, NONE, STOPPING) for state in (STOPPING, OFFSETS, STARTING)),
         *((state, EXHAUSTED, NONE, QUIET) for state in (STOPPING, OFFSETS, STARTING)),

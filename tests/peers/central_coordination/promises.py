@@ -46,8 +46,12 @@ class Promises:
         given: Iterable[tuple[Partition, int]],
         interests: Iterable[Interest],
         topics: Mapping[str, Iterable[str]],
+        positions: Iterable[Mapping[Partition, int]],
     ) -> None:
-        """A round of start-fetcher gives each partition once, all of them, and from where it was left."""
+        """A round of start-fetcher gives each partition once, all of them, and from where it was left.
+
+        positions: those of the consumers that are started, whether they were asked for them or not.
+        """
         rows = list(given)
         owned = [at for at, _ in rows]
         assert len(owned) == len(set(owned)), f"two owners of {owned}"
@@ -59,8 +63,9 @@ class Promises:
             for number in numbers
         }
         assert set(owned) == every, f"{set(owned) ^ every} without an owner, or of no interest"
+        known = [self.reported.get(group, {}), *positions]
         for at, offset in rows:
-            left = self.reported.get(group, {}).get(at, NOWHERE)
+            left = max(one.get(at, NOWHERE) for one in known)
             assert offset >= left, f"{at} starts at {offset}, though it was left at {left}"
 
 

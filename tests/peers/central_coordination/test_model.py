@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from barnabas.peers.central_coordination.actions import BrokerAction, Log
+from barnabas.specs.drafts.central_states import OFFSETS, REGISTERING
 from tests.peers.central_coordination.world import World
 from tests.peers.models import explore
 
@@ -26,6 +27,7 @@ ENDINGS: Final = (
     "pause",
     "twin",
     "crash",
+    "crash, and one is late",
 )
 """What befalls the group when it has recovered: alone, so that nothing else mends it."""
 
@@ -39,12 +41,13 @@ class Group(RuleBasedStateMachine):
 
     @initialize(
         latency=st.sampled_from((1, 7, 40)),
+        reading=st.sampled_from((1, 30)),
         names=st.sampled_from(("a", "ab", "abc")),
         settled=st.booleans(),
     )
-    def begin(self, latency: int, names: str, settled: bool) -> None:
+    def begin(self, latency: int, reading: int, names: str, settled: bool) -> None:
         self.world = World()
-        self.world.latency, self.world.consumes = latency, True
+        self.world.latency, self.world.reading, self.world.consumes = latency, reading, True
         for name in names:
             self.world.add(name)
             if settled:
@@ -130,7 +133,7 @@ class Group(RuleBasedStateMachine):
             return  # what has failed already is what is to be told
         world = self.world
         world.crash_before = lambda broker, action: False
-        world.latency = 1
+        world.latency = world.reading = 1
         for node, broker in world.brokers.items():
             if broker is None:
                 world.boot(node)
@@ -182,7 +185,19 @@ class Group(RuleBasedStateMachine):
                 world.kill("twin")
             case "crash":
                 world.crash(world.coordinator.node)
+            case "crash, and one is late":
+                world.crash(world.coordinator.node)
+                world.until(lambda: y.core.state == REGISTERING)
+                world.pause("Y")
+                world.reading = 50
+                world.until(self.reading)
+                world.resume("Y")  # it registers while the offsets of the others are read
         return 8_000
+
+    def reading(self) -> bool:
+        """Whether the coordinator reads the offsets of the group."""
+        group = self.world.coordinator.groups.get("g")
+        return group is not None and group.state == OFFSETS
 
 
 @pytest.mark.slow("a long property")

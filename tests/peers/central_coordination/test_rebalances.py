@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from barnabas.peers.central_coordination.actions import Log
-from barnabas.peers.central_coordination.coordinator import queue_of
+from barnabas.peers.central_coordination.actions import (
+    BrokerAction,
+    Log,
+    ReadOffsets,
+    StoreOffsets,
+)
+from barnabas.peers.central_coordination.coordinator import Broker, queue_of
 from barnabas.peers.central_coordination.offsets import load, store
-from barnabas.peers.central_coordination.wire import read_request
+from barnabas.peers.central_coordination.wire import read_request, request, response
 from barnabas.peers.listener import Close, Send
 from barnabas.specs.drafts.central_states import CONSULTING, FETCHING, STARTING
 from barnabas.specs.malformed import Malformed
@@ -337,6 +342,58 @@ def test_a_coordinator_dies_and_all_register_with_the_next() -> None:
         one for each in world.applications.values() for one in each.core.positions.values()
     ]
     assert positions == [5, 5, 5, 5]
+
+
+def test_who_registers_with_the_next_coordinator_while_others_stop_is_stopped_too() -> None:
+    world = World(topics={"t": tuple(f"0-{number}" for number in range(6))})
+    for name in "abc":
+        world.add(name)
+    world.until(world.settled)
+    for one in world.applications.values():
+        one.core.positions = dict.fromkeys(one.owns, 42)
+    world.crash(world.coordinator.node)
+    at = world.now
+    world.until(world.settled)
+    asked = [api for api in sent(world, at) if api != "Ping"]
+    assert asked == ["StopFetcher"] * 3 + ["StartFetcher"] * 3
+    positions = [
+        one for each in world.applications.values() for one in each.core.positions.values()
+    ]
+    assert positions == [42] * 6
+
+
+def test_who_registers_while_offsets_are_read_is_stopped_before_any_is_started() -> None:
+    broker = Broker(1, SETTINGS)
+    broker.elected({"t": ("0-0",)}, 0)
+    register(broker, 1, "a")
+    broker.receive(1, stopped(0), 1)
+    (ask,) = register(broker, 2, "b")[1:]
+    assert ask == Send(2, request("StopFetcher"))
+    assert broker.offsets("g", {("t", "0-0"): 0}, 2) == []  # b may have been farther
+    assert broker.receive(2, stopped(42), 3) == [
+        StoreOffsets("g", {("t", "0-0"): 42}),
+        ReadOffsets("g"),
+    ]
+    starts = broker.offsets("g", {("t", "0-0"): 42}, 4)
+    assert [one.connection for one in starts if isinstance(one, Send)] == [1, 2]
+
+
+def register(broker: Broker, connection: int, name: str) -> list[BrokerAction]:
+    body = {
+        "group_id": "g",
+        "consumer_id": name,
+        "topic_count": '{"t": 1}',
+        "auto_commit": True,
+        "auto_offset_reset": "largest",
+        "session_timeout_ms": 300,
+    }
+    broker.connected(connection)
+    return broker.receive(connection, request("RegisterConsumer", body), 0)
+
+
+def stopped(offset: int) -> bytes:
+    row = {"topic": "t", "partition": "0-0", "offset": offset}
+    return response("StopFetcher", body={"offset_info": [row]})
 
 
 def test_a_coordinator_whose_session_ends_lets_all_go() -> None:

@@ -84,6 +84,8 @@ class World:
     def __init__(self, brokers: int = 2, topics: dict[str, tuple[str, ...]] | None = None) -> None:
         self.now = 0
         self.latency = 1
+        self.reading = 1
+        """How long offsets are read from the registry."""
         self.elector = MemoryElector()
         self.topics = {"t": ("0-0", "0-1", "1-0", "1-1")} if topics is None else topics
         self.brokers: dict[int, Broker | None] = {}
@@ -95,7 +97,8 @@ class World:
         """Whether consumers consume a record of each of their partitions whenever something reaches them."""
         self.log: list[tuple[int, str, object]] = []
         self.crash_before: Callable[[int, BrokerAction], bool] = lambda broker, action: False
-        self._incarnation: dict[int, int] = {}
+        self._waiting: dict[int, list[BrokerAction]] = {}
+        """What brokers that read offsets do when they have them: actions are carried out in order."""
         self._events: list[tuple[int, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._links = itertools.count()
@@ -103,7 +106,6 @@ class World:
             self.boot(node)
 
     def boot(self, node: int) -> None:
-        self._incarnation[node] = self._incarnation.get(node, 0) + 1
         self.brokers[node] = Broker(node, SETTINGS)
         self.elector.enter(node)
         self.elect()
@@ -112,6 +114,7 @@ class World:
         if self.brokers[node] is None:
             return
         self.brokers[node] = None
+        self._waiting.pop(node, None)
         self.promises.forget(list(self.promises.reported))
         for link in [one for one in self.links.values() if one.broker == node]:
             self._end_there(link, told=False)
@@ -125,6 +128,7 @@ class World:
         if leader is None:
             return
         self.elector.leave(leader.candidate)
+        self._waiting.pop(leader.candidate, None)
         self.promises.forget(list(self.promises.reported))
         broker = self.brokers[leader.candidate]
         if broker is not None:
@@ -271,6 +275,9 @@ class World:
             broker = self.brokers[node]
             if broker is None:
                 return
+            if node in self._waiting:
+                self._waiting[node].append(action)
+                continue
             if self.crash_before(node, action):
                 self.crash(node)
                 return
@@ -289,20 +296,22 @@ class World:
                 store(self.registry, action.group, action.offsets)
                 self.promises.store(action.group, load(self.registry, action.group))
             elif isinstance(action, ReadOffsets):
-                self._later(1, partial(self._read, node, self._incarnation[node], action.group))
+                behind = self._waiting[node] = []
+                self._later(self.reading, partial(self._read, node, behind, action.group))
             else:
                 assert isinstance(action, Log)
         broker = self.brokers[node]
         if broker is not None and broker.coordinates:
             self.promises.forget(set(self.promises.reported) - broker.groups.keys())
 
-    def _read(self, node: int, incarnation: int, group: str) -> None:
+    def _read(self, node: int, behind: list[BrokerAction], group: str) -> None:
         broker = self.brokers[node]
-        if broker is None or self._incarnation[node] != incarnation:
-            return
+        if broker is None or self._waiting.get(node) is not behind:
+            return  # it is dead, or coordinates no longer
+        del self._waiting[node]
         actions = broker.offsets(group, load(self.registry, group), self.now)
         self._hand_out(group, actions)
-        self._of_broker(node, actions)
+        self._of_broker(node, behind + actions)
 
     def _hand_out(self, group: str, actions: list[BrokerAction]) -> None:
         """What one round of start-fetcher gives out."""
@@ -323,8 +332,10 @@ class World:
                 link.owns, link.term = set(rows), leader.term
                 to.append(link.consumer)
         if to:
-            interests = [parse(self.applications[name].core.settings.topic_count) for name in to]
-            self.promises.hand_out(group, given, interests, self.topics)
+            cores = [self.applications[name].core for name in to]
+            interests = [parse(core.settings.topic_count) for core in cores]
+            at = [core.positions for core in cores if core.settings.auto_commit]
+            self.promises.hand_out(group, given, interests, self.topics, at)
 
     def _of_consumer(self, name: str, actions: list[ConsumerAction]) -> None:
         application = self.applications[name]
