@@ -1,15 +1,18 @@
-"""`central_rebalances`: a coordinator starts fetchers when all of the group have stopped theirs.
+"""`central_rebalances`: a coordinator starts fetchers when all of the group have stopped theirs, and where.
 
 That is what `CENTRAL_GROUP` of `barnabas.specs.drafts.central_states` has between STOPPING and STARTING, seen
 from outside. A consumer that was given up looks like one that was passed over, until the coordinator asks it
 something more: so that is waited for.
+
+Offsets are those of the group at whichever coordinator: they outlive one that dies. Where a consumer was, it
+says when it is asked to stop; who was never asked may have been anywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.captures.checks.drafts.reading import central_step
 from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
@@ -27,7 +30,7 @@ MOST: Final = 1000
 """Consumers of a group."""
 
 SHARE: Final = 1 << 20
-"""Bytes of a group's consumers, and of its offsets, nearly."""
+"""Bytes of a group's consumers, nearly."""
 
 
 @dataclass(slots=True)
@@ -35,12 +38,18 @@ class _Consumer:
     """Of one connection. Times are ns since the epoch."""
 
     name: str
+    auto_commit: bool
+    losses: int
+    """Of the capture, when it had registered."""
     ready: int
     """When it had last stopped; before that, when it had registered."""
+    evidence: Evidence
+    """Of its last start; before that, of its registration."""
+    asked: bool = False
+    """Whether it was ever asked to stop."""
     started: int | None = None
     """When it was last told to start."""
     owns: frozenset[Partition] = frozenset()
-    evidence: Evidence | None = None
     passed: tuple[int, str, Evidence] | None = None
     """When another was started though this one ran, which one, and where that stands."""
 
@@ -60,13 +69,25 @@ class _Group:
     name: str
     consumers: Memory[int, _Consumer] = field(default_factory=lambda: Memory(MOST, SHARE))
     """By connection."""
-    told: Memory[Partition, int] = field(default_factory=lambda: Memory(bytes_=SHARE))
-    """The farthest offset that answers to stop-fetcher had."""
+
+
+class _Place(NamedTuple):
+    """Where a group is in a partition."""
+
+    offset: int
+    """The farthest that an answer to stop-fetcher, or a start-fetcher, had."""
+    start: tuple[str, int, Evidence] | None = None
+    """Who was last told to start with it, and from which offset."""
+
+
+_Places = Memory[tuple[str, str, str], _Place]
+"""By group, topic and partition."""
 
 
 def central_rebalances(_: NoSettings) -> See:
-    """Fetchers started while others of the group run, partitions with two owners, offsets that go back."""
+    """Fetchers started too early or unasked, partitions with two owners or begun behind where they were."""
     groups: Memory[tuple[str, str], _Group] = Memory(GROUPS)
+    places: _Places = Memory()
     by_connection: Memory[int, tuple[str, str]] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
@@ -79,7 +100,13 @@ def central_rebalances(_: NoSettings) -> See:
                 key = exchange.server_address, name
                 group = groups.setdefault(key, _Group(name))
                 by_connection[seen.connection] = key
-                group.consumers[seen.connection] = _Consumer(seen.client, seen.end)
+                group.consumers[seen.connection] = _Consumer(
+                    seen.client,
+                    seen.request["auto_commit"],
+                    exchange.losses,
+                    seen.end,
+                    evidence(exchange),
+                )
             return
         of = by_connection.get(seen.connection)
         found = None if of is None else groups.get(of)
@@ -95,26 +122,83 @@ def central_rebalances(_: NoSettings) -> See:
                 "stop-fetcher.",
                 (before, evidence(exchange)),
             )
-        if seen.api == "StopFetcher" and seen.error == "" and seen.end is not None:
-            one.ready = seen.end
-            for row in (seen.response or {}).get("offset_info", ()):
-                place = row["topic"], row["partition"]
-                found.told[place] = max(found.told.get(place, row["offset"]), row["offset"])
+        if seen.api == "StopFetcher":
+            one.asked = True
+            if seen.error == "" and seen.end is not None:
+                one.ready = seen.end
+                yield from _stopped(exchange, seen, found.name, places)
         elif seen.api == "StartFetcher":
             yield from _started(exchange, seen, found, one)
+            if one.auto_commit:
+                yield from _begun(exchange, seen, found.name, places)
 
     return see
+
+
+def _stopped(
+    exchange: Exchange, seen: DraftExchange, group: str, places: _Places
+) -> Iterator[Finding]:
+    """A consumer says where it was: others may have begun before that meanwhile."""
+    for row in (seen.response or {}).get("offset_info", ()):
+        key = group, row["topic"], row["partition"]
+        place = places.get(key, _Place(row["offset"]))
+        if place.start is not None:
+            other, offset, before = place.start
+            if other != seen.client and offset < row["offset"]:
+                place = place._replace(start=None)
+                yield Finding(
+                    "warning",
+                    f"group {group}: {row['topic']} {row['partition']} was started from offset "
+                    f"{offset} at {other}, though {seen.client} was at {row['offset']}",
+                    "The records in between are fetched twice: stop a consumer before its partitions "
+                    "are another's. A new coordinator does not know who is still to register.",
+                    (before, evidence(exchange)),
+                )
+        places[key] = place._replace(offset=max(place.offset, row["offset"]))
+
+
+def _begun(
+    exchange: Exchange, seen: DraftExchange, group: str, places: _Places
+) -> Iterator[Finding]:
+    """A consumer is told where to begin: where the group was."""
+    for row in seen.request["offset_info"]:
+        key, offset, shown = (
+            (group, row["topic"], row["partition"]),
+            row["offset"],
+            evidence(exchange),
+        )
+        place = places.get(key, _Place(offset))
+        behind = offset < place.offset
+        if behind:
+            yield Finding(
+                "warning",
+                f"group {group}: {row['topic']} {row['partition']} was started from offset "
+                f"{offset}, but the group had been at {place.offset}",
+                "The records in between are fetched twice: store the offsets that stop-fetcher "
+                "returns.",
+                (shown,),
+            )
+        start = None if behind else (seen.client, offset, shown)
+        places[key] = _Place(max(place.offset, offset), start)
 
 
 def _started(
     exchange: Exchange, seen: DraftExchange, group: _Group, one: _Consumer
 ) -> Iterator[Finding]:
-    rows = seen.request["offset_info"]
-    one.started, one.evidence = seen.ts, evidence(exchange)
-    one.owns = frozenset((row["topic"], row["partition"]) for row in rows)
+    shown = evidence(exchange)
+    if not one.asked and one.losses == exchange.losses:
+        yield Finding(
+            "error",
+            f"group {group.name}: {one.name} was started, though it had not been asked where it was",
+            "Send stop-fetcher to every consumer of the group before you start any, also to one that "
+            "registers meanwhile: else it begins again from what is stored.",
+            (one.evidence, shown),
+        )
+    one.started, one.evidence = seen.ts, shown
+    one.owns = frozenset((row["topic"], row["partition"]) for row in seen.request["offset_info"])
     group.consumers[seen.connection] = one
     for other in group.consumers.values():
-        if other is one or other.started is None or other.evidence is None:
+        if other is one or other.started is None:
             continue
         if other.runs(one, seen.ts):
             other.passed = other.passed or (seen.ts, one.name, one.evidence)
@@ -124,23 +208,13 @@ def _started(
                     "error",
                     f"group {group.name}: {other.name} and {one.name} both own {topic} {partition}",
                     "A rebalance must give each partition one owner.",
-                    (other.evidence, one.evidence),
+                    (other.evidence, shown),
                 )
-    for row in rows:
-        told = group.told.get((row["topic"], row["partition"]))
-        if told is not None and row["offset"] < told:
-            yield Finding(
-                "warning",
-                f"group {group.name}: {row['topic']} {row['partition']} was started from offset "
-                f"{row['offset']}, but had been stopped at {told}",
-                "The records in between are fetched twice: store the offsets that stop-fetcher "
-                "returns.",
-                (one.evidence,),
-            )
 
 
 CHECK: Final = Check(
     "central_rebalances", NoSettings(), central_rebalances,
-    "fetchers started while others run, partitions with two owners, offsets that go back",
+    "fetchers started while others run, or unasked where they were; partitions with two owners, or begun "
+    "behind where the group was",
     "the draft central-coordination; groups of which all RegisterConsumer requests were captured",
 )  # fmt: skip

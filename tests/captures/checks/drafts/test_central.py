@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.harness import Harness
 from barnabas.peers.central_coordination import group, interest
 from barnabas.peers.central_coordination.client import Client
-from barnabas.peers.central_coordination.server import Cluster
+from barnabas.peers.central_coordination.server import BrokerServer, Cluster
 from barnabas.peers.central_coordination.settings import ConsumerSettings
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs.drafts import draft
@@ -26,6 +27,15 @@ from tests.peers.mutants import Mutant, mutated
 pytestmark = pytest.mark.timeout(90)
 
 SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
+SLOW_TO_STOP = """
+version: 1
+dialect: central-coordination
+rules:
+  - name: slow to stop
+    match: {api: StopFetcher, direction: request}
+    when: {times: 2, scope: rule}
+    do: {delay: 500ms}
+"""
 TOPICS = {"t": ("0-0", "0-1", "0-2", "0-3")}
 NAMES = ("a", "b")
 
@@ -46,8 +56,9 @@ def pinged(seen: Iterable[Exchange]) -> bool:
     return all(last["Ping"].get(name, 0) > started for name in NAMES)
 
 
-async def rebalanced(cluster: Cluster, proxy: Harness) -> None:
-    """Two consumers fetch; there is a partition more while one of them is slow to answer."""
+@contextlib.asynccontextmanager
+async def fetching(proxy: Harness) -> AsyncIterator[list[Client]]:
+    """Two consumers that have consumed something."""
     clients = [
         Client(ConsumerSettings("g", name, (proxy.proxy.address,), session_timeout_ms=1_500))
         for name in NAMES
@@ -60,10 +71,17 @@ async def rebalanced(cluster: Cluster, proxy: Harness) -> None:
         for one in clients:
             for at in one.partitions:
                 one.consumed(at, 42)
-        quick, slow = clients
+        yield clients
+    finally:
+        for one in clients:
+            await one.stop()
+
+
+async def rebalanced(cluster: Cluster, proxy: Harness) -> None:
+    """There is a partition more while one of the consumers is slow to answer."""
+    async with fetching(proxy) as (quick, slow):
         before = quick.starts
-        (server,) = cluster.servers.values()
-        known = server.core.groups["g"]
+        known = coordinator(cluster).core.groups["g"]
         slow.pause()
         await cluster.grow("t", "0-4")
         await until(
@@ -74,21 +92,36 @@ async def rebalanced(cluster: Cluster, proxy: Harness) -> None:
         )
         slow.resume()
         await until(lambda: quick.starts > before and slow.fetching and pinged(proxy.exchanges))
-    finally:
-        for one in clients:
-            await one.stop()
 
 
-def exchanges(capture: Path) -> list[Exchange]:
+async def failed_over(cluster: Cluster, proxy: Harness) -> None:
+    """The coordinator dies, and one consumer registers with the next while the other is asked to stop."""
+    async with fetching(proxy) as clients:
+        before = {one: one.starts for one in clients}
+        await asyncio.to_thread(proxy.replace, loads(SLOW_TO_STOP))
+        await cluster.stop(coordinator(cluster).node)
+        await until(lambda: all(one.starts > before[one] and one.fetching for one in clients))
+        await until(lambda: pinged(proxy.exchanges))
+
+
+def coordinator(cluster: Cluster) -> BrokerServer:
+    found = cluster.coordinator
+    assert found is not None
+    return found
+
+
+def exchanges(
+    capture: Path, play: Callable[[Cluster, Harness], Awaitable[None]] = rebalanced
+) -> list[Exchange]:
     """What the peers say through the proxy, as the capture has it."""
 
     async def work() -> None:
-        async with Cluster(1, topics=TOPICS) as cluster:
-            host, port = cluster.bootstrap[0]
-            proxy = Harness(f"{host}:{port}", scenario=loads(SCENARIO), capture=capture)
+        async with Cluster(2, topics=TOPICS) as cluster:
+            brokers = ",".join(f"{host}:{port}" for host, port in cluster.bootstrap)
+            proxy = Harness(brokers, scenario=loads(SCENARIO), capture=capture)
             await asyncio.to_thread(proxy.__enter__)
             try:
-                await rebalanced(cluster, proxy)
+                await play(cluster, proxy)
             finally:
                 await asyncio.to_thread(proxy.__exit__, None, None, None)
 
@@ -112,6 +145,22 @@ def test_nothing_is_wrong_with_peers(sound: list[Exchange]) -> None:
     assert found(sound) == []
 
 
+def test_nothing_is_wrong_when_a_coordinator_dies(tmp_path: Path) -> None:
+    seen = exchanges(tmp_path / "f.pcapng", failed_over)
+    assert len({one.server_address for one in seen if one.api == "RegisterConsumer"}) == 2
+    assert found(seen) == []
+
+
+def test_who_was_not_asked_where_it_was_when_a_coordinator_died(tmp_path: Path) -> None:
+    mutant = Mutant("who registers while others stop is not asked", group,
+        "        if self.state not in (STOPPING, OFFSETS):\n", "        if True:\n")  # fmt: skip
+    with mutated(mutant):
+        seen = exchanges(tmp_path / "f.pcapng", failed_over)
+    said = found(seen)
+    assert {(name, severity) for name, severity, _ in said} == {("central_rebalances", "error")}
+    assert "was started, though it had not been asked where it was" in said[-1][2]
+
+
 # fmt: off
 MUTANTS = (
     (Mutant("two owners of a partition", interest,
@@ -129,8 +178,8 @@ MUTANTS = (
                                 "FETCHING"),
     (Mutant("fetchers start from the beginning", group,
         "offsets.get((topic, number), -1)", "-1"),
-     "central_rebalances", "warning", "group g: t 0-0 was started from offset -1, but had been "
-                                      "stopped at 42"),
+     "central_rebalances", "warning", "group g: t 0-0 was started from offset -1, but the group "
+                                      "had been at 42"),
 )
 # fmt: on
 
