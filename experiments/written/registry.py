@@ -17,6 +17,7 @@ EXPERIMENTS: Final = (
     ("rewrite-failover", "rewrite_failover"),
     ("rewrite-slow", "rewrite_slow"),
     ("central-dying", "central_dying"),
+    ("central-failover", "central_failover"),
     ("central-pause", "central_pause"),
     ("rebalance-waits", "rebalance_waits"),
     ("rebalance-duplicates", "rebalance_duplicates"),

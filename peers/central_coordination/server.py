@@ -205,11 +205,11 @@ class Cluster:
             await server.stop()
         await self._endings.cancel()
 
-    async def start(self, node: int) -> None:
+    async def start(self, node: int, address: Address = ("127.0.0.1", 0)) -> None:
         """Start a broker, which stands for election. Raises OSError."""
         session = self._sessions.get(node, self._shared)
         server = BrokerServer(node, self.settings, session, self._watch, self._ended)
-        await server.start()
+        await server.start(address)
         self.servers[node] = server
         await asyncio.to_thread(session.elector.enter, node)
         self.tell()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from barnabas.cli.experiments.run import run
+from barnabas.experiments.written.central_failover import LATE
 from barnabas.experiments.written.registry import EXPERIMENTS, experiment
 
 OWN = [name for name, _ in EXPERIMENTS if not experiment(name).versions]
@@ -59,6 +60,14 @@ def central_dying(runs: list[dict[str, Any]]) -> None:
             assert one["positions_kept"] == 6
 
 
+def central_failover(runs: list[dict[str, Any]]) -> None:
+    """Nothing is left out; who notices late has its records read twice, unless they were stored before."""
+    assert [one["phase"][0] for one in runs[::2]] == ["1", "2", "3", "4", "5", "6", "7"]
+    assert all(one["missed"] == one["ahead"] == 0 and one["rebalances"] for one in runs)
+    late = [one for one in runs if one["kind"] == LATE]
+    assert all(one["behind"] and one["twice"] for one in late[:4])
+
+
 def central_pause(runs: list[dict[str, Any]]) -> None:
     """Three sessions are not forgiven, and whoever was away registers again."""
     assert [one["registered_again"] for one in runs if one["pause"] == 3.0] == [True]
@@ -70,5 +79,6 @@ HOLDS = {
     "rewrite-failover": rewrite_failover,
     "rewrite-slow": rewrite_slow,
     "central-dying": central_dying,
+    "central-failover": central_failover,
     "central-pause": central_pause,
 }

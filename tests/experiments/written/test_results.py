@@ -9,6 +9,7 @@ import pytest
 from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments.written import (
     central_dying,
+    central_failover,
     idempotence_order,
     pipelined_order,
     pipelined_queues,
@@ -279,3 +280,24 @@ def test_what_the_coordinator_asked_of_those_that_live() -> None:
     assert central_dying.counted(own, "dies") == {**found, "registered_again": 0}
     own.append(exchanged("RegisterConsumer", 416, 417, client="b"))
     assert central_dying.counted(own, "dies") == {**found, "registered_again": 1}
+
+
+def failover(phase: str, kind: str, behind: int, twice: int) -> dict[str, Any]:
+    about = {"phase": phase, "kind": kind, "ms": 30.0, "rebalances": 1 + bool(twice)}
+    return {**about, "behind": behind, "ahead": 0, "twice": twice, "missed": 0}
+
+
+def test_what_a_dead_coordinator_makes_a_group_read_twice() -> None:
+    runs = [
+        failover(phase, kind, *((2, 50) if late and phase < "5" else (0, 0)))
+        for phase, *_ in central_failover.PHASES
+        for kind, late in ((central_failover.AT_ONCE, False), (central_failover.LATE, True))
+    ]
+    how = {"session": 1500, "rounds": 1}
+    text = central_failover.write({"how": how, "runs": runs, "drawn": {}})
+    assert "| one of them late | 30, 30 | 2 | 1 of 1 | 50, 50 | 0 |" in text
+    assert "If all notice at once, partitions began behind what was read in 0 of 7 runs. " in text
+    assert (
+        "(phases 1 to 4) partitions began behind what was read in 4 of 4 runs (at most 50" in text
+    )
+    assert "(5 to 7), partitions began behind what was read in 0 of 3 runs. " in text
