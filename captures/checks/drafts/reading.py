@@ -60,5 +60,7 @@ def step(exchange: Exchange) -> Step | None:
 
 
 def central_step(exchange: Exchange) -> DraftExchange | None:
-    """An exchange as one of central coordination; None: it is none."""
-    return DraftExchange.of(exchange) if exchange.key in _CENTRAL else None
+    """An exchange as one of central coordination; None: it is none, or its request can't be read."""
+    if exchange.key not in _CENTRAL or exchange.request is None:
+        return None
+    return DraftExchange.of(exchange)

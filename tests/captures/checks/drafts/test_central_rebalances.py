@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from barnabas.captures.checks.drafts.central_rebalances import CHECK
 from barnabas.captures.checks.finding import MS
 from barnabas.captures.checks.running import run
@@ -166,3 +168,12 @@ def test_who_is_asked_again_in_a_retry_says_no_more_than_others_were_told() -> N
     group.start("a", {"0-0": 43})
     group.start("b", {})
     assert group.found() == []
+
+
+@pytest.mark.parametrize("at", range(3))
+@pytest.mark.parametrize("body", ["request_body", "response_body"])
+def test_what_can_not_be_read_costs_no_more_than_itself(at: int, body: str) -> None:
+    group = Group()
+    group.begin(a={"0-0": -1})
+    setattr(group.exchanges[at], body, b"\x00")
+    assert {severity for severity, _ in group.found()} <= {"error"}
