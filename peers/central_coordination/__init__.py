@@ -29,7 +29,11 @@ What the document leaves open, and what is done here:
 - `topic_count` is 0.7's: JSON of topic -> streams, `*2*regex` (whitelist) or `!2!regex` (blacklist).
 - auto_offset_reset is the consumer's to follow, for offsets out of range and for none at all; the
   coordinator only looks whether it is one of the document's two.
-- Offsets stand in the registry, an entry a group; with auto_commit false the consumer writes them.
+- Offsets stand in the registry, an entry a group. With auto_commit the coordinator stores them when all
+  have stopped, and at no other time. Without it the application writes them there (`offsets.store`), and
+  the coordinator reads them: the document has no request for it.
+- One action follows the other: while a group's offsets are read or stored, pings and requests of all
+  groups wait. The document has threads for rebalances and a scheduler for pings.
 - If they can't be read or stored, all connections of the group are closed, and what was told is lost: the
   group starts from the offsets that stand there.
 - A request that a registered consumer sends, and an answer that nobody asked for, close the connection.
