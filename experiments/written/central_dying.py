@@ -16,6 +16,7 @@ from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.written import draft_peers
+from barnabas.experiments.written.central_reading import shared
 from barnabas.peers.central_coordination.actions import ConsumerAction, StartFetchers
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
@@ -125,7 +126,7 @@ async def _one(
     try:
         for one in clients:
             one.start()
-        await draft_peers.until(lambda: _shared(clients, len(PARTITIONS)), f"group {group}")
+        await draft_peers.until(lambda: shared(clients, len(PARTITIONS)), f"group {group}")
         for one in clients:
             for at in one.partitions:
                 one.consumed(at, 42)
@@ -138,7 +139,7 @@ async def _one(
         if kind == CLOSED:
             await asyncio.wait_for(died.wait(), draft_peers.PATIENCE)
             await clients[0].stop()
-        await draft_peers.until(lambda: _shared(lives, len(PARTITIONS) + 1), f"group {group} again")
+        await draft_peers.until(lambda: shared(lives, len(PARTITIONS) + 1), f"group {group} again")
         end = time.time_ns()
         offsets = [offset for one in lives for offset in one.partitions.values()]
     finally:
@@ -146,11 +147,6 @@ async def _one(
             await one.stop()
     kept = offsets.count(42)
     return {"begun": begun, "end": end, "ms": round((end - begun) / 1e6, 1), "positions_kept": kept}
-
-
-def _shared(clients: list[Client], count: int) -> bool:
-    owned = [at for one in clients for at in one.partitions]
-    return len(owned) == len(set(owned)) == count and all(one.partitions for one in clients)
 
 
 def write(measured: Measured) -> str:

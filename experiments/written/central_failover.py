@@ -18,7 +18,7 @@ from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.written import draft_peers
-from barnabas.experiments.written.central_reading import EVERY_MS, Reading, reading
+from barnabas.experiments.written.central_reading import EVERY_MS, Reading, reading, shared
 from barnabas.peers.central_coordination.actions import BrokerAction, ReadOffsets, StoreOffsets
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
@@ -157,7 +157,7 @@ async def _one(
     """One death, and what was read until the group was whole again, with all its brokers."""
     group, count = clients[0].core.settings.group_id, len(PARTITIONS)
     await cluster.grow(group, *PARTITIONS)  # a topic of its name
-    await draft_peers.until(lambda: _shared(clients, count), f"group {group}")
+    await draft_peers.until(lambda: shared(clients, count), f"group {group}")
     await draft_peers.until(lambda: read.least >= RECORDS, f"what {group} reads")
     server = cluster.coordinator
     assert server is not None  # noqa: S101 - it has just shared all out
@@ -174,7 +174,7 @@ async def _one(
         read.paused.pause()
     await cluster.stop(server.node)
     await draft_peers.until(
-        lambda: _back(present, lost) and _shared(present, count), f"group {group} after the death"
+        lambda: _back(present, lost) and shared(present, count), f"group {group} after the death"
     )
     ms = (time.time_ns() - died) / 1e6
     if read.paused is not None:
@@ -182,7 +182,7 @@ async def _one(
         read.paused.resume()
         await draft_peers.until(lambda: _back(clients, lost), f"who was late in {group}")
         read.paused = None
-        await draft_peers.until(lambda: _shared(clients, count), f"the whole group {group}")
+        await draft_peers.until(lambda: shared(clients, count), f"the whole group {group}")
     await asyncio.sleep(READ_ON)
     following = cluster.coordinator
     assert following is not None  # noqa: S101 - it has shared all out
@@ -203,11 +203,6 @@ async def _one(
 def _back(clients: list[Client], lost: dict[Client, int]) -> bool:
     """Whether all have lost a connection since."""
     return all(one.core.losses > lost[one] for one in clients)
-
-
-def _shared(clients: list[Client], count: int) -> bool:
-    owned = [at for one in clients for at in one.partitions]
-    return len(owned) == len(set(owned)) == count and all(one.partitions for one in clients)
 
 
 def write(measured: Measured) -> str:

@@ -17,6 +17,7 @@ from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.written import draft_peers
+from barnabas.experiments.written.central_reading import shared
 from barnabas.peers.central_coordination.actions import ConsumerAction, StartFetchers, StopFetchers
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
@@ -114,10 +115,10 @@ async def _one(
     try:
         for one in clients:
             one.start()
-        await draft_peers.until(lambda: _shared(clients), f"group {group}")
+        await draft_peers.until(lambda: shared(clients, len(PARTITIONS)), f"group {group}")
         await asyncio.sleep(session_ms / 3e3)
         # on a busy machine somebody may have been lost meanwhile: who pauses is to own something
-        await draft_peers.until(lambda: _shared(clients), f"group {group}")
+        await draft_peers.until(lambda: shared(clients, len(PARTITIONS)), f"group {group}")
         begun, told[:] = time.time_ns(), []
         clients[0].pause()
         await asyncio.sleep(pause * session_ms / 1e3)
@@ -126,7 +127,9 @@ async def _one(
         clients[0].resume()
         # a ping's time later it has read what came, or found that nothing did
         await asyncio.sleep(session_ms / 3e3)
-        await draft_peers.until(lambda: _shared(clients), f"group {group} after its pause")
+        await draft_peers.until(
+            lambda: shared(clients, len(PARTITIONS)), f"group {group} after its pause"
+        )
         end = time.time_ns()
     finally:
         for one in clients:
@@ -141,11 +144,6 @@ async def _one(
         "stopped_ms": None if stopped is None else round((stopped - begun) / 1e6, 1),
         "shared_ms": round((end - begun) / 1e6, 1),
     }
-
-
-def _shared(clients: list[Client]) -> bool:
-    owned = [at for one in clients for at in one.partitions]
-    return len(owned) == len(set(owned)) == len(PARTITIONS) and all(o.partitions for o in clients)
 
 
 def write(measured: Measured) -> str:

@@ -1,4 +1,4 @@
-"""Consumers of central coordination that read all the time, and what they have read, record by record."""
+"""Consumers of central coordination: whether they share all, and what they read, record by record."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ from barnabas.peers.central_coordination.settings import ConsumerSettings
 
 EVERY_MS: Final = 5
 """A record of each partition is read so often."""
+
+
+def shared(clients: list[Client], count: int) -> bool:
+    """Whether these fetch from so many partitions, each from one, and nobody from none."""
+    owned = [at for one in clients for at in one.partitions]
+    return len(owned) == len(set(owned)) == count and all(one.partitions for one in clients)
 
 
 class Reading:
