@@ -67,7 +67,13 @@ def explain(
         elif detail["type"] == "missing":
             text = f"{loc[-1]!r} is missing in {_place(loc[:-1], whole)}"
         elif detail["type"] == "extra_forbidden":
-            text = unknown("key", str(loc[-1]), _names(loc, root, faults), _place(loc[:-1], whole))
+            name, place = str(loc[-1]), _place(loc[:-1], whole)
+            belongs = _belongs(loc, root, faults)
+            text = (
+                f"unknown key {name!r} in {place}; it belongs {belongs}"
+                if belongs
+                else unknown("key", name, _names(loc, root, faults), place)
+            )
         else:
             text = f"{_place(loc, whole)}: {_phrase(detail, _model_at(loc, root, faults))}"
         yield document.line(loc), _LONG.sub(lambda word: middle(word[0], WORD), text)
@@ -125,6 +131,22 @@ def _names(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> tuple[
     """The keys that are known where an unknown one stands."""
     model = _model_at(loc[:-1], root, faults)
     return tuple(model.model_fields) if model is not None else ()
+
+
+def _belongs(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> str:
+    """Where an unknown key is known: beside one that it stands in, or in one beside it; empty: nowhere."""
+    name = loc[-1]
+    for depth in range(len(loc) - 2, -1, -1):
+        around = _model_at(loc[:depth], root, faults)
+        if isinstance(loc[depth], str) and around is not None and name in around.model_fields:
+            return f"beside {loc[depth]}"
+    here = _model_at(loc[:-1], root, faults)
+    for key, field in here.model_fields.items() if here is not None else ():
+        inner = _model(field.annotation)
+        names = [*inner.model_fields] if inner is not None else []
+        if name in ([each for each, *_ in faults] if key == "do" else names):
+            return f"in {key}"
+    return ""
 
 
 def _model_at(loc: Loc, root: type[BaseModel], faults: tuple[Fault, ...]) -> type[BaseModel] | None:

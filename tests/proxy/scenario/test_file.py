@@ -97,7 +97,12 @@ WRONG = [
     ("version: 1\nrules:\n- {name: a, do: close}\n- {name: a, do: drop}", "4: two rules are called 'a'; the other one in line 3"),
     (rule("match: {}"), "3: 'do' is missing in the rule"),
     (rule("whree: a\n  do: close"), "4: unknown key 'whree' in the rule; did you mean 'where'?"),
+    (rule("api: Produce\n  do: close"), "4: unknown key 'api' in the rule; it belongs in match"),
+    (rule("times: 3\n  do: close"), "4: unknown key 'times' in the rule; it belongs in when"),
+    (rule("delay: 3s"), "4: unknown key 'delay' in the rule; it belongs in do"),
+    (rule("seed: 3\n  do: close"), "4: unknown key 'seed' in the rule; it belongs beside rules"),
     # match
+    (matching("{record: offset}"), "4: unknown key 'record' in match; it belongs beside match"),
     (matching("{api: Fetsh}"), "4: api: no API is called 'Fetsh'; did you mean 'Fetch'?"),
     (matching("{api: [Fetch,\n    Produse]}"), "5: api: no API is called 'Produse'; did you mean 'Produce'?"),
     (matching("{api: 999}"), f"4: api: no API has key 999; the keys are 0 to {max(NAMES)}"),
