@@ -69,4 +69,5 @@ def _findings(asked: list[str], found: set[str], rows: list[dict[str, Any]]) -> 
 
 
 def _text(found: int, noun: str, meant: object, lines: Iterable[str]) -> str:
-    return "\n  ".join([f"{plural(found, noun)}, where {meant} should be:", *lines])
+    said = f"{plural(found, noun)}, where {meant} should be"
+    return "\n  ".join([f"{said}:", *lines]) if found else said

@@ -12,8 +12,10 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
+from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.running import CheckFailed
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.nearest import did_you_mean
 from barnabas.proxy.control.api import listed
 from barnabas.proxy.control.asked import Assertions, WaitFor, read_asked
 from barnabas.proxy.control.bodies import filter_of, json_response, json_text_response
@@ -78,6 +80,11 @@ class Requests:
         asked = await read_asked(request, Assertions)
         if not asked.model_fields_set:
             raise HTTPException(400, NOTHING)
+        names = [check.name for check in CHECKS]
+        for name in asked.findings or ():
+            if name not in names:
+                said = f"findings: there is no check {name!r}{did_you_mean(name, names)}"
+                raise HTTPException(400, said)
         async with self.judging:
             try:
                 return json_response(await asyncio.to_thread(self._judged, asked))

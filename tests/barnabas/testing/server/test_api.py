@@ -158,6 +158,12 @@ def test_what_is_no_test_is_refused_in_a_line(
         ("assert", {"retries": {"most": 1}}, 400, "retries: most: Extra inputs are not permitted"),
         ("assert", {"retries": 3}, 400, "retries: Input should be an object"),
         ("assert", {"retries": {"api": "Prodce"}}, 400, "retries: api: Value error, "),
+        (
+            "assert",
+            {"findings": ["ordr"]},
+            400,
+            "findings: there is no check 'ordr'; did you mean 'order'?",
+        ),
         ("nothing", {}, 404, "Not Found"),
     ],
 )

@@ -49,7 +49,10 @@ def test_retries_that_are_too_many_or_too_few() -> None:
         f"COORDINATOR_NOT_AVAILABLE: {ASKED_TWICE[1]}"
     ]
     (few,) = judged(retries={"at_least": 2, "api": "FindCoordinator"})["broken"]
-    assert few.startswith("1 retried request, where at least 2 should be:")
+    assert few.startswith("1 retried request, where at least 2 should be:\n  retry 1 after ")
+    assert judged(retries={"at_least": 1, "api": "Produce"})["broken"] == [
+        "0 retried requests, where at least 1 should be"
+    ]
 
 
 def test_duplicate_sequences_are_as_many_as_said() -> None:
