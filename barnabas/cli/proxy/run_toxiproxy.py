@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from barnabas.captures.host_port import endpoint_text
+from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.console.json_text import json_text
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from barnabas.proxy.toxiproxy.store import Store
+
+NAME: Final = 40
+"""Characters of a proxy's name that lines begin with."""
 
 FIRST: Final = "kafka"
 """The proxy that is there from the beginning, if a bootstrap server is given."""
@@ -160,13 +164,14 @@ def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store
     capture = [] if streams.capture is None else [streams.capture]
 
     def make(proxied: Proxied, place: Address) -> Proxy:
+        name = shorten(printable(proxied.name), NAME)
         rules = Rules(proxied.rules())
         rules.began = clock()
         return Proxy(
             dataclasses.replace(job.options, bootstrap=[proxied.target], listen=place),
             rules,
             streams=[*capture, *writers],
-            say=streams.log.line,
+            say=lambda line: streams.log.line(f"{name}: {line}"),
             topics=job.topics,
             totals=totals,
             tally=tally,
