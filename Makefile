@@ -4,7 +4,7 @@ unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: help docs demo test test-more test-all lint bench compat compat-franz kafka-release rediscover rediscover-behaviour fuzz-self wheel clean
+.PHONY: help docs demo test test-more test-all lint bench compat compat-franz compat-sarama kafka-release rediscover rediscover-behaviour fuzz-self wheel clean
 
 help:
 	@echo "make demo      an embedded cluster, real clients and the proxy between them"
@@ -21,6 +21,7 @@ help:
 	@echo "make kafka-release VERSION=4.4.0  what that release has otherwise than we declare it; tests/golden anew"
 	@echo "make wheel     wheel and sdist into dist/, checked, each installed and tried in fresh environments"
 	@echo "make compat-franz  franz-go's own test suite (Go, 4.3.1), directly and through the proxy"
+	@echo "make compat-sarama  Sarama's functional tests (Go, 4.3.1), behind toxiproxy and behind barnabas in its place"
 
 # each target makes .venv if need be and installs what it needs, once (a stamp for each extra)
 $(BIN)/python:
@@ -66,6 +67,9 @@ compat: $(VENV)/.stamp-test
 
 compat-franz: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.compat.kgo
+
+compat-sarama: $(VENV)/.stamp-test
+	@$(BIN)/python -m tests.compat.sarama
 
 # exit code 1: something differs, which make calls an error
 kafka-release: $(VENV)/.stamp-test
