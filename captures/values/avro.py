@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 from uuid import UUID
 
-from barnabas.captures.values.schema import DEPTH, VALUES, Unread, check_nesting
+from barnabas.captures.values.schema import DEPTH, VALUES, Unread, check_nesting, name_cost
 
 _FLOAT: Final = struct.Struct("<f")
 _DOUBLE: Final = struct.Struct("<d")
@@ -24,7 +24,7 @@ class _Cursor:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
-        self.left = VALUES
+        self.left = min(VALUES, 1_000 + 64 * len(data))
         self.depth = 0
 
     def take(self, size: int) -> bytes:
@@ -40,7 +40,7 @@ class _Cursor:
         """So many values come."""
         self.left -= count
         if self.left < 0:
-            raise Unread(f"more than {VALUES:,} values")
+            raise Unread(f"more than {VALUES:,} values, or than its bytes can have")
 
     def down(self) -> None:
         """Within another value."""
@@ -136,10 +136,11 @@ class _Named:
     def _record(self, schema: dict[str, Any], space: str) -> Read:
         full = _full(schema, space)
         fields: list[tuple[str, Read]] = []
+        cost = 1
 
         def read(cursor: _Cursor) -> dict[str, Any]:
             cursor.down()
-            cursor.spend(len(fields) + 1)
+            cursor.spend(cost)
             found = {name: inner(cursor) for name, inner in fields}
             cursor.depth -= 1
             return found
@@ -150,6 +151,7 @@ class _Named:
             if not isinstance(field, dict) or not isinstance(field.get("name"), str):
                 raise Unread("an Avro field without a name")
             fields.append((field["name"], self.reader(field.get("type"), full.rpartition(".")[0])))
+            cost += 1 + name_cost(field["name"])
         return read
 
 
@@ -207,7 +209,15 @@ _PRIMITIVES: Final[dict[str, Read]] = {
 
 
 def _enum(symbols: list[Any]) -> Read:
-    return lambda cursor: _at(symbols, _long(cursor))
+    if not all(isinstance(symbol, str) for symbol in symbols):
+        raise Unread("an Avro enum of what are no names")
+
+    def read(cursor: _Cursor) -> str:
+        symbol: str = _at(symbols, _long(cursor))
+        cursor.spend(name_cost(symbol))
+        return symbol
+
+    return read
 
 
 def _union(branches: list[Read]) -> Read:

@@ -19,7 +19,7 @@ from google.protobuf import (
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.message import DecodeError, Message
 
-from barnabas.captures.values.schema import DEPTH, VALUES, Unread
+from barnabas.captures.values.schema import DEPTH, VALUES, Unread, name_cost
 
 MEMORY: Final = 256 << 20
 """Bytes that a message may take at worst while it is parsed: every two bytes may be a message in it."""
@@ -121,7 +121,7 @@ class _Plain:
         if kind.full_name in _KNOWN:
             self._spend(1 + message.ByteSize() // 2)
             return json_format.MessageToDict(message)
-        self._spend(1 + len(kind.fields))
+        self._spend(1 + sum(1 + name_cost(field.name) for field in kind.fields))
         return {
             field.name: self._field(message, field, depth)
             for field in kind.fields
@@ -144,7 +144,10 @@ class _Plain:
             return self.message(value, depth + 1)
         if field.enum_type is not None:
             named = field.enum_type.values_by_number.get(value)
-            return value if named is None else named.name
+            if named is None:
+                return value
+            self._spend(name_cost(named.name))
+            return named.name
         return value
 
 

@@ -156,3 +156,28 @@ def test_types_that_refer_to_each_other_in_a_chain_are_bounded() -> None:
     ]
     with pytest.raises(Unread, match="too deeply"):
         avro_reader("N0", known)
+
+
+EMPTY: Any = {"type": "record", "name": "E", "fields": []}
+
+
+@pytest.mark.parametrize(
+    ("items", "count"),
+    [
+        ("null", 90_000),  # which take no bytes
+        (EMPTY, 45_000),
+        ({**EMPTY, "fields": [{"name": "n" * 100_000, "type": "null"}]}, 900),
+        ({"type": "enum", "name": "E", "symbols": ["n" * 100_000]}, 900),
+    ],
+)
+def test_a_few_bytes_are_not_much(items: Any, count: int) -> None:
+    size = count << 1
+    length = bytes([size & 0x7F | 0x80, size >> 7 & 0x7F | 0x80, size >> 14])
+    data = length + bytes(count if items != "null" and items.get("symbols") else 0) + b"\0"
+    with pytest.raises(Unread, match="than its bytes can have"):
+        avro_reader({"type": "array", "items": items})(data)
+
+
+def test_an_enum_of_more_than_names_is_no_schema() -> None:
+    with pytest.raises(Unread, match="of what are no names"):
+        avro_reader({"type": "enum", "name": "E", "symbols": [["A"]]})
