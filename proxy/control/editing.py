@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -26,9 +27,25 @@ def with_rule(scenario: str, rule: str, faults: tuple[Fault, ...] = FAULTS) -> s
     - name: cut
       do: close
     """
+    return with_rules(scenario, [rule], faults)
+
+
+def with_rules(scenario: str, rules: Sequence[str], faults: tuple[Fault, ...] = FAULTS) -> str:
+    """The scenario with rules behind its others. Raises ScenarioError with what is wrong with the first one
+    that is wrong."""
     values = _values(scenario)
-    found = read(rule)
-    problems = list(found.problems)
+    names = {rule["name"] for rule in values["rules"]}
+    for rule in rules:
+        name, value = _rule(rule, names, faults)
+        names.add(name)
+        values["rules"].append(value)
+    return dump(values)
+
+
+def _rule(text: str, names: Set[str], faults: tuple[Fault, ...]) -> tuple[str, Any]:
+    """Its name, which is to be none of these, and its plain values. Raises ScenarioError."""
+    found = read(text)
+    problems, name = list(found.problems), ""
     if not found.broken:
         alone = {"version": 1, "rules": (found.value,)}
         document = Document(
@@ -41,13 +58,12 @@ def with_rule(scenario: str, rule: str, faults: tuple[Fault, ...] = FAULTS) -> s
         except ValidationError as error:
             problems += explain(error, document, Scenario, faults)
         else:
-            if any(other["name"] == name for other in values["rules"]):
-                text = f"a rule is called {name!r} already; remove it, or name this one otherwise"
-                problems.append((document.line(("rules", 0, "name")), text))
+            if name in names:
+                said = f"a rule is called {name!r} already; remove it, or name this one otherwise"
+                problems.append((document.line(("rules", 0, "name")), said))
     if problems:
-        raise ScenarioError(tuple(f"rule:{line}: {text}" for line, text in problems))
-    values["rules"].append(plain(found.value))
-    return dump(values)
+        raise ScenarioError(tuple(f"rule:{line}: {said}" for line, said in problems))
+    return name, plain(found.value)
 
 
 def without_rule(scenario: str, name: str) -> str:

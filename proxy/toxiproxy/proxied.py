@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from barnabas.captures.host_port import host_in, port_in
-from barnabas.proxy.control.editing import EMPTY, with_rule
+from barnabas.proxy.control.editing import EMPTY, with_rules
 from barnabas.proxy.edits.topology import NOWHERE, Address, Node
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.seeded_random import Roll, seeded_roll
@@ -196,16 +196,19 @@ class Proxied:
 
     def remove(self, name: str) -> None:
         """One of them less. Raises ApiError."""
-        toxic = self.toxic(name)
-        self._toxics[toxic.direction].remove(toxic)
-        self._rule(self.toxics, toxic)
-        for layer in self._of(toxic):
-            layer.remove(name)
+        self._remove(self.toxic(name))
 
     def reset(self) -> None:
         """All of them less."""
-        for toxic in self.toxics:
-            self.remove(toxic.name)
+        self._remove(*self.toxics)
+
+    def _remove(self, *toxics: Toxic) -> None:
+        for toxic in toxics:
+            self._toxics[toxic.direction].remove(toxic)
+        self._rule(self.toxics, *toxics)
+        for toxic in toxics:
+            for layer in self._of(toxic):
+                layer.remove(toxic.name)
 
     def _of(self, toxic: Toxic) -> list[ToxicLayer]:
         """Where a toxic acts, if it is about bytes."""
@@ -246,15 +249,12 @@ class Proxied:
         return self._scenario(self.toxics)
 
     def _scenario(self, toxics: list[Toxic]) -> Scenario:
-        text = self.scenario
-        for toxic in toxics:
-            if toxic.type == KAFKA:
-                text = with_rule(text, json.dumps(_rule(toxic)), self.faults)
-        return loads(text, faults=self.faults)
+        rules = [json.dumps(_rule(toxic)) for toxic in toxics if toxic.type == KAFKA]
+        return loads(with_rules(self.scenario, rules, self.faults), faults=self.faults)
 
-    def _rule(self, toxics: list[Toxic], changed: Toxic) -> None:
+    def _rule(self, toxics: list[Toxic], *changed: Toxic) -> None:
         """Put all connections under the rules of these toxics, if they have changed. Raises ApiError."""
-        if changed.type != KAFKA:
+        if all(toxic.type != KAFKA for toxic in changed):
             return
         try:
             scenario = self._scenario(toxics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.proxy.control.editing import EMPTY, with_rule, without_rule
+from barnabas.proxy.control.editing import EMPTY, with_rule, with_rules, without_rule
 from barnabas.proxy.scenario.errors import ScenarioError
 from barnabas.proxy.scenario.file import loads
 
@@ -59,3 +59,10 @@ def test_all_that_is_wrong_with_a_rule_is_said_with_its_lines(
 def test_a_rule_that_is_not_there_can_not_be_removed() -> None:
     with pytest.raises(LookupError):
         without_rule(EMPTY, "a")
+
+
+def test_of_several_rules_the_first_that_is_wrong_is_said() -> None:
+    cut = "{name: cut, do: close}"
+    with pytest.raises(ScenarioError, match="'cut' already"):
+        with_rules(FULL, [cut, cut, "{"])
+    assert [rule.name for rule in loads(with_rules(FULL, [cut])).rules] == ["ä", "cut"]

@@ -13,7 +13,7 @@ from barnabas.proxy.edits.topology import NOWHERE, Node
 from barnabas.proxy.toxiproxy.errors import ApiError
 from tests.proxy.playbook import request
 from tests.proxy.servers import echo_metadata, read_frame
-from tests.proxy.toxiproxy.desk import SOON, Desk, body, desk, read_all
+from tests.proxy.toxiproxy.desk import SOON, Desk, body, desk, new_store, read_all
 from tests.proxy.toxiproxy.processes import free_port
 from tests.proxy.toxiproxy.test_layer import PING, exchange
 
@@ -249,5 +249,22 @@ def test_two_rules_of_a_name_are_refused() -> None:
             at.proxy.add(body(name="a", type="kafka", attributes={"rule": rule}))
             with pytest.raises(ApiError, match="'cut'"):
                 at.proxy.add(body(name="b", type="kafka", attributes={"rule": rule}))
+
+    run(main())
+
+
+def test_a_reset_puts_connections_under_other_rules_once() -> None:
+    async def main() -> None:
+        said = list[str]()
+        store = new_store(said)
+        proxy = await store.create(body(name="a", listen="127.0.0.1:0", upstream="127.0.0.1:1"))
+        for name in ("one", "two", "three"):
+            rule = {"match": {"api": "Metadata"}, "do": "close"}
+            proxy.add(body(name=name, type="kafka", attributes={"rule": rule}))
+        said.clear()
+        await store.reset()
+        assert proxy.toxics == []
+        assert len([line for line in said if line.startswith("scenario:")]) == 1
+        await store.end()
 
     run(main())
