@@ -19,6 +19,9 @@ import orjson
 Fields = Mapping[str, str]
 """Names of a struct's fields, and Go's types of them."""
 
+DEPTH: Final = 100
+"""Values within each other of what is kept: what is written must not be deeper than orjson writes."""
+
 _SPACE: Final = " \t\r\n"
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -225,17 +228,21 @@ def _kind(value: Any) -> str:
     return "number" if isinstance(value, Number) else _KINDS[type(value)]
 
 
-def plain(value: Any) -> Any:
-    """The same with Python's numbers.
+def plain(value: Any, depth: int = 0) -> Any:
+    """The same with Python's numbers, and texts that UTF-8 has. Raises JsonError if it is nested too deeply.
 
     >>> plain({"a": [Number("1"), Number("0.5")]})
     {'a': [1, 0.5]}
     """
+    if depth > DEPTH:
+        raise JsonError("exceeded max depth")
     if isinstance(value, Number):
         return int(value) if value.lstrip("-").isdigit() and len(value) < 20 else float(value)
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
-    return [plain(each) for each in value] if isinstance(value, list) else value
+        return {plain(key): plain(each, depth + 1) for key, each in value.items()}
+    return [plain(each, depth + 1) for each in value] if isinstance(value, list) else value
 
 
 def float32(value: float) -> orjson.Fragment:

@@ -109,7 +109,10 @@ def with_attributes(toxic: Toxic, body: bytes) -> Toxic:
     attributes = dict(toxic.attributes)
     _fill(attributes, part.get("attributes"), fields, f"toxics.{struct}", struct, "attributes.")
     toxicity = part.get("toxicity", toxic.toxicity)
-    return replace(toxic, attributes=plain(attributes), toxicity=toxicity)
+    try:
+        return replace(toxic, attributes=plain(attributes), toxicity=toxicity)
+    except JsonError as problem:
+        raise bad_body(problem) from None
 
 
 def _value(body: bytes) -> Any:
