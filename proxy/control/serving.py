@@ -30,7 +30,7 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """A connection that takes the place of one without a request if there are too many."""
+    """A connection that takes the place of one without a whole request if there are too many."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -42,8 +42,9 @@ class _Connection(H11Protocol):
 
     @property
     def asks(self) -> bool:
-        """Whether a request is under way."""
-        return self.cycle is not None and not self.cycle.response_complete
+        """Whether a request has come, to its end, and is not answered yet."""
+        cycle = self.cycle
+        return cycle is not None and not (cycle.more_body or cycle.response_complete)
 
 
 class Serving:

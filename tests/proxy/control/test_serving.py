@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from itertools import islice
 
 import pytest
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -116,13 +117,25 @@ def test_an_answer_without_end_does_not_hold_up_the_end(chunk: bytes) -> None:
     run(main())
 
 
-def test_connections_that_say_nothing_make_room() -> None:
+@pytest.mark.parametrize(
+    "said",
+    [
+        "GET / HT",
+        "POST / HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer t\r\nContent-Length: 9\r\n\r\nnot",
+    ],
+)
+def test_connections_that_say_half_a_request_make_room(said: str) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        with contextlib.suppress(ClientDisconnect):
+            await Request(scope, receive).body()
+        await HELLO(scope, receive, send)
+
     async def main() -> None:
-        serving = await serve(HELLO, ("127.0.0.1", 0), "t")
+        serving = await serve(app, ("127.0.0.1", 0), "t")
         host = f"127.0.0.1:{serving.address[1]}"
         opened = [await asyncio.open_connection(*serving.address) for _ in range(CONNECTIONS + 20)]
         for _, writer in opened:
-            writer.write(b"GET / HT")
+            writer.write(said.format(host).encode())
         assert (await ask(serving, host)).status == 200
         ends = [asyncio.create_task(reader.read()) for reader, _ in opened]
         async with asyncio.timeout(SOON):
