@@ -22,6 +22,9 @@ CHUNKS: Final = 1024 * (32 << 10)
 ROOM: Final = 64 << 10
 """The same of others."""
 
+PIECES: Final = 16 << 10
+"""Pieces that any of them holds before that: small ones take more than their bytes."""
+
 
 class End(Enum):
     """How a stream ends."""

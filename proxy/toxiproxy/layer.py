@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.endpoint import Endpoint
@@ -16,6 +16,9 @@ from barnabas.proxy.network.timer import Timer
 from barnabas.proxy.toxiproxy.behaviour import Behaviour, End, Piece
 from barnabas.proxy.toxiproxy.stages import Stages
 from barnabas.proxy.toxiproxy.toxics import Stream
+
+TURN: Final = 256
+"""Pieces that leave at once at most before other connections have their turn."""
 
 Counted = Callable[[Stream, int], None]
 """Told how many bytes have come of a stream, or have left."""
@@ -73,8 +76,12 @@ class ToxicLayer(asyncio.BufferedProtocol):
         self._timer.set(None if self._lost else self._stages.due)
 
     def _put(self, piece: Piece) -> None:
-        self._carry(self._stages.put(piece, clock()))
+        leave = self._stages.put(piece, clock())
+        self._carry(leave)
         self._timer.set(None if self._lost else self._stages.due)
+        if len(leave) > TURN and not self._lost:
+            self._press(True)
+            asyncio.get_running_loop().call_soon(self._ring)
 
     def _carry(self, pieces: list[Piece]) -> None:
         for piece in pieces:

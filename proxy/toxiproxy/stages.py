@@ -13,6 +13,7 @@ from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.toxiproxy.behaviour import (
     KINDS,
     NEVER,
+    PIECES,
     Behaviour,
     End,
     LimitData,
@@ -48,7 +49,7 @@ class Stage:
     @property
     def full(self) -> bool:
         """Whether it holds enough."""
-        return self.bytes > self._acts.room
+        return self.bytes > self._acts.room or len(self._waiting) > PIECES
 
     @property
     def due(self) -> int | None:

@@ -11,6 +11,7 @@ import pytest
 
 from barnabas.loop import run
 from barnabas.proxy.network.endpoint import Endpoint
+from barnabas.proxy.network.options import Options
 from barnabas.proxy.toxiproxy.layer import ToxicLayer
 from barnabas.proxy.toxiproxy.proxied import Proxied
 from tests.proxy.toxiproxy.desk import SOON, Streams, body, desk, echo, read_all
@@ -273,5 +274,24 @@ def test_a_proxy_is_disabled_while_a_connection_has_no_socket_yet(
             with contextlib.suppress(ConnectionResetError):
                 assert await read_all(reader) == b""
             assert not at.proxy.enabled
+
+    run(main())
+
+
+def test_small_slices_leave_others_their_turn() -> None:
+    async def main() -> None:
+        async with desk() as at:
+            at.add("slicer", "upstream", average_size=16)
+            reader, writer = await at.connect()
+            await exchange((reader, writer))
+            data = bytes(8 << 20)
+            writer.write(data)
+            most = before = 0
+            async with asyncio.timeout(SOON):
+                while (came := at.proxy.received["upstream"]) < 2 << 20:
+                    most, before = max(most, came - before), came
+                    await asyncio.sleep(0)
+            assert most <= 2 * Options([]).read_size
+            writer.transport.abort()
 
     run(main())

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.proxy.toxiproxy.behaviour import MS, End, Piece
+from barnabas.proxy.toxiproxy.behaviour import MS, PIECES, End, Piece
 from barnabas.proxy.toxiproxy.stages import Stages, behaviour
 from barnabas.proxy.toxiproxy.toxics import TYPES, Toxic
 
@@ -171,3 +171,11 @@ def test_whatever_a_slicer_is_told_the_bytes_are_the_same(
     assert b"".join(pieces) == data
     assert all(pieces)
     assert max(map(len, pieces)) <= max(size + variation, 1)
+
+
+def test_many_small_pieces_are_as_full_as_many_bytes() -> None:
+    found = stages(toxic("slicer", average_size=1), toxic("latency", latency=1000))
+    found.put(bytes(PIECES), 0)
+    assert not found.full
+    found.put(b"a", 0)
+    assert found.full
