@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 NAME: Final = 40
 """Characters of a proxy's name that lines begin with."""
 
+LONGEST: Final = 10 << 20
+"""Bytes of a file of proxies, as of a body of the API."""
+
 FIRST: Final = "kafka"
 """The proxy that is there from the beginning, if a bootstrap server is given."""
 
@@ -82,11 +85,15 @@ def _populating(wanted: Wanted) -> bytes | None:
     """What to populate with. Raises Trouble if the file can't be read."""
     if wanted.config is not None:
         try:
-            return wanted.config.read_bytes()
+            with wanted.config.open("rb") as file:
+                body = file.read(LONGEST + 1)
         except OSError as problem:
             raise Trouble(
                 f"can't read --toxiproxy-config {wanted.config}: {problem.strerror}"
             ) from None
+        if len(body) > LONGEST:
+            raise Trouble(f"--toxiproxy-config {wanted.config}: longer than {LONGEST >> 20} MiB")
+        return body
     if wanted.first is None:
         return None
     listen, upstream = map(endpoint_text, wanted.first)
@@ -122,14 +129,13 @@ async def _main(
         stream.line(line)
     async with contextlib.AsyncExitStack() as at_end:
         at_end.callback(live.close)
+        at_end.push_async_callback(store.end)  # when nobody can ask for more
         app = guard(application(store), any_host=not is_loopback(address[0]))
         where = await at_end.enter_async_context(_serving(app, address))
         if body is not None:
             done, problem = await store.populate(body)
             if problem is not None:
-                await store.end()
                 raise Trouble(f"can't have the proxy {len(done) + 1} to begin with: {problem}")
-        at_end.push_async_callback(store.end)
         live.flush()
         ready = {"toxiproxy": where, "pid": os.getpid()}
         output.ready(json_text({"ready": ready}))
@@ -142,8 +148,7 @@ async def _main(
         for number in heard:
             loop.remove_signal_handler(number)
             signal.signal(number, signal.SIG_IGN)
-        await store.end()
-        report = _report(totals, tally, streams.capture)
+    report = _report(totals, tally, streams.capture)
     if streams.capture is not None:
         streams.capture.close()
         say_closed(streams.capture, output.note)

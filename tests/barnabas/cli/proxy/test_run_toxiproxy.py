@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
+from http.client import HTTPException
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -28,6 +31,7 @@ from tests.proxy.toxiproxy.processes import ask, barnabas
             ["--toxiproxy", "--toxiproxy-config", "gone.json"],
             "can't read --toxiproxy-config gone.json",
         ),
+        (["--toxiproxy", "--toxiproxy-config", "/dev/zero"], "longer than 10 MiB"),
         (["--toxiproxy", "--tls-passthrough", "-b", "a:1"], "--toxiproxy does not go with --tls"),
     ],
 )
@@ -79,3 +83,20 @@ def test_a_port_that_is_taken() -> None:
         result = run("proxy", f"--toxiproxy=127.0.0.1:{port}", "--log", "off")
     assert result.returncode == 2
     assert f"can't listen on 127.0.0.1:{port}: Address already in use" in result.stderr
+
+
+def test_it_ends_while_clients_add_proxies() -> None:
+    def add(port: int) -> None:
+        for number in count():
+            given = {"name": f"{number}", "listen": "127.0.0.1:0", "upstream": "b:1"}
+            try:
+                ask(port, "POST", "/proxies", json.dumps(given).encode())
+            except (OSError, HTTPException):
+                return
+
+    with barnabas("--log", "off") as ours:
+        adding = threading.Thread(target=add, args=(ours["port"],))
+        adding.start()
+        while len(json.loads(ask(ours["port"], "GET", "/proxies").body)) < 300:
+            pass
+    adding.join()
