@@ -21,6 +21,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from barnabas.captures.values.json_value import read_json
 from barnabas.captures.values.schema import Schema, SchemaId, Unread
 from barnabas.cli.schemas.compiling import MAX_TEXT, compiled
+from barnabas.cli.schemas.cutting import opening
 
 TIMEOUT: Final = 3.0
 """Seconds that the registry has for an answer."""
@@ -36,6 +37,8 @@ WAITING: Final = 100
 
 REFERENCES: Final = 100
 """Schemas that one refers to."""
+
+_LATE: Final = f"no answer within {TIMEOUT:.0f} s"
 
 _ACCEPT: Final = {"Accept": "application/vnd.schemaregistry.v1+json, application/json"}
 
@@ -160,14 +163,14 @@ class Registry:
         if self._authorization:  # for this registry alone, wherever it sends us
             request.add_unredirected_header("Authorization", self._authorization)
         try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310
+            with opening(TIMEOUT) as opener, opener.open(request, timeout=TIMEOUT) as answer:
                 data = b""
                 while chunk := answer.read1(1 << 16):
                     data += chunk
                     if len(data) > 2 * MAX_TEXT:
                         raise Unread("the registry's answer is too long")
-                    if time.monotonic() > until:
-                        raise Away(f"no answer within {TIMEOUT:.0f} s")
+            if time.monotonic() > until:  # it was cut off
+                raise Away(_LATE)
         except urllib.error.HTTPError as problem:
             problem.close()
             if problem.code == 404:
@@ -176,7 +179,8 @@ class Registry:
         except urllib.error.URLError as problem:
             raise Away(_why(problem.reason)) from None
         except HTTPException as problem:
-            raise Away(type(problem).__name__) from None
+            late = time.monotonic() > until
+            raise Away(_LATE if late else type(problem).__name__) from None
         except OSError as problem:
             raise Away(_why(problem)) from None
         found = read_json(data)
@@ -207,7 +211,7 @@ def _field(found: Any, name: str, default: str | None = None) -> str:
 
 def _why(problem: object) -> str:
     if isinstance(problem, TimeoutError):
-        return f"no answer within {TIMEOUT:.0f} s"
+        return _LATE
     text = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
     return text.partition("\n")[0][:100]
 

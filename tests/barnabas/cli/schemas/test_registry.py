@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -185,3 +187,36 @@ def test_a_guid_has_a_path_of_its_own(server: Server) -> None:
 def test_what_is_no_url_of_http_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="http://HOST:PORT"):
         Registry(url, wait=True)
+
+
+@pytest.mark.parametrize(
+    ("begin", "again"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX-A: ", b"b"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{", b" "),
+    ],
+)
+def test_an_answer_that_comes_byte_by_byte_is_cut_off(
+    begin: bytes, again: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "TIMEOUT", 0.2)
+
+    def drip(server: socket.socket) -> None:
+        with server.accept()[0] as sock, contextlib.suppress(OSError):
+            sock.sendall(begin)
+            while True:
+                sock.sendall(again)
+                over.wait(0.02)
+
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=drip, args=(server,), daemon=True)
+        thread.start()
+        port = server.getsockname()[1]
+        said = Registry(f"http://127.0.0.1:{port}", wait=True)(1)
+        assert isinstance(said, str)
+        assert said.startswith("the registry is away: no answer within")
+        thread.join(10)
+        assert not thread.is_alive()
