@@ -7,6 +7,7 @@ time, is dropped, too. A capture waits for it instead (`InTurn`), as long as it 
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -22,6 +23,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.tracing.spans import Span, spans_of
 from barnabas.captures.kafka.tracing.trace_context import TraceContext
+from barnabas.cli.traces.session import session
 from barnabas.plural import plural
 from barnabas.version import version
 
@@ -62,7 +64,9 @@ class Exporter:
         self._endpoint = endpoint
         self._context = context
         self._given = 0
-        sender = OTLPSpanExporter(endpoint, timeout=TIMEOUT)
+        # a provider of credentials brings its own
+        brought = any(name.endswith("_CREDENTIAL_PROVIDER") for name in os.environ)
+        sender = OTLPSpanExporter(endpoint, timeout=TIMEOUT, session=None if brought else session())
         self._counting = _Counting(sender, self._failed, dropped)
         self._processor = sending(self._counting)
         self._say = say
