@@ -3,6 +3,7 @@
 local CODECS = { [0] = "none", "gzip", "snappy", "lz4", "zstd" }
 local HAS_ZSTD = rawget(TvbRange, "uncompress_zstd") ~= nil
 local MOST_OUTPUT = 4 * 1024 * 1024 -- of snappy and lz4: a byte takes 16 of memory
+local MOST_GZIP = 16 * 1024 * 1024 -- as it says itself: Wireshark takes time by the square of it
 
 local function append(out, raw, from, size) -- bytes of a text, from a position that counts from 1
   if size > #raw - from + 1 or #out + size > MOST_OUTPUT then
@@ -129,6 +130,9 @@ end
 -- All that is left of a reader, decompressed, as a reader of its own. Raises what is wrong.
 local function decompressed(r, codec)
   local range = r.tvb(r.at, r.stop - r.at)
+  if codec == 1 and little(r.raw, r.stop - 3, 4) > MOST_GZIP then
+    error("the compressed bytes come to too many")
+  end
   if codec == 1 or codec == 4 then
     range = codec == 1 and range:uncompress("gzip records") or range:uncompress_zstd("zstd records")
     return reader(range:tvb(), 0, range:len(), r.known)

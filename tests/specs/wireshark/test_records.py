@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from barnabas.specs.records import Record, build
 from tests import places
 from tests.captures.traffic import Said, request
 from tests.specs.wireshark.dissected import Shown, alike, capture_of, dissected, tshark
@@ -77,3 +78,13 @@ def test_what_it_can_not_decompress_is_shown_as_bytes(
     assert "batch.compressed" in [name for name, _ in found.inside]
     assert len(found.inside_problems) == problems
     assert f"({case.split('-')[1]})" in tshark(path, "-V").stdout
+
+
+@pytest.mark.parametrize(("mib", "problems"), [(15, 0), (17, 1)])
+def test_gzip_that_comes_to_too_many_bytes_is_not_read(
+    tmp_path: Path, mib: int, problems: int
+) -> None:
+    records = build([Record(0, 1, None, bytes(mib << 20))], compression="gzip")
+    path = capture_of(tmp_path / "a.pcap", [("request", produce(1, records))])
+    shown = tshark(path, "-Y", "bkafka.malformed").stdout
+    assert len(shown.splitlines()) == problems
