@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from barnabas.captures.values.schema import MAX_BYTES, VALUES, Schema
+from barnabas.captures.values.schema import MAX_BYTES, VALUES, Schema, Unread
 from barnabas.captures.values.value import Value, Values
 from barnabas.cli.schemas.compiling import compiled
 from tests.captures.values import golden_values as golden
@@ -131,3 +131,16 @@ def _count(value: Any) -> int:
         elif isinstance(one, list):
             level += one
     return count
+
+
+def test_long_names_of_a_protobuf_schema_count_in_the_bound() -> None:
+    name = "n" * 30_000
+    fields = f"message B {{ int32 {name} = 1; }} enum E {{ {name}_ = 0; }}"
+    read = compiled(
+        "PROTOBUF",
+        f'syntax="proto3"; message A {{ repeated B b = 1; repeated E e = 2; }} {fields}',
+        {},
+    ).read
+    for data in (b"\x0a\0" * 100, b"\x12\x64" + bytes(100)):
+        with pytest.raises(Unread, match="more than 100,000 values"):
+            read(b"\0" + data)
