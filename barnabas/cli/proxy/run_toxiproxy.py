@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 NAME: Final = 40
 """Characters of a proxy's name that lines begin with."""
 
-LONGEST: Final = 10 << 20
-"""Bytes of a file of proxies, as of a body of the API."""
-
 FIRST: Final = "kafka"
 """The proxy that is there from the beginning, if a bootstrap server is given."""
 
@@ -83,6 +80,8 @@ def run_toxiproxy(job: Job, wanted: Wanted) -> int:
 
 def _populating(wanted: Wanted) -> bytes | None:
     """What to populate with. Raises Trouble if the file can't be read."""
+    from barnabas.proxy.toxiproxy.api import LONGEST
+
     if wanted.config is not None:
         try:
             with wanted.config.open("rb") as file:
