@@ -2,8 +2,8 @@
 
 Two threads: the client's gives an event its partition and puts it into a queue (`intake`); the send
 thread does all the rest in one event loop (`steps`: the document's, in its order). Only names of hosts are
-looked up elsewhere (`resolver`). What the document leaves open is a setting (`settings`), and
-`BLOCKING_0_8` is the producer that it wants to replace.
+looked up elsewhere (`resolver`). What the document leaves open is a setting (`settings`), such as which of
+the two serialises, and `BLOCKING_0_8` is the producer that it wants to replace.
 
 with PipelinedProducer([("127.0.0.1", 9092)]) as producer:
     producer.send("orders", b"value", key=b"key", told=print)

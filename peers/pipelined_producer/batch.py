@@ -97,7 +97,7 @@ def _batch(
     size = 0
     for number, event in enumerate(events):
         try:
-            key, value = serializers.key(event.key), serializers.value(event.value)
+            key, value = event.serialized or serializers.serialize(event.key, event.value)
             own = record_size(key, value)
         except Exception as problem:  # noqa: BLE001 - whatever somebody's serializer raises
             failed.append(Outcome(event, problem=f"not serialised: {problem}"))

@@ -14,7 +14,7 @@ UNDESIGNATED: Final = -1
 
 @dataclass(slots=True, eq=False)
 class Event:
-    """A message. key and value are objects; the send thread makes bytes of them.
+    """A message. key and value are objects, of which one of the threads makes bytes.
 
     enqueued: seconds of the loop's clock. timestamp: ms since 1970, for brokers that keep it.
     """
@@ -28,6 +28,8 @@ class Event:
     told: Callable[[Outcome], None] | None = None
     size: int = 0
     """Bytes that it takes in a request, as far as that is known before it is serialised."""
+    serialized: tuple[bytes | None, bytes | None] | None = None
+    """Key and value, if the client's thread has made bytes of them."""
     attempts: int = 0
     """How often it was sent and not acknowledged."""
     problem: str | None = None

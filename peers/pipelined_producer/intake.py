@@ -1,7 +1,7 @@
 """What the client's thread does: give an event its partition and put it into its queue.
 
 The send thread takes from the other end; one lock is between them, held for moments only. Nothing is
-serialised here, and metadata is never fetched here.
+serialised under it, and metadata is never fetched here.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from barnabas.peers.pipelined_producer.serializing import (
     PLAIN,
     Serializers,
     known_size,
+    record_size,
     too_large,
 )
 from barnabas.peers.pipelined_producer.settings import Settings
@@ -60,13 +61,16 @@ class Intake:
         """Take an event. Raises QueueFull, TooLarge, ValueError for what can't be, or as the partitioner.
 
         What becomes of key and value in the send thread is not known here if a serializer is given:
-        then only the send thread finds out that it is too large.
+        then only the send thread finds out that it is too large, unless it is serialised already.
         """
         if not 0 < len(event.topic.encode()) <= LONGEST_TOPIC:
             raise ValueError(f"a topic's name has 1 to {LONGEST_TOPIC} bytes")
         if not UNDESIGNATED <= event.partition < 1 << 31:
             raise ValueError(f"partition {event.partition}: 0 or more, or {UNDESIGNATED} for any")
-        event.size = known_size(event.key, event.value, self._serializers)
+        if event.serialized is None:
+            event.size = known_size(event.key, event.value, self._serializers)
+        else:
+            event.size = record_size(*event.serialized)
         if (problem := too_large(event.size, self._settings, event.topic)) is not None:
             raise TooLarge(problem)
         with self.changed:

@@ -45,6 +45,7 @@ class PipelinedProducer:
         self.settings = settings or Settings()
         self.intake = Intake(self.settings, partitioner, serializers)
         self.problems: list[Exception] = []
+        self._serializers = serializers
         self._loop = Loop(bootstrap, self.settings, self.intake, serializers)
         self._sockets = Sockets(lookup)
         self._flushing = 0
@@ -68,10 +69,12 @@ class PipelinedProducer:
         """Take a message, and return at once. Raises QueueFull if there is no room for `wait` seconds.
 
         Raises Stopped, TooLarge, ValueError for a topic or a partition that can't be, and what the
-        partitioner raises.
+        partitioner raises; where this thread serialises, also what a serializer raises.
         """
         now_ms = time.time_ns() // 1_000_000
         event = Event(topic, key, value, time.monotonic(), partition, now_ms, told)
+        if self.settings.serializing == "client thread":
+            event.serialized = self._serializers.serialize(key, value)
         until = event.enqueued + wait
         with self.intake.changed:
             while True:

@@ -30,6 +30,10 @@ class Serializers(NamedTuple):
     key: Serializer
     value: Serializer
 
+    def serialize(self, key: Any, value: Any) -> tuple[bytes | None, bytes | None]:
+        """Both as bytes. Raises what they raise."""
+        return self.key(key), self.value(value)
+
 
 def plain(value: Any) -> bytes | None:
     """Bytes as they are and str as UTF-8. Raises TypeError for anything else.

@@ -28,6 +28,8 @@ class Settings:
     """A queue per partition, and one per topic for what has none yet; or one queue for everything."""
     metadata: Literal["blocking", "non-blocking"] = "non-blocking"
     """Whether the event loop stands still until a metadata request is answered."""
+    serializing: Literal["client thread", "send thread"] = "send thread"
+    """Where bytes are made of keys and values. Batches are compressed in the send thread in any case."""
     acks: int = 1
     """[request.required.acks]"""
     request_timeout_ms: int = 10_000
@@ -70,6 +72,7 @@ class Settings:
         for name, known in (
             ("queueing", ("partition", "one")),
             ("metadata", ("blocking", "non-blocking")),
+            ("serializing", ("client thread", "send thread")),
             ("compression", CODECS),
         ):
             if getattr(self, name) not in known:

@@ -41,6 +41,14 @@ def test_a_codec_that_the_magic_lacks_is_every_event_s_problem() -> None:
     assert ["zstd" in str(one.problem) for one in failed] == [True, True]
 
 
+def test_what_is_serialised_already_is_sent_as_it_is() -> None:
+    done = Event("t", "key", "value", 0.0, 0, serialized=(None, b"made before"))
+    body, _, _, failed = collate({("t", 0): [done]}, 3, Settings(), PLAIN)
+    assert failed == []
+    (batch,) = read(body["topic_data"][0]["partition_data"][0]["records"])
+    assert [(one.key, one.value) for one in batch] == [(None, b"made before")]
+
+
 def test_a_serializer_that_gives_no_bytes_is_every_event_s_problem() -> None:
     bad = PLAIN._replace(value=lambda value: value)
     _, sent, _, failed = collate({("t", 0): [event(5)]}, 3, Settings(), bad)

@@ -87,3 +87,12 @@ def test_how_large_it_will_be_is_not_known_with_a_serializer() -> None:
     intake.put(Event("t", b"k", b"v" * 300, 0.0))
     with pytest.raises(TooLarge):
         intake.put(Event("t", b"k" * 300, b"v", 0.0))
+
+
+def test_what_is_serialised_already_is_as_large_as_its_bytes() -> None:
+    intake = Intake(Settings(batch_bytes=200), serializers=PLAIN._replace(value=lambda _: b""))
+    fits, large = (Event("t", None, None, 0.0, serialized=(b"k", b"v" * n)) for n in (104, 105))
+    intake.put(fits)
+    assert fits.size == 34 + 1 + 104
+    with pytest.raises(TooLarge, match=r"a record of 140 bytes, .*: at most 139 fit"):
+        intake.put(large)

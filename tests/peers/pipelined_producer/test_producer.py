@@ -28,6 +28,7 @@ from barnabas.peers.pipelined_producer import (
 )
 from barnabas.peers.pipelined_producer import producer as producing
 from barnabas.peers.pipelined_producer.resolver import Endpoint
+from barnabas.peers.pipelined_producer.serializing import PLAIN
 from barnabas.peers.pipelined_producer.sockets import Sockets
 from barnabas.peers.pipelined_producer.steps import STEPS
 from barnabas.proxy.scenario.file import loads
@@ -167,6 +168,32 @@ rules:
         assert producer.flush(30) == 0
     assert Counter(one.problem for one in told) == {None: 50}
     assert {int(value) for value in stored(cluster, "cut", 1)[0]} == set(range(50))
+
+
+@pytest.mark.parametrize("serializing", ["client thread", "send thread"])
+def test_one_of_the_threads_serialises(cluster: EmbeddedCluster, serializing: str) -> None:
+    threads: set[int] = set()
+    told: list[Outcome] = []
+
+    def to_bytes(value: int) -> bytes:
+        threads.add(threading.get_ident())
+        return b"%d" % value
+
+    topic = serializing.replace(" ", "-")
+    with PipelinedProducer(
+        [cluster.brokers[1]],
+        Settings(serializing=serializing),  # type: ignore[arg-type]
+        serializers=PLAIN._replace(value=to_bytes),
+    ) as producer:
+        for number in range(20):
+            producer.send(topic, number, partition=0, told=told.append)
+        if serializing == "client thread":
+            with pytest.raises(TypeError, match="a real number is required"):
+                producer.send(topic, "x", told=told.append)
+    assert (threads == {threading.get_ident()}) == (serializing == "client thread")
+    assert len(threads) == 1
+    assert [(one.problem, one.event.value) for one in told] == [(None, n) for n in range(20)]
+    assert stored(cluster, topic, 1)[0] == [b"%d" % number for number in range(20)]
 
 
 def test_a_full_queue_is_said_at_once_or_waited_for(cluster: EmbeddedCluster) -> None:

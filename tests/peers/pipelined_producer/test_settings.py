@@ -17,6 +17,7 @@ from barnabas.peers.pipelined_producer.settings import Settings
         ({"in_flight_total": 0}, "in_flight_total of 0: at least 1, or None"),
         ({"queueing": "partitions"}, "queueing of 'partitions': one of partition, one"),
         ({"metadata": "nonblocking"}, "metadata of 'nonblocking': one of blocking, non-blocking"),
+        ({"serializing": "send"}, "serializing of 'send': one of client thread, send thread"),
         ({"compression": "zip"}, "compression of 'zip': one of none, gzip, snappy, lz4, zstd"),
         ({"retries": -1}, "retries of -1: at least 0"),
         ({"linger_ms": -1}, "linger_ms of -1: at least 0"),
