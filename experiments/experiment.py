@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from barnabas.peers.leaders import Address
+
 Measured = dict[str, Any]
 """What was observed, as JSON has it: all that `write` needs, so that a result can be written again."""
 
@@ -18,6 +20,12 @@ class Between(Protocol):
     """HOST:PORT for clients."""
     capture: Path
     """What passed; whole when the proxy has stopped."""
+
+
+def address_of(proxy: Between) -> Address:
+    """Where clients reach it."""
+    host, port = proxy.bootstrap_server.rsplit(":", 1)
+    return host, int(port)
 
 
 Proxy = Callable[[str, str, Path], AbstractContextManager[Between]]

@@ -14,7 +14,7 @@ from typing import Any, Final
 from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
-from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
 from barnabas.experiments.written import draft_peers
 from barnabas.experiments.written.central_reading import shared
 from barnabas.peers.central_coordination.actions import ConsumerAction, StartFetchers
@@ -86,7 +86,7 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any
         async with draft_peers.passing(
             bench, cluster.bootstrap, bench.folder, draft_peers.CENTRAL
         ) as proxy:
-            address = draft_peers.address_of(proxy)
+            address = address_of(proxy)
             for number in range(how["rounds"]):
                 for session, kind in arms:
                     bench.step(len(runs), len(arms) * how["rounds"], kind)

@@ -16,7 +16,7 @@ from typing import Any, Final
 from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
-from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
 from barnabas.experiments.written import draft_peers
 from barnabas.experiments.written.central_reading import EVERY_MS, Reading, reading, shared
 from barnabas.peers.central_coordination.actions import BrokerAction, ReadOffsets, StoreOffsets
@@ -124,7 +124,7 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any
         async with draft_peers.passing(
             bench, cluster.bootstrap, bench.folder, draft_peers.CENTRAL
         ) as proxy:
-            address = draft_peers.address_of(proxy)
+            address = address_of(proxy)
             for number in range(how["rounds"]):
                 for phase, kind in arms:
                     bench.step(len(runs), len(arms) * how["rounds"], phase)

@@ -42,12 +42,6 @@ async def passing(
         await asyncio.to_thread(manager.__exit__, None, None, None)
 
 
-def address_of(proxy: Between) -> Address:
-    """Where clients reach it."""
-    host, port = proxy.bootstrap_server.rsplit(":", 1)
-    return host, int(port)
-
-
 async def until(condition: Callable[[], bool], what: str) -> None:
     """Wait until something holds. Raises TimeoutError, which says what did not."""
     try:

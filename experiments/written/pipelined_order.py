@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
 from barnabas.experiments.written import producing
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.pipelined_producer import BLOCKING_0_8, Settings
@@ -54,13 +54,12 @@ def run(bench: Bench) -> Measured:
             folder = bench.folder / case.replace(" ", "-")
             folder.mkdir()
             with bench.proxy(cluster.bootstrap, scenario, folder) as proxy:
-                host, port = proxy.bootstrap_server.rsplit(":", 1)
                 made: list[producing.Run] = []
                 for number in range(how["rounds"]):
                     for arm, settings in ARMS:
                         bench.step(len(runs) + len(made), total, f"{case}, {arm}")
                         found = producing.produce(
-                            (host, int(port)),
+                            address_of(proxy),
                             settings,
                             f"{arm}, round {number}",
                             "order",

@@ -15,7 +15,7 @@ from contextlib import closing
 from typing import Any, Final, Literal
 
 from barnabas.experiments import plots
-from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
 from barnabas.experiments.written import producing
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.leaders import Address
@@ -55,11 +55,10 @@ def run(bench: Bench) -> Measured:
         for topic in ("loud", "quiet"):
             producing.make_topic(cluster.brokers.values(), topic)
         with bench.proxy(cluster.bootstrap, SLOW, bench.folder) as proxy:
-            host, port = proxy.bootstrap_server.rsplit(":", 1)
             for _ in range(how["rounds"]):
                 for arm, queueing in ARMS:
                     bench.step(len(runs), len(ARMS) * how["rounds"], arm)
-                    runs.append({"arm": arm, **loud_and_quiet((host, int(port)), queueing, how)})
+                    runs.append({"arm": arm, **loud_and_quiet(address_of(proxy), queueing, how)})
     memory = [
         {"arm": arm, "partitions": spread, "bytes": memory_of(queueing, spread)}
         for spread in SPREADS

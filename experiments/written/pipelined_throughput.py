@@ -8,13 +8,12 @@ meets all of them alike.
 from __future__ import annotations
 
 import statistics
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Final
 
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import Step, sequence, steps
-from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
 from barnabas.experiments.written import producing
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.pipelined_producer import BLOCKING_0_8, Settings
@@ -39,14 +38,6 @@ SHOWN: Final = (BLOCKING, "pipelined, 5 in flight")
 """Arms whose first requests are drawn."""
 DRAWN: Final = 6
 """Requests in a diagram."""
-
-
-def scenario(latency: int) -> str:
-    """The proxy's rule for a latency in ms."""
-    if not latency:
-        return "version: 1\nrules: []\n"
-    rule = "{name: far away, match: {api: Produce, direction: response}"
-    return f"version: 1\nrules: [{rule}, do: {{delay: {latency}ms}}}}]\n"
 
 
 def run(bench: Bench) -> Measured:
@@ -86,18 +77,9 @@ def _rounds(
 ) -> list[tuple[dict[str, list[Step]], list[producing.Run]]]:
     """Of each latency: what is drawn, and the runs with what the capture says of them."""
     made: dict[int, list[producing.Run]] = {latency: [] for latency in how["latencies"]}
-    captures = {}
-    with ExitStack() as stack:
-        proxies = {}
-        for latency in how["latencies"]:
-            folder = bench.folder / f"{version}-{latency}"
-            folder.mkdir()
-            between = bench.proxy(cluster.bootstrap, scenario(latency), folder)
-            proxies[latency] = stack.enter_context(between)
-            captures[latency] = proxies[latency].capture
+    with producing.distant(bench, cluster.bootstrap, how["latencies"], f"{version}-") as proxies:
         for number in range(how["rounds"]):
             for latency, proxy in proxies.items():
-                host, port = proxy.bootstrap_server.rsplit(":", 1)
                 for arm, settings in ARMS:
                     bench.step(done, total, f"Kafka {version}, {latency} ms, {arm}")
                     own = settings
@@ -105,12 +87,12 @@ def _rounds(
                         own = replace(settings, produce_version=None)  # v0 is gone there
                     client_id = f"{arm}, round {number}"
                     found = producing.produce(
-                        (host, int(port)), own, client_id, "throughput", PARTITIONS, how["messages"]
+                        address_of(proxy), own, client_id, "throughput", PARTITIONS, how["messages"]
                     )
                     about = {"version": version, "latency": latency, "arm": arm}
                     made[latency].append({**about, "client_id": client_id, **found})
                     done += 1
-    return [_seen(version, latency, captures[latency], made[latency]) for latency in made]
+    return [_seen(version, latency, proxies[latency].capture, made[latency]) for latency in made]
 
 
 def _seen(
@@ -120,9 +102,7 @@ def _seen(
     shown = {}
     for one in runs:
         exchanges = by_client[one.pop("client_id")]
-        one["requests"] = len(exchanges)
-        one["in_flight"] = producing.most_under_way(exchanges, by_connection=True)
-        one["in_flight_total"] = producing.most_under_way(exchanges, by_connection=False)
+        one |= producing.seen(exchanges)
         if one["arm"] in SHOWN and latency == max(LATENCIES):
             # behind those that made the connections
             shown[f"{version}: {one['arm']}"] = steps(exchanges[PARTITIONS : PARTITIONS + DRAWN])
@@ -157,11 +137,7 @@ def write(measured: Measured) -> str:
 
 def rates(runs: list[producing.Run], arm: str, latency: int) -> list[float]:
     """Messages a second of each run of an arm, the slowest first."""
-    return sorted(
-        one["messages"] / one["seconds"]
-        for one in runs
-        if one["arm"] == arm and one["latency"] == latency
-    )
+    return producing.rates(producing.of(runs, arm=arm, latency=latency))
 
 
 def _table(runs: list[producing.Run], latencies: Any) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
+from barnabas.experiments.experiment import Bench, Between
 from barnabas.peers.client_0_8 import Client
 from barnabas.peers.leaders import Address
 from barnabas.peers.pipelined_producer import Outcome, PipelinedProducer, Settings
@@ -34,28 +35,59 @@ def make_topic(brokers: Iterable[Address], topic: str) -> None:
             time.sleep(0.1)
 
 
+@contextmanager
+def distant(
+    bench: Bench, bootstrap: str, latencies: Iterable[int], name: str = ""
+) -> Iterator[dict[int, Between]]:
+    """A proxy for each latency (ms): it lets each Produce response leave so much later.
+
+    name: what its folder's begins with.
+    """
+    with ExitStack() as stack:
+        proxies = {}
+        for latency in latencies:
+            folder = bench.folder / f"{name}{latency}"
+            folder.mkdir()
+            rule = "{name: far away, match: {api: Produce, direction: response}"
+            rules = f"[{rule}, do: {{delay: {latency}ms}}}}]" if latency else "[]"
+            between = bench.proxy(bootstrap, f"version: 1\nrules: {rules}\n", folder)
+            proxies[latency] = stack.enter_context(between)
+        yield proxies
+
+
 def produce(
-    bootstrap: Address, settings: Settings, client_id: str, topic: str, partitions: int, count: int
+    bootstrap: Address,
+    settings: Settings,
+    client_id: str,
+    topic: str,
+    partitions: int,
+    count: int,
+    producers: int = 1,
 ) -> Run:
     """Send numbered messages of 100 bytes to the partitions in turn, and wait until all is reported.
 
-    Connections, versions and metadata are there before the clock starts. Gives seconds, whether
-    each partition has them in the order in which they were sent, and how many were not acknowledged.
+    producers: that take turns, too; their number divides that of the partitions. Connections, versions and
+    metadata are there before the clock starts. Gives seconds, whether each partition has them in the
+    order in which they were sent, and how many were not acknowledged.
     """
     told: list[Outcome] = []
-    producer = PipelinedProducer([bootstrap], replace(settings, client_id=client_id))
-    with closing(producer):
+    own = replace(settings, client_id=client_id)
+    with ExitStack() as stack:
+        made = [
+            stack.enter_context(closing(PipelinedProducer([bootstrap], own)))
+            for _ in range(producers)
+        ]
         for partition in range(partitions):
-            producer.send(topic, b"first", partition=partition)
-        if producer.flush(PATIENCE):
+            made[partition % producers].send(topic, b"first", partition=partition)
+        if sum(one.flush(PATIENCE) for one in made):
             raise TimeoutError(f"{client_id}: nothing gets through")
         begun = time.perf_counter()
         for number in range(count):
-            value = b"%0100d" % number
-            producer.send(
-                topic, value, partition=number % partitions, told=told.append, wait=PATIENCE
+            value, partition = b"%0100d" % number, number % partitions
+            made[number % producers].send(
+                topic, value, partition=partition, told=told.append, wait=PATIENCE
             )
-        left = producer.flush(PATIENCE)
+        left = sum(one.flush(PATIENCE) for one in made)
         seconds = time.perf_counter() - begun
     if left:
         raise TimeoutError(f"{client_id}: {left} of {count} messages are not reported")
@@ -101,3 +133,26 @@ def most_under_way(exchanges: Sequence[Exchange], *, by_connection: bool) -> int
         ),
         default=0,
     )
+
+
+def seen(exchanges: Sequence[Exchange]) -> dict[str, int]:
+    """What a capture says of a run's requests: how many, and how many were in flight."""
+    return {
+        "requests": len(exchanges),
+        "in_flight": most_under_way(exchanges, by_connection=True),
+        "in_flight_total": most_under_way(exchanges, by_connection=False),
+    }
+
+
+def rates(runs: Iterable[Run]) -> list[float]:
+    """Messages a second of each run, the slowest first."""
+    return sorted(one["messages"] / one["seconds"] for one in runs)
+
+
+def of(runs: Iterable[Run], **about: Any) -> list[Run]:
+    """The runs of which all this is said.
+
+    >>> of([{"arm": "a", "seconds": 1}, {"arm": "b", "seconds": 2}], arm="b")
+    [{'arm': 'b', 'seconds': 2}]
+    """
+    return [one for one in runs if all(one[name] == value for name, value in about.items())]

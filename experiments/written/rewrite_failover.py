@@ -15,7 +15,7 @@ from typing import Any, Final
 from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
-from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
 from barnabas.experiments.written import draft_peers
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Write
 from barnabas.peers.consumer_rewrite.client import Client
@@ -100,7 +100,7 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any
                     bench.step(len(runs), how["rounds"] * len(PHASES), phase)
                     group = f"{phase[0]}-{number}"
                     trap.kind, trap.left = kind, ordinal
-                    clients = _clients(draft_peers.address_of(proxy), group, how["session"])
+                    clients = _clients(address_of(proxy), group, how["session"])
                     async with draft_peers.polling(clients):
                         found = await _one(cluster, trap, clients, group)
                     runs.append({"phase": phase, "round": number, "group": group, **found})

@@ -21,7 +21,7 @@ from typing import Any, Final
 from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
-from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
 from barnabas.experiments.intervals import middle, share
 from barnabas.experiments.written import draft_peers
 from barnabas.peers.consumer_rewrite.server import Cluster
@@ -130,7 +130,7 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[int], int, An
         async with draft_peers.passing(
             bench, cluster.bootstrap, bench.folder, draft_peers.REWRITE
         ) as proxy:
-            address = draft_peers.address_of(proxy)
+            address = address_of(proxy)
             groups = {
                 (arm, frequency): draft_peers.consumers(
                     address,

@@ -18,7 +18,7 @@ from typing import Any, Final
 from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
-from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
 from barnabas.experiments.written import draft_peers
 from barnabas.peers.consumer_rewrite.client import Client
 from barnabas.peers.consumer_rewrite.server import Cluster
@@ -62,7 +62,7 @@ async def _all(bench: Bench, how: dict[str, Any]) -> tuple[list[tuple[Any, ...]]
         async with draft_peers.passing(
             bench, cluster.bootstrap, bench.folder, draft_peers.REWRITE
         ) as proxy:
-            address = draft_peers.address_of(proxy)
+            address = address_of(proxy)
 
             async def work(frequency: int, over: int) -> None:
                 group = f"f{frequency}-{over}"
