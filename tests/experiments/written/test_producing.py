@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from barnabas.experiments.experiment import Bench, Between, address_of
 from barnabas.experiments.written import producing
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.peers.pipelined_producer import Event, Outcome, Settings
@@ -48,3 +50,23 @@ rules: [{name: far, match: {api: Produce, direction: response}, do: {delay: 100m
     leaders = len({one.broker for one in exchanges})  # librdkafka's mock draws them
     assert 3 * (leaders - 1) < producing.most_under_way(exchanges, by_connection=False)
     assert producing.most_under_way(exchanges, by_connection=False) <= 3 * leaders
+
+
+def test_several_producers_take_turns_at_each_latency(tmp_path: Path) -> None:
+    def proxy(bootstrap: str, scenario: str, folder: Path) -> AbstractContextManager[Between]:
+        return start_proxy(bootstrap, folder, scenario=scenario)
+
+    bench = Bench(proxy, tmp_path, short=True, step=lambda *_: None)
+    with EmbeddedCluster(1) as cluster:
+        with producing.distant(bench, cluster.bootstrap, (0, 100), "far-") as proxies:
+            address = address_of(proxies[100])
+            producing.make_topic([address], "t")
+            settings = Settings(in_flight=1, batch_messages=1)
+            found = producing.produce(address, settings, "mine", "t", 4, 20, 2)
+        assert (found["messages"], found["in_order"], found["problems"]) == (20, True, {})
+        exchanges = producing.produced(proxies[100].capture)["mine"]
+    assert min(one.latency_ms or 0 for one in exchanges) >= 100
+    seen = producing.seen(exchanges)
+    assert (seen["in_flight"], seen["in_flight_total"]) == (1, 2)
+    assert producing.produced(proxies[0].capture) == {}
+    assert {folder.name for folder in tmp_path.iterdir()} == {"far-0", "far-100"}
