@@ -7,6 +7,7 @@ each topic, as a metadata response tells of it, and nothing brings that back.
 
 from __future__ import annotations
 
+import json
 import statistics
 import time
 from collections import Counter
@@ -27,8 +28,9 @@ LATENCIES: Final = (0, 20, 100)
 KNOWN: Final = tuple(f"known-{number}" for number in range(10))
 PACE: Final = 0.002
 """Seconds between two messages of the known topics, which have them in turn."""
-BEFORE, AFTER, ROUNDS = 0.3, 1.0, 6
-"""Seconds of a run before and behind the message with the unknown leader, and runs of each arm."""
+REST, BEFORE, AFTER, ROUNDS = 0.3, 0.3, 0.8, 6
+"""Seconds of a run: without messages, for metadata that are still asked for at its beginning; before and
+behind the message with the unknown leader. Runs of each arm."""
 SHORT: Final = {"latencies": (0, 100), "rounds": 1}
 
 Choice = Literal["blocking", "non-blocking"]
@@ -53,8 +55,15 @@ def scenario(case: str, latency: int) -> str:
     """The proxy's rule for a case and a latency in ms."""
     do = []
     if case == LEADERLESS:
-        place = "topics[*].partitions[1]"
-        do.append(f'{{edit: {{set: {{"{place}.leader_id": -1, "{place}.error_code": 5}}}}}}')
+        # 0.8 tells of partitions in any order; both have the same leader
+        first, last = "topics[*].partitions[0]", "topics[*].partitions[1]"
+        fields = {
+            f"{first}.partition_index": 0,
+            f"{last}.partition_index": 1,
+            f"{last}.leader_id": -1,
+            f"{last}.error_code": 5,
+        }
+        do.append(f"{{edit: {{set: {json.dumps(fields)}}}}}")
     if latency:
         do.append(f"{{delay: {latency}ms}}")
     if not do:
@@ -119,12 +128,14 @@ def around(bootstrap: Address, choice: Choice, place: Place, awaited: bool) -> p
             producer.send(topic, b"first", partition=0)
         if producer.flush(producing.PATIENCE):
             raise TimeoutError(f"{choice}: nothing gets through")
-        begun = due = time.monotonic()
-        at = 0.0
+        time.sleep(REST)
+        due = time.monotonic()
+        at = due + BEFORE
+        asked = False
         number = 0
-        while time.monotonic() < begun + BEFORE + AFTER:
-            if not at and due >= begun + BEFORE:
-                at = time.monotonic()
+        while (now := time.monotonic()) < at + AFTER:
+            if now >= at and not asked:
+                at, asked = now, True
                 producer.send(place[0], b"first", partition=place[1], told=came)
             producer.send(KNOWN[number % len(KNOWN)], bytes(100), partition=0, told=told)
             number, due = number + 1, due + PACE

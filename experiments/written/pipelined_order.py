@@ -63,7 +63,7 @@ def run(bench: Bench) -> Measured:
                             settings,
                             f"{arm}, round {number}",
                             "order",
-                            PARTITIONS,
+                            range(PARTITIONS),
                             how["messages"],
                         )
                         made.append({"case": case, "arm": arm, "round": number, **found})

@@ -87,7 +87,12 @@ def _rounds(
                         own = replace(settings, produce_version=None)  # v0 is gone there
                     client_id = f"{arm}, round {number}"
                     found = producing.produce(
-                        address_of(proxy), own, client_id, "throughput", PARTITIONS, how["messages"]
+                        address_of(proxy),
+                        own,
+                        client_id,
+                        "throughput",
+                        range(PARTITIONS),
+                        how["messages"],
                     )
                     about = {"version": version, "latency": latency, "arm": arm}
                     made[latency].append({**about, "client_id": client_id, **found})

@@ -60,7 +60,7 @@ def produce(
     settings: Settings,
     client_id: str,
     topic: str,
-    partitions: int,
+    partitions: Sequence[int],
     count: int,
     producers: int = 1,
 ) -> Run:
@@ -77,13 +77,13 @@ def produce(
             stack.enter_context(closing(PipelinedProducer([bootstrap], own)))
             for _ in range(producers)
         ]
-        for partition in range(partitions):
-            made[partition % producers].send(topic, b"first", partition=partition)
+        for number, partition in enumerate(partitions):
+            made[number % producers].send(topic, b"first", partition=partition)
         if sum(one.flush(PATIENCE) for one in made):
             raise TimeoutError(f"{client_id}: nothing gets through")
         begun = time.perf_counter()
         for number in range(count):
-            value, partition = b"%0100d" % number, number % partitions
+            value, partition = b"%0100d" % number, partitions[number % len(partitions)]
             made[number % producers].send(
                 topic, value, partition=partition, told=told.append, wait=PATIENCE
             )

@@ -42,7 +42,7 @@ rules: [{name: far, match: {api: Produce, direction: response}, do: {delay: 100m
             address = host, int(port)
             producing.make_topic([address], "t")
             settings = Settings(in_flight=3, batch_messages=2)
-            found = producing.produce(address, settings, "mine", "t", 4, 60)
+            found = producing.produce(address, settings, "mine", "t", range(4), 60)
         assert (found["messages"], found["in_order"], found["problems"]) == (60, True, {})
         assert found["seconds"] > 0.1
         exchanges = producing.produced(proxy.capture)["mine"]
@@ -62,7 +62,7 @@ def test_several_producers_take_turns_at_each_latency(tmp_path: Path) -> None:
             address = address_of(proxies[100])
             producing.make_topic([address], "t")
             settings = Settings(in_flight=1, batch_messages=1)
-            found = producing.produce(address, settings, "mine", "t", 4, 20, 2)
+            found = producing.produce(address, settings, "mine", "t", range(4), 20, 2)
         assert (found["messages"], found["in_order"], found["problems"]) == (20, True, {})
         exchanges = producing.produced(proxies[100].capture)["mine"]
     assert min(one.latency_ms or 0 for one in exchanges) >= 100
