@@ -262,10 +262,10 @@ def drawn(measured: Measured) -> dict[str, str]:
             f"Requests a second, Kafka {version}",
             "requests a second",
             {
-                f"{case}, {arm.split(' connection')[0]}": producing.rates(
+                f"{place}: {arm}": producing.rates(
                     producing.of(measured["runs"], version=version, case=case, arm=arm)
                 )
-                for case in (CASES[0][0], AT_BROKER)
+                for place, case in (("way", CASES[0][0]), ("broker", AT_BROKER))
                 for arm, *_ in ARMS
             },
         )

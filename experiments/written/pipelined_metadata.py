@@ -41,7 +41,8 @@ ARMS: Final[tuple[tuple[str, Choice], ...]] = (
 NEW: Final = "a topic new to the producer"
 MADE: Final = "a topic that the broker makes then"
 LEADERLESS: Final = "a partition without a leader"
-CASES: Final = (NEW, MADE, LEADERLESS)
+CASES: Final = {NEW: "new topic", MADE: "made then", LEADERLESS: "no leader"}
+"""What a message waits for, and that in short."""
 
 
 class Ack(NamedTuple):
@@ -83,7 +84,7 @@ def run(bench: Bench) -> Measured:
             producing.make_topic(cluster.brokers.values(), topic)
         for case in CASES:
             for latency in how["latencies"]:
-                folder = bench.folder / f"{CASES.index(case)}-{latency}"
+                folder = bench.folder / f"{CASES[case]}-{latency}".replace(" ", "-")
                 folder.mkdir()
                 with bench.proxy(cluster.bootstrap, scenario(case, latency), folder) as proxy:
                     for _ in range(how["rounds"]):
@@ -215,11 +216,11 @@ def write(measured: Measured) -> str:
 def drawn(measured: Measured) -> dict[str, str]:
     """The longest silence of the known topics, by latency."""
     silence = {
-        f"{case}, {arm}": [
+        f"{short}, {arm}": [
             (one["latency"], one["silence_ms"])
             for one in producing.of(measured["runs"], case=case, arm=arm)
         ]
-        for case in CASES
+        for case, short in CASES.items()
         for arm, _ in ARMS
     }
     title, x = "Known topics beside an unknown leader", "latency of metadata (ms)"
