@@ -14,6 +14,7 @@ from barnabas.peers.apache import UnavailableError
 from tests.bench import (
     accuracy,
     batches,
+    beginning,
     codecs,
     disk,
     endurance,
@@ -47,6 +48,7 @@ examples:
   python -m tests.bench --only reading             captures of 1 GiB, beside tshark: 4 to 5 minutes
   python -m tests.bench --only rows                rows and lines, and decode: a minute
   python -m tests.bench --only page                the page in a browser, and what it costs: a minute
+  python -m tests.bench --only tests               until a test has its proxy: half a minute
   python -m tests.bench --only pipeline            captures to tables on Spark, beside tshark
   python -m tests.bench --only pipeline --sizes 64 512 2048
   python -m tests.bench --only fuzz                cases of the fuzzer, beside boofuzz
@@ -76,6 +78,7 @@ def main() -> None:
             "reading",
             "rows",
             "page",
+            "tests",
             "pipeline",
             "fuzz",
         ),
@@ -183,6 +186,11 @@ def main() -> None:
             looked, remark = page.measure(rounds, 5 * seconds, status.update)
         console.print(page.table(looked), remark)
         found["page"] = page.as_json(looked)
+    if asked.only in (None, "tests") and not asked.long:
+        with console.status("tests") as status:
+            begun = beginning.measure(40 * rounds, status.update)
+        console.print(beginning.table(begun))
+        found["tests"] = beginning.as_json(begun)
     if asked.only in (None, "pipeline") and not asked.long:
         sizes = asked.sizes or (pipelining.QUICK if asked.quick else pipelining.SIZES)
         kinds = (asked.kind,) if asked.kind else pipelining.KINDS
