@@ -108,6 +108,18 @@ def test_polls_that_ended_early_are_said_only_if_some_did() -> None:
     )
 
 
+def test_why_a_member_was_lost_is_said_only_of_runs_that_lost_one() -> None:
+    arm = "same, answers not put back"
+    lost = figures(arm, overtaken=False, protocol="consumer", ghosts=1, twice=40)
+    kept = {**lost, "ghosts": 0, "twice": 0}
+    said = report.write(measured(lost, lost, kept))
+    assert "In the 3 where nothing overtook the commit" in said
+    assert "In 2 of them the broker therefore dropped m" in said
+    assert "the next owner began there: 40 records were read twice." in said
+    for others in (kept, {**lost, "protocol": "classic"}, {**lost, "arm": "no proxy"}):
+        assert "one off" not in report.write(measured(others))
+
+
 def test_where_the_new_owner_starts_is_compared_with_the_log() -> None:
     good = figures("other connection", overtaken=True)
     text = report.write(measured(good, {**good, "log_had": {"0": 20}, "first_fetch": {"0": 5}}))
