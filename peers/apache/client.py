@@ -6,6 +6,7 @@ Producers need 0.8.2.0, consumers 0.9.0.0, transactions and admin calls 0.11.0.0
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 from barnabas.peers.apache.java_process import JavaError, JavaProcess
@@ -204,18 +205,22 @@ class JavaClient:
         groups: Sequence[Sequence[Mapping[str, Any]]],
         *,
         settings: Mapping[str, str] | None = None,
+        notes: Path | None = None,
     ) -> list[list[list[Seen]]]:
         """Groups of consumers that follow scripts, all at once; gives what each member saw.
 
         count: how many different records the topic has. Each member says `settings` of its own, `steps`
-        (see `barnabas.peers.apache.client_steps`) and whether it `commits_when_revoked`. Raises JavaError.
+        (see `barnabas.peers.apache.client_steps`) and whether it `commits_when_revoked`. notes: a file, in
+        which each line is a JSON array of a client id and what that member saw, written as it happens.
+        Raises JavaError.
         """
         common = {**self._settings, "auto.offset.reset": "earliest", **(settings or {})}
         made = [
             [{**one, "settings": {**common, **one["settings"]}} for one in group]
             for group in groups
         ]
-        answer = self._ask("follow", None, topic=topic, count=count, groups=made)
+        told = None if notes is None else str(notes)
+        answer = self._ask("follow", None, topic=topic, count=count, groups=made, notes=told)
         found: list[list[list[Seen]]] = answer["groups"]
         return found
 

@@ -10,17 +10,21 @@ A script is a list of steps, each a list that begins with its name:
 - `["keep", seconds]`: poll for so long, and read nothing
 - `["work", seconds]`: do something else, which is not polling
 - `["say", what]`, `["hear", what]`: tell the group's other members, or wait until one has
+- `["wait", seconds]`: before it comes, as `hear` may stand first
 - `["rejoin"]`: poll and read nothing, until something is assigned anew
 - `["finish", seconds, how]`: read and commit (how of "": do not), until the group has all records
 """
 
 from __future__ import annotations
 
+import json
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import jpype
@@ -68,8 +72,15 @@ class _Group:
 class _Member:
     """A consumer that follows its script, and what it lived to see: [seconds since 1970, what, ...]."""
 
-    def __init__(self, group: _Group, about: Mapping[str, Any], topic: str) -> None:
+    def __init__(
+        self,
+        group: _Group,
+        about: Mapping[str, Any],
+        topic: str,
+        tell: Callable[[str, list[Any]], None],
+    ) -> None:
         self.seen: list[list[Any]] = []
+        self._tell = tell
         self._records = self._enough = self._assigned = 0
         self._timeouts: dict[int, Any] = {}
         self._only: Any = None
@@ -86,6 +97,7 @@ class _Member:
             "work": self._work,
             "say": lambda what: group.said(what).set(),
             "hear": self._hear,
+            "wait": time.sleep,
             "rejoin": self._rejoin,
             "finish": self._finish,
         }
@@ -95,8 +107,9 @@ class _Member:
         steps = list(self._about["steps"])
         consumer = None
         try:
-            while steps and steps[0][0] == "hear":
-                self._hear(*steps.pop(0)[1:])
+            while steps and steps[0][0] in ("hear", "wait"):
+                name, *rest = steps.pop(0)
+                self._do[name](*rest)
             consumer = self._begin()
             for name, *rest in steps:
                 self._do[name](*rest)
@@ -120,6 +133,7 @@ class _Member:
 
     def _note(self, what: str, *rest: Any) -> None:
         self.seen.append([round(time.time(), 4), what, *rest])
+        self._tell(self._about["settings"]["client.id"], self.seen[-1])
 
     def _poll(self, milliseconds: int = POLL_MS) -> int:
         begun = time.time()
@@ -257,14 +271,20 @@ class _Member:
 def follow(request: dict[str, Any]) -> dict[str, Any]:
     """Groups that read `topic`, all at once, each member in a thread: what each of them saw.
 
-    groups: lists of members, each with `settings`, `steps` and `commits_when_revoked`.
+    groups: lists of members, each with `settings`, `steps` and `commits_when_revoked`. notes: a file to which
+    each of them tells what it sees as it happens; of a process that is killed this is what is left.
     """
-    groups = []
-    for abouts in request["groups"]:
-        group = _Group(request["count"])
-        groups.append([_Member(group, about, request["topic"]) for about in abouts])
-    everybody = [member for group in groups for member in group]
-    with ThreadPoolExecutor(len(everybody)) as pool:
-        for done in [pool.submit(member.follow) for member in everybody]:
-            done.result()
+    with Path(request["notes"] or os.devnull).open("a", buffering=1) as notes:
+
+        def tell(client_id: str, seen: list[Any]) -> None:
+            notes.write(json.dumps([client_id, *seen]) + "\n")
+
+        groups = []
+        for abouts in request["groups"]:
+            group = _Group(request["count"])
+            groups.append([_Member(group, about, request["topic"], tell) for about in abouts])
+        everybody = [member for group in groups for member in group]
+        with ThreadPoolExecutor(len(everybody)) as pool:
+            for done in [pool.submit(member.follow) for member in everybody]:
+                done.result()
     return {"groups": [[member.seen for member in group] for group in groups]}

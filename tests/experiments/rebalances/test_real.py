@@ -59,3 +59,22 @@ def test_a_newcomer_waits_until_the_member_polls(tmp_path: Path) -> None:
     assert all(one["joins"] == 0 for one in runs)
     # it asks when the member has begun to work, on a busy machine some time behind
     assert all(one["waited_ms"] >= one["seconds"] * 1000 - LATE for one in runs)
+
+
+def test_what_came_since_the_last_auto_commit_is_delivered_again_after_a_kill(
+    tmp_path: Path,
+) -> None:
+    runs, text = short("auto-commit-crash", tmp_path)
+    killed = [one for one in runs if one["end"] == "killed"]
+    closed = [one for one in runs if one["end"] == "closed"]
+    assert len(killed) == len(closed) == 4
+    for one in runs:
+        assert one["given"] > 50
+        assert one["never"] == 0
+    for one in closed:
+        assert one["twice"] == 0
+    for one in killed:
+        # 20 a second; on a busy machine a record comes late
+        assert abs(one["twice"] - one["since_ms"] / 50) <= 10
+        assert one["waited_ms"] > LATE
+    assert "since the commit" in text

@@ -14,7 +14,7 @@ NAMES = [
     name
     for name, _ in EXPERIMENTS
     # those about groups: see tests/experiments/rebalances/test_real.py
-    if experiment(name).versions and not name.startswith(("rebalance-", "commit-"))
+    if experiment(name).versions and not name.startswith(("rebalance-", "commit-", "auto-commit-"))
 ]
 
 
