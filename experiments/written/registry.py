@@ -29,6 +29,7 @@ EXPERIMENTS: Final = (
     ("commit-overwrites", "commit_overwrites"),
     ("commit-overtaken-classic", "commit_overtaken_classic"),
     ("commit-overtaken-consumer", "commit_overtaken_consumer"),
+    ("commit-overtaken-clients", "commit_overtaken_clients"),
     ("auto-commit-crash", "auto_commit_crash"),
 )
 """(name, module): the module has it as EXPERIMENT."""

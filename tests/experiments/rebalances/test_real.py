@@ -61,6 +61,16 @@ def test_a_newcomer_waits_until_the_member_polls(tmp_path: Path) -> None:
     assert all(one["waited_ms"] >= one["seconds"] * 1000 - LATE for one in runs)
 
 
+@pytest.mark.needs_apache("4.3.1")
+def test_java_waits_for_its_commit_sync_before_it_joins(tmp_path: Path) -> None:
+    (one,), text = short("commit-overtaken-clients", tmp_path)
+    assert one["client"] == "java@4.3.1"
+    assert one["commits"] > 20
+    assert one["gave_up"] >= 2
+    assert (one["behind"], one["elsewhere"], one["twice"]) == (0, 0, 0)
+    assert "no commit was unanswered" in text
+
+
 def test_what_came_since_the_last_auto_commit_is_delivered_again_after_a_kill(
     tmp_path: Path,
 ) -> None:
