@@ -158,7 +158,7 @@ GAPS: Final = (
         "Sarama wants 0.10 for lz4, and 0.10.2 for groups",
     ),
     Gap(
-        ("0.8.2.2",),
+        OLD,
         ("franz-go",),
         ("compressed",),
         "it answers batches of one compression with UNKNOWN_SERVER_ERROR",
@@ -208,6 +208,9 @@ FOUND: Final = (
     r"backoff: .* was retried \d+ times in a row after COORDINATOR_NOT_AVAILABLE, .*",
 )
 """What checks find, and rightly so, though nobody does wrong, as patterns."""
+
+SLOW_REBALANCE: Final = r"joins: group \S+: the rebalance to generation \d+ took \d+ s; .*"
+"""The same of the mock cluster, which ends a rebalance only when a session would time out."""
 
 
 def gap(broker: str, client: str, workload: str) -> str | None:
