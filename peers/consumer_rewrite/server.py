@@ -13,7 +13,8 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Final, Self
+from functools import partial
+from typing import Any, Final, Self, TypeVar
 
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
 from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
@@ -27,6 +28,8 @@ from barnabas.peers.registry.paths import name_of
 from barnabas.peers.registry.topics import Topics
 
 Watcher = Callable[[int, BrokerAction], None]
+
+Found = TypeVar("Found")
 
 AGAIN: Final = 1.0
 """s until topics that could not be read are read again."""
@@ -61,6 +64,10 @@ class BrokerServer:
         self._watch = watch
         self._terms: dict[int, int] = {}
         """Slot -> the term in which it was told to lead."""
+        self._unread = False
+        """The topics are to be read when it leads again."""
+        self._lost: asyncio.Future[None] | None = None
+        """Who asks the registry hears by it that a slot is another's."""
 
     async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
         """Listen, and watch the topics in the registry. Raises OSError."""
@@ -80,8 +87,13 @@ class BrokerServer:
             self._terms.pop(slot, None)
             if before is not None:
                 self.listener.do(self.core.resigned(slot, now_ms()))
+                if self._lost is not None and not self._lost.done():
+                    self._lost.set_result(None)
             if term is not None:
                 self._terms[slot] = term
+                if self._unread:
+                    self._unread = False
+                    self.listener.do([ReadTopics()])
                 self.listener.do(self.core.elected(slot))
 
     def _topics_changed(self) -> None:
@@ -109,10 +121,13 @@ class BrokerServer:
     async def _read_topics(self) -> None:
         """While they can't be read, those that are known stand."""
         try:
-            names = await asyncio.to_thread(self._topics.read)
+            names = await self._asked(self._topics.read, lambda: bool(self.core.slots))
         except Exception as problem:  # noqa: BLE001 - registries have errors of their own
             self._say(f"ERROR topics in the registry: {problem}")
             self._loop.call_later(AGAIN, self._topics_changed)
+            return
+        self._unread = names is None
+        if names is None:
             return
         topics = {topic: len(partitions) for topic, partitions in names.items()}
         self.listener.do(self.core.topics(topics, now_ms()))
@@ -121,19 +136,38 @@ class BrokerServer:
         self.said = [*self.said[-99:], line]
 
     async def _write(self, action: Write) -> None:
-        path = path_of(action.group)
-        if await asyncio.to_thread(self._registry.write, path, action.data, action.version):
+        slot = slot_of(action.group, self.core.settings.slots)
+        write = partial(self._registry.write, path_of(action.group), action.data, action.version)
+        if slot in self.core.slots and await self._asked(write, lambda: slot in self.core.slots):
             self.listener.do(self.core.written(action.group, now_ms()))
             return
         # Somebody else coordinates this group: nothing of what was to follow may be said. That may be of
         # other groups and slots, too: all are loaded anew, until the controller tells who leads.
         self.listener.abort()
-        self.listener.do([ReadTopics()])  # one that waited is gone with the others
         slots = self.core.slots
+        self._unread = not slots
+        if slots:
+            self.listener.do([ReadTopics()])  # one that waited is gone with the others
         for slot in slots:
             self.core.resigned(slot, now_ms())
         for slot in slots:
             self.listener.do(self.core.elected(slot))
+
+    async def _asked(self, ask: Callable[[], Found], leads: Callable[[], bool]) -> Found | None:
+        """What the registry says; None if this broker does not lead any longer before it does.
+
+        A registry that is gone says nothing until it is back, and all else would wait as long. What it then
+        writes after all is seen by who leads by then, which claims each entry.
+        """
+        asked = asyncio.create_task(asyncio.to_thread(ask))
+        asked.add_done_callback(lambda one: one.cancelled() or one.exception())  # nobody may ask
+        while not asked.done():
+            self._lost = self._loop.create_future()
+            either: set[asyncio.Future[Any]] = {asked, self._lost}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not asked.done() and not leads():
+                return None
+        return asked.result()
 
     async def _load(self, action: Load) -> None:
         def claim() -> dict[str, Entry] | None:
@@ -153,7 +187,9 @@ class BrokerServer:
 
         entries = None
         while entries is None:
-            entries = await asyncio.to_thread(claim)
+            if action.slot not in self.core.slots:
+                return
+            entries = await self._asked(claim, lambda: action.slot in self.core.slots)
         self.listener.do(self.core.loaded(action.slot, entries, now_ms()))
 
 

@@ -36,19 +36,20 @@ async def consume(
     that has failed, and what it consumed since the last rebalance comes once more to who has it next.
     """
 
-    said = ""
+    said: set[str] = set()
+    """What its log had since it fetched: it tries one broker behind the other, again and again."""
 
     def watch(action: ConsumerAction) -> None:
-        nonlocal said
         if isinstance(action, StartFetchers):
+            said.clear()
             start = {(topic, int(name)): offset for (topic, name), offset in action.start.items()}
             say(f"starts to fetch {positions_of(start) or 'nothing'}: the coordinator says so")
         elif isinstance(action, StopFetchers):
             lost = client.core.state == CONSULTING
             say(f"stops to fetch: the coordinator {'is lost' if lost else 'says so'}")
-        elif isinstance(action, Log) and action.text != said:  # it tries again and again
-            said = action.text
-            say(said)
+        elif isinstance(action, Log) and action.text not in said:
+            said.add(action.text)
+            say(action.text)
 
     client = Client(settings, watch)
     fetcher = Fetcher(settings.bootstrap, settings.consumer_id, say)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -26,9 +26,14 @@ class Full(OSError):
 
 
 class LogFile:
-    """A partition's log in a file that this process leads. Raises BlockingIOError if another one does."""
+    """A partition's log in a file that this process leads. Raises BlockingIOError if another one does.
 
-    def __init__(self, path: Path) -> None:
+    say: told why an append failed, if the file could not be written.
+    """
+
+    def __init__(self, path: Path, say: Callable[[str], None] = lambda line: None) -> None:
+        self._path = path
+        self._say = say
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -46,13 +51,21 @@ class LogFile:
         """
         first = self.log.end
         whole, output = stamped(data, first, limit)
+        try:
+            self._write(whole)
+        except OSError as problem:
+            self._say(f"{self._path.name} takes no records: {problem.strerror or problem}")
+            raise
+        self.log.add(whole)
+        return first, output
+
+    def _write(self, whole: bytes) -> None:
+        """All of it or nothing. Raises OSError."""
         if self.log.size + len(whole) > LOG_LIMIT:
             raise Full(f"a log has {LOG_LIMIT} bytes at most")
         if os.pwrite(self._file, whole, self.log.size) != len(whole):
             os.truncate(self._file, self.log.size)
             raise Full("the disk is full")
-        self.log.add(whole)
-        return first, output
 
     def read(self, offset: int, most: int) -> bytes:
         """Messages from an offset on, the last one cut off at so many bytes. Raises OutOfRange."""
@@ -66,10 +79,11 @@ class LogFile:
 
 
 class Logs:
-    """The partitions that this broker leads, with their files in a folder."""
+    """The partitions that this broker leads, with their files in a folder. say: told what is not written."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, say: Callable[[str], None] = lambda line: None) -> None:
         self._folder = folder
+        self._say = say
         self._files: dict[Place, LogFile] = {}
 
     def lead(self, places: Iterable[Place]) -> int:
@@ -80,7 +94,7 @@ class Logs:
         held = 0
         for place in sorted(wanted - self._files.keys()):
             try:
-                self._files[place] = LogFile(path_of(self._folder, place))
+                self._files[place] = LogFile(path_of(self._folder, place), self._say)
             except BlockingIOError:
                 held += 1
         return held

@@ -16,12 +16,13 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import IO, Final, NamedTuple, Self
 
 from barnabas.captures.host_port import endpoint_text
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.listener import Address
 from barnabas.peers.processes.designs import DESIGNS
+from barnabas.peers.processes.session import EXPIRY
 
 EMBEDDED: Final = "embedded"
 """In place of an address: a ZooKeeper of its own."""
@@ -49,7 +50,8 @@ class ProcessCluster:
 
     topics: numbers of partitions; one that ZooKeeper has with more keeps them. zookeeper: `host:port`, or
     EMBEDDED. data: the folder of the logs; None: a temporary one. listen: where the first broker listens, the
-    others on the ports behind it; port 0: any.
+    others on the ports behind it; port 0: any. expiry: s without a word after which ZooKeeper
+    takes a broker for dead. notes: where the brokers' lines go; None: to stderr.
 
     Raises UnavailableError, OSError for a folder that can't be, and ValueError for no design.
     """
@@ -63,6 +65,8 @@ class ProcessCluster:
         zookeeper: str = EMBEDDED,
         data: Path | None = None,
         listen: Address = (HOST, 0),
+        expiry: float = EXPIRY,
+        notes: IO[str] | None = None,
     ) -> None:
         if design not in DESIGNS:
             raise ValueError(f"no design {design!r}")
@@ -74,6 +78,8 @@ class ProcessCluster:
         self._topics = dict(topics or {})
         self._data = data
         self._listen = listen
+        self._expiry = expiry
+        self._notes = notes
         self._running = contextlib.ExitStack()
         self._processes: dict[int, subprocess.Popen[str]] = {}
 
@@ -121,7 +127,7 @@ class ProcessCluster:
         return found
 
     @property
-    def _root(self) -> str:
+    def root(self) -> str:
         """Below this all is in ZooKeeper, which may be others', too."""
         return f"/barnabas/{self.design}"
 
@@ -139,7 +145,7 @@ class ProcessCluster:
                 f"{problem}: start one there, or leave out --zookeeper"
             ) from None
         try:
-            topics = Topics(ZooKeeperRegistry(client, self._root))
+            topics = Topics(ZooKeeperRegistry(client, self.root))
             for topic, count in self._topics.items():
                 topics.grow(topic, *map(str, range(count)))
         except (KazooException, ValueError) as problem:
@@ -156,7 +162,8 @@ class ProcessCluster:
             "node": node,
             "brokers": self._count,
             "zookeeper": self.zookeeper,
-            "root": self._root,
+            "root": self.root,
+            "expiry": self._expiry,
             "folder": str(folder),
             "listen": (host, port and port + node - 1),
         }
@@ -165,6 +172,7 @@ class ProcessCluster:
             [sys.executable, "-m", program, json.dumps(options)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._notes,
             text=True,
             start_new_session=True,  # Ctrl-C is for who has started it
         )

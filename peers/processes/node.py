@@ -18,7 +18,7 @@ from barnabas.peers.listener import Address, Close, call_in, now_ms
 from barnabas.peers.logs.files import Logs
 from barnabas.peers.logs.metadata import leader_of
 from barnabas.peers.processes.designs import DESIGNS, Leaders, Parts
-from barnabas.peers.registry.broker_ids import BrokerIds
+from barnabas.peers.registry.broker_ids import BrokerIds, TakenError
 from barnabas.peers.registry.topics import Topics
 from barnabas.peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
 
@@ -59,12 +59,15 @@ class Node:
         self._said = ""
         self._client = client
         self._root = root
-        self._logs = Logs(folder)
+        self._logs = Logs(folder, self._say)
         self._topics: dict[str, int] = {}
         self._leads: tuple[int, ...] = ()
         self._live: tuple[int, ...] = ()
+        self._connected = True
         self._news = asyncio.Event()
         """Of brokers, elections, or topics."""
+        self._unread = asyncio.Event()
+        """The topics are to be read."""
 
     @property
     def address(self) -> Address:
@@ -75,8 +78,9 @@ class Node:
     def failure(self) -> BaseException | None:
         """Why it has ended itself."""
         found: BaseException | None = self._made.server.listener.failure
-        if found is None and self._task.done() and not self._task.cancelled():
-            found = self._task.exception()
+        for task in self._tasks:
+            if found is None and task.done() and not task.cancelled():
+                found = task.exception()
         return found
 
     async def listen(self, address: Address, patience: float) -> None:
@@ -104,19 +108,22 @@ class Node:
         for elector in self._electors.values():
             await asyncio.to_thread(elector.enter, self.node)
         self._news.set()
-        self._task = asyncio.create_task(self._follow())
-        self._task.add_done_callback(lambda _: self.ended.set())
+        self._unread.set()
+        self._tasks = [asyncio.create_task(one) for one in (self._follow(), self._read())]
+        for task in self._tasks:
+            task.add_done_callback(lambda _: self.ended.set())
 
     async def stop(self) -> None:
         """Be gone; the ZooKeeper session is the caller's to end."""
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._made.stop()
         self._logs.close()
 
     def _prepare(self, registry: ZooKeeperRegistry) -> None:
         changed = partial(call_in, self._loop, self._news.set)
-        self._known = Topics(registry, changed)
+        self._known = Topics(registry, partial(call_in, self._loop, self._unread.set))
         self._ids = BrokerIds(self._client, self._root, changed)
         self._electors = {
             number: ZooKeeperElector(
@@ -128,20 +135,31 @@ class Node:
             elector.watch(changed)
 
     async def _follow(self) -> None:
-        """Tell the broker what is new, until it ends. What can't be read is read again."""
+        """Tell the broker what is new, until it ends. It waits for nothing: who leads no more must know."""
         while True:
             await self._news.wait()
             self._news.clear()
+            self._tell()
+
+    async def _read(self) -> None:
+        """Read the topics, which takes until ZooKeeper is there. What can't be read is read again."""
+        while True:
+            await self._unread.wait()
+            self._unread.clear()
             try:
                 topics = await asyncio.to_thread(self._known.read)
-                self._topics = {topic: len(names) for topic, names in topics.items()}
             except Exception as problem:  # noqa: BLE001 - kazoo's, or of an entry that is none
                 self._say(f"topics in ZooKeeper: {problem}")
-                self._loop.call_later(AGAIN, self._news.set)
-            self._tell()
+                self._loop.call_later(AGAIN, self._unread.set)
+                continue
+            self._topics = {topic: len(names) for topic, names in topics.items()}
+            self._news.set()
 
     def _tell(self) -> None:
         nodes = self._ids.live
+        if nodes.get(self.node, self.address) != self.address:
+            # it was taken for dead: with one id, both would take themselves for the leader
+            raise TakenError(f"another broker {self.node} is in ZooKeeper by now")
         leaders = {number: one.leader() for number, one in self._electors.items()}
         self._made.told(nodes, leaders)
         self._made.front.cluster(nodes, self._topics)
@@ -162,6 +180,14 @@ class Node:
         self._say_changes(tuple(sorted(nodes)), leaders)
 
     def _say_changes(self, live: tuple[int, ...], leaders: Leaders) -> None:
+        connected = self._client.connected
+        if connected != self._connected:
+            self._connected = connected
+            self._say(
+                "has ZooKeeper again"
+                if connected
+                else "has lost ZooKeeper: coordinates nothing until it is back, and keeps its partitions"
+            )
         for gone in set(self._live) - set(live):
             own = gone == self.node
             self._say("its ZooKeeper session is over" if own else f"broker {gone} is gone")

@@ -16,7 +16,7 @@ from typing import Any
 
 from barnabas.peers.listener import call_in
 from barnabas.peers.processes.node import Node
-from barnabas.peers.processes.session import EXPIRY, UnreachableError, leave, session
+from barnabas.peers.processes.session import UnreachableError, leave, session
 from barnabas.peers.registry.broker_ids import TakenError
 
 
@@ -33,7 +33,7 @@ async def _run(options: dict[str, Any]) -> int:
         print(f"broker {options['node']}: {line}", file=sys.stderr, flush=True)
 
     try:
-        client = await asyncio.to_thread(session, options["zookeeper"])
+        client = await asyncio.to_thread(session, options["zookeeper"], options["expiry"])
     except UnreachableError as problem:
         return _failed(str(problem))
     node = Node(
@@ -46,7 +46,7 @@ async def _run(options: dict[str, Any]) -> int:
         say,
     )
     try:
-        await node.listen(tuple(options["listen"]), 2 * EXPIRY)
+        await node.listen(tuple(options["listen"]), 2 * options["expiry"])
     except (OSError, TakenError, KazooException) as problem:
         await asyncio.to_thread(leave, client)
         why = problem.strerror if isinstance(problem, OSError) else str(problem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -35,6 +36,8 @@ class BrokerIds:
         self._path = root + PATH
         self._changed = changed
         self._mine: tuple[str, bytes] | None = None
+        self._looking = threading.Lock()
+        """Held during questions to ZooKeeper, so that answers are used in their order."""
         client.ensure_path(self._path)
         client.ChildrenWatch(self._path, self._look)
         client.add_listener(self._connection)
@@ -54,18 +57,23 @@ class BrokerIds:
                 time.sleep(PAUSE)
             else:
                 self._mine = mine
+                self._look()  # who had this id may still be in what was seen last
                 return
 
-    def _look(self, names: list[str]) -> None:
+    def _look(self, _: object = None) -> None:
+        with self._looking:
+            self.live = self._asked()
+        self._changed()
+
+    def _asked(self) -> dict[int, Address]:
         from kazoo.exceptions import NoNodeError
 
         live = {}
-        for name in names:
+        for name in self._client.retry(self._client.get_children, self._path):
             with contextlib.suppress(NoNodeError, ValueError, TypeError, KeyError):
                 row = json.loads(self._client.retry(self._client.get, f"{self._path}/{name}")[0])
                 live[int(name)] = str(row["host"]), int(row["port"])
-        self.live = live
-        self._changed()
+        return live
 
     def _connection(self, state: str) -> None:
         """The connection has another state. In kazoo's connection thread, which must not wait."""
@@ -75,7 +83,9 @@ class BrokerIds:
             self._client.handler.spawn(self._come_back, self._mine)
 
     def _come_back(self, mine: tuple[str, bytes]) -> None:
-        from kazoo.exceptions import KazooException
+        from kazoo.exceptions import KazooException, NodeExistsError
 
-        with contextlib.suppress(KazooException):  # it is there, or the connection is lost again
-            self._client.retry(self._client.create, *mine, ephemeral=True)
+        with contextlib.suppress(KazooException):  # the connection is lost again
+            with contextlib.suppress(NodeExistsError):  # it is there, or by now another one is
+                self._client.retry(self._client.create, *mine, ephemeral=True)
+            self._look()
