@@ -23,6 +23,7 @@ EXPERIMENTS: Final = (
     ("central-dying", "central_dying"),
     ("central-failover", "central_failover"),
     ("central-pause", "central_pause"),
+    ("failover-processes", "failover_processes"),
     ("rebalance-waits", "rebalance_waits"),
     ("rebalance-duplicates", "rebalance_duplicates"),
     ("commit-overtaken", "commit_overtaken"),

@@ -23,6 +23,7 @@ from barnabas.experiments.written.registry import EXPERIMENTS, experiment
 from barnabas.location import ROOT
 from barnabas.peers.apache import BootError, UnavailableError
 from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.processes import cluster
 from barnabas.testing.kafka_proxy import start_proxy
 from barnabas.testing.process import Ended
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -76,7 +77,14 @@ def run(name: str, out: Path, *, short: bool) -> int:
 
         try:
             measured = found.run(Bench(_proxy, Path(folder), short, step))
-        except (UnavailableError, UnavailableClientError, BootError, Ended, OSError) as problem:
+        except (
+            UnavailableError,
+            UnavailableClientError,
+            cluster.UnavailableError,
+            BootError,
+            Ended,
+            OSError,
+        ) as problem:
             raise Trouble(f"{name}: {problem}", COULD_NOT_RUN) from None
     document = {
         "format": FORMAT,

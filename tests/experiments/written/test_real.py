@@ -13,8 +13,9 @@ from barnabas.experiments.written.registry import EXPERIMENTS, experiment
 NAMES = [
     name
     for name, _ in EXPERIMENTS
-    # those about groups: see tests/experiments/rebalances/test_real.py
-    if experiment(name).versions and not name.startswith(("rebalance-", "commit-", "auto-commit-"))
+    # those about groups: see tests/experiments/rebalances/test_real.py, test_failover_processes.py
+    if experiment(name).versions
+    and not name.startswith(("rebalance-", "commit-", "auto-commit-", "failover-"))
 ]
 
 
