@@ -39,9 +39,9 @@ EXPERIMENTS: Final = (
 def experiment(name: str) -> Experiment:
     """An experiment by its name. Raises LookupError, in words.
 
-    >>> experiment("pipelined")
+    >>> experiment("rewrite-slaw")
     Traceback (most recent call last):
-    LookupError: no experiment 'pipelined'; did you mean 'pipelined-order'?
+    LookupError: no experiment 'rewrite-slaw'; did you mean 'rewrite-slow'?
     """
     for known, module in EXPERIMENTS:
         if known == name:
