@@ -82,6 +82,8 @@ def flooding() -> Iterator[str]:
             with suppress(OSError):  # the server is closed
                 while True:
                     client = stack.enter_context(server.accept()[0])
+                    client.settimeout(SOON)
+                    client.recv(1)  # an answer to what was not asked would cost the connection
                     client.setblocking(False)
                     client.send(struct.pack(">ii", FLOOD, 7) + bytes(FLOOD))
 

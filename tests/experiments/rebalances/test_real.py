@@ -56,7 +56,7 @@ def test_a_heartbeat_that_gives_partitions_up_overtakes_a_commit(tmp_path: Path)
 
 def test_a_newcomer_waits_until_the_member_polls(tmp_path: Path) -> None:
     runs, _ = short("rebalance-waits", tmp_path)
-    assert all(one["joins"] == 0 for one in runs)
+    assert all(one["gives_up_ms"] >= -LATE for one in runs)
     # it asks when the member has begun to work, on a busy machine some time behind
     assert all(one["waited_ms"] >= one["seconds"] * 1000 - LATE for one in runs)
 
