@@ -32,6 +32,7 @@ EXPERIMENTS: Final = (
     ("commit-overtaken-consumer", "commit_overtaken_consumer"),
     ("commit-overtaken-clients", "commit_overtaken_clients"),
     ("auto-commit-crash", "auto_commit_crash"),
+    ("protocol-guide", "protocol_guide"),
 )
 """(name, module): the module has it as EXPERIMENT."""
 

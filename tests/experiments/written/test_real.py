@@ -13,9 +13,10 @@ from barnabas.experiments.written.registry import EXPERIMENTS, experiment
 NAMES = [
     name
     for name, _ in EXPERIMENTS
-    # those about groups: see tests/experiments/rebalances/test_real.py, test_failover_processes.py
+    # those about groups: see tests/experiments/rebalances/test_real.py, test_failover_processes.py;
+    # what is no run of producers: test_protocol_guide.py
     if experiment(name).versions
-    and not name.startswith(("rebalance-", "commit-", "auto-commit-", "failover-"))
+    and not name.startswith(("rebalance-", "commit-", "auto-commit-", "failover-", "protocol-"))
 ]
 
 
