@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.client_0_8 import NOTHING, Client, Committed, Error, Group, Message, Unreachable
 from barnabas.peers.client_0_8.groups import Storage
+from barnabas.peers.leaders import Address
 from barnabas.specs.error_codes import ERROR_CODES
 
 NONE, PLACE = Error.NONE, ("kept", 0)
@@ -62,6 +64,31 @@ def test_the_coordinator_is_a_broker_and_is_found_again(
     (other,) = set(kafka_0_8.brokers.values()) - {first}
     group._coordinator = other
     assert group.committed([PLACE])[PLACE].offset == 7
+
+
+class Answering(Client):
+    """Is answered what it is told to be; the coordinator is always there."""
+
+    def __init__(self, *answers: list[dict[str, Any]]) -> None:
+        super().__init__([("127.0.0.1", 1)])
+        self.answers = list(answers)
+
+    def ask_any(self, key: int, body: Mapping[str, Any]) -> dict[str, Any]:
+        return {"error_code": 0, "host": "127.0.0.1", "port": 1}
+
+    def ask(
+        self, address: Address, key: int, body: Mapping[str, Any], version: int = 0
+    ) -> dict[str, Any]:
+        return {"topics": self.answers.pop(0)}
+
+
+def test_an_answer_without_the_partition_is_no_answer() -> None:
+    """As 3.9.1 gives it while the coordinator isn't there; v1 has no other place for the error."""
+    part = {"partition_index": 0, "committed_offset": 7, "metadata": "", "error_code": 0}
+    with Answering([], [{"name": "kept", "partitions": [part]}]) as client:
+        assert Group(client, "early").committed([PLACE]) == {PLACE: Committed(NONE, 7, "")}
+    with Answering([]) as client:
+        assert Group(client, "of nothing").committed([]) == {}
 
 
 def test_a_coordinator_that_nobody_tells_is_missed() -> None:
