@@ -54,8 +54,7 @@ STATEMENTS: Final = {
         'code 2: "a message contents does not match its CRC"', code(2), probes.wrong_checksum, PRODUCE),
     "size": Statement(
         'code 4: "The message has a negative size"', code(4), probes.negative_size, PRODUCE),
-    "size-inside": Statement(
-        "the same in a compressed set", code(4), probes.negative_size_inside, PRODUCE),
+    "size-inside": Statement("the same in a compressed set", code(4), probes.negative_size_inside),
     "set-offset": Statement(
         'Produce answers "the offset assigned to the first message in the message set" (a compressed one)',
         "of the first one inside", probes.offset_of_a_compressed_set, PRODUCE),
@@ -120,7 +119,7 @@ def observed(statement: Statement, peer: Peer) -> list[tuple[int, str]]:
         try:
             saw = statement.probe(peer, version)
         except TimeoutError:
-            saw = "does not answer"
+            saw = f"no answer for {probes.SILENCE:.0f} s"
         except ConnectionError as problem:
             if not probes.closed(problem):
                 raise

@@ -83,7 +83,7 @@ GONE = ConnectionResetError("the broker closed the connection")
         ({0: "code 7"}, [(0, "code 7")]),
         ({0: GONE, 3: "code 2"}, [(0, CLOSES), (3, "code 2")]),
         ({0: GONE, 3: GONE}, [(0, CLOSES), (3, CLOSES)]),
-        ({0: TimeoutError("timed out")}, [(0, "does not answer")]),
+        ({0: TimeoutError("timed out")}, [(0, "no answer for 10 s")]),
     ],
 )
 def test_a_newer_version_is_tried_where_the_connection_is_closed(
