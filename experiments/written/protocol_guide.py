@@ -163,9 +163,9 @@ def write(measured: Measured) -> str:
         f"{table}\n\n"
         f"Codes today: {', '.join(f'{each} {names[each]}' for each in codes)}.\n\n"
         f"Of the {stated} statements that the guide makes so many are right: {counted}.\n\n"
-        "Left out is what can only be seen while a broker is killed or stopped: ReplicaNotAvailable (9), an "
-        "election after a leader's end (5), acknowledgements that do not come in time (7), and whether "
-        "replica id -2 gets what not all replicas have. The project's tests see these on 0.8.2.2.\n"
+        "Left out is what can only be seen while a broker is killed or stopped: ReplicaNotAvailable (9), "
+        "acknowledgements that do not come in time (7), whether replica id -2 gets what not all replicas "
+        "have (the project's tests see these on 0.8.2.2), and code 5 behind a leader's end.\n"
     )  # fmt: skip
 
 
