@@ -13,8 +13,11 @@ from barnabas.specs.registry import NAMES, api
 
 
 def known_version(key: int, version: int) -> bool:
-    """Whether it is an API of Kafka, and no version later than the last one that is known."""
-    return key in NAMES and version <= api(key).versions[1]
+    """Whether it is an API of Kafka, in a version that is known."""
+    if key not in NAMES:
+        return False
+    first, last = api(key).versions
+    return first <= version <= last
 
 
 def pending_request(
