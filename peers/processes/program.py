@@ -14,6 +14,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from barnabas.captures.kafka.wording import printable
 from barnabas.peers.listener import call_in
 from barnabas.peers.processes.node import Node
 from barnabas.peers.processes.session import UnreachableError, leave, session
@@ -30,7 +31,7 @@ async def _run(options: dict[str, Any]) -> int:
     from kazoo.exceptions import KazooException
 
     def say(line: str) -> None:
-        print(f"broker {options['node']}: {line}", file=sys.stderr, flush=True)
+        print(f"broker {options['node']}: {printable(line)}", file=sys.stderr, flush=True)
 
     try:
         client = await asyncio.to_thread(session, options["zookeeper"], options["expiry"])

@@ -1,21 +1,29 @@
-"""Names of groups and topics as names of entries: slashes and percent signs stand as %XX."""
+"""Names of groups and topics as names of entries: what ZooKeeper or a file does not take stands as %XX."""
 
 from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+EMPTY = "%"
+"""The entry of the empty name: of a percent sign it is %25."""
 
 
 def below(folder: str, name: str) -> str:
     """Where the entry of a name stands.
 
-    >>> below("/groups", "a/b")
-    '/groups/a%2Fb'
+    >>> below("/groups", "a/b"), below("/groups", ".."), below("/groups", "")
+    ('/groups/a%2Fb', '/groups/%2E%2E', '/groups/%')
     """
-    return f"{folder}/" + name.replace("%", "%25").replace("/", "%2F")
+    entry = quote(name, safe="") or EMPTY
+    if entry in (".", ".."):
+        entry = entry.replace(".", "%2E")
+    return f"{folder}/{entry}"
 
 
 def name_of(entry: str) -> str:
     """The name that an entry, without its folder, stands for.
 
-    >>> name_of("a%2Fb"), name_of(below("", "%2F")[1:])
-    ('a/b', '%2F')
+    >>> [name_of(below("", name)[1:]) for name in ("%2F", "..", "", "\\0 \\u20ac")]
+    ['%2F', '..', '', '\\x00 €']
     """
-    return entry.replace("%2F", "/").replace("%25", "%")
+    return "" if entry == EMPTY else unquote(entry)

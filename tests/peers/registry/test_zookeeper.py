@@ -23,6 +23,7 @@ from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSet
 from barnabas.peers.registry import Entry
 from barnabas.peers.registry.broker_ids import BrokerIds, TakenError
 from barnabas.peers.registry.interface import ABSENT
+from barnabas.peers.registry.paths import below, name_of
 from barnabas.peers.registry.topics import Topics
 from barnabas.peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
 
@@ -94,6 +95,13 @@ def test_topics_and_partitions_that_others_add_are_heard_of(connect: Connect) ->
         others.grow(topic, partition)
         while listener.read() != known:
             heard.get(timeout=LIMIT)
+
+
+def test_groups_may_be_called_anything(connect: Connect) -> None:
+    registry, names = ZooKeeperRegistry(connect()), {"", ".", "..", "a/b", "%", "\0\x1f \ue000"}
+    for name in names:
+        assert registry.write(below("/odd", name), b"", ABSENT)
+    assert set(map(name_of, registry.children("/odd"))) == names
 
 
 def test_who_has_stood_longest_leads_until_its_session_ends(connect: Connect) -> None:
