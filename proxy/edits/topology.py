@@ -52,10 +52,21 @@ EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104
 """What a listener on all addresses says of itself."""
 
 
-LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
-
 Elsewhere = Callable[[Node], Address | None]
 """Where a node is reached through a proxy already; None if it is not."""
+
+
+def same(one: Address, other: Address) -> bool:
+    """Whether two addresses are one, as far as their texts tell.
+
+    >>> same(("localhost", 1), ("127.0.0.1", 1)), same(("a", 1), ("A", 1)), same(("a", 1), ("b", 1))
+    (True, True, False)
+    """
+    return one[1] == other[1] and _loopback(one[0]) == _loopback(other[0])
+
+
+def _loopback(host: str) -> str:
+    return "localhost" if host in ("127.0.0.1", "::1") else host.lower()
 
 
 def stands_at(listen: Address, address: Address) -> bool:
@@ -65,8 +76,7 @@ def stands_at(listen: Address, address: Address) -> bool:
     (True, False)
     """
     host, port = listen
-    near = host in (*EVERYWHERE, *LOOPBACK) and address[0] in LOOPBACK
-    return port == address[1] and (near or host.lower() == address[0].lower())
+    return same(("localhost" if host in EVERYWHERE else host, port), address)
 
 
 class NoPort(OSError):

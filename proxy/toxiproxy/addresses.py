@@ -99,16 +99,3 @@ def shown(address: Address) -> str:
     ('[::]:80', ':0')
     """
     return endpoint_text(address)
-
-
-def same(one: Address, other: Address) -> bool:
-    """Whether two addresses are one, as far as their texts tell.
-
-    >>> same(("localhost", 1), ("127.0.0.1", 1)), same(("a", 1), ("A", 1)), same(("a", 1), ("b", 1))
-    (True, True, False)
-    """
-    return one[1] == other[1] and _loopback(one[0]) == _loopback(other[0])
-
-
-def _loopback(host: str) -> str:
-    return "localhost" if host in ("127.0.0.1", "::1") else host.lower()

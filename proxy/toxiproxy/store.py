@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from barnabas.proxy.edits.topology import Address, Node, stands_at
-from barnabas.proxy.toxiproxy.addresses import same
+from barnabas.proxy.edits.topology import Address, Node, same, stands_at
 from barnabas.proxy.toxiproxy.errors import (
     PROXY_EXISTS,
     PROXY_NOT_FOUND,
