@@ -151,7 +151,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.compat.sarama", description=__doc__)
     parser.add_argument("--only", metavar="REGEXP", help="as go test -run takes it")
     parser.add_argument("--servers", nargs="+", choices=SERVERS, default=SERVERS)
-    parser.add_argument("--keep", type=Path, default=Path("sarama"), help="events and capture")
+    parser.add_argument(
+        "--keep", type=Path, default=Path("build/sarama"), help="events and capture (build/sarama)"
+    )
     asked = parser.parse_args()
     asked.keep.mkdir(parents=True, exist_ok=True)
     name = f"{MODULE}@{VERSION}"
