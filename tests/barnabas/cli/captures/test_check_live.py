@@ -109,7 +109,7 @@ def apache() -> Iterator[str]:
 @pytest.mark.parametrize(
     ("scenario", "settings", "speaking"),
     [
-        (rule("{reorder: {swap: 1, at_most: 1s}}"), {}, {"order"}),
+        (rule("{reorder: {swap: 1, at_most: 10s}}"), {}, {"order"}),
         (rule("{respond: {error: NOT_ENOUGH_REPLICAS}}"), {}, {"order"}),
         (rule("{drop: {selective: true}}"), {}, {"order", "responses"}),
         (rule("{delay: 100ms}"), {}, set()),
