@@ -5,11 +5,20 @@ from __future__ import annotations
 import pytest
 
 from barnabas.specs.error_codes import ERROR_CODES
-from barnabas.specs.groups import ANY, CLASSIC_MEMBER, CONSUMER_MEMBER, NONE, OTHER, Table
+from barnabas.specs.groups import (
+    ANY,
+    CLASSIC_MEMBER,
+    CONSUMER_MEMBER,
+    FETCH_SESSION,
+    NONE,
+    OTHER,
+    TRANSACTIONAL_PRODUCER,
+    Table,
+)
 from barnabas.specs.groups.consumer import BEAT, JOIN, LEAVE
 from barnabas.specs.registry import REGISTRY
 
-TABLES = (CLASSIC_MEMBER, CONSUMER_MEMBER)
+TABLES = (CLASSIC_MEMBER, CONSUMER_MEMBER, FETCH_SESSION, TRANSACTIONAL_PRODUCER)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -49,3 +58,22 @@ def test_the_answer_that_is_named_goes_before_any_other() -> None:
 )
 def test_classic_members(state: str, api: str, answer: str, following: str | None) -> None:
     assert CLASSIC_MEMBER.step(state, api, answer) == following
+
+
+@pytest.mark.parametrize(
+    ("events", "state"),
+    [
+        (["InitProducerId", "AddPartitionsToTxn", "Produce", "commit", "commit"], "COMMITTED"),
+        (["InitProducerId", "AddOffsetsToTxn", "TxnOffsetCommit", "abort"], "ABORTED"),
+        (["InitProducerId", "AddOffsetsToTxn", "AddPartitionsToTxn", "InitProducerId"], "READY"),
+        (["InitProducerId", "Produce"], None),
+        (["InitProducerId", "AddPartitionsToTxn", "TxnOffsetCommit"], None),
+        (["InitProducerId", "AddPartitionsToTxn", "commit", "abort"], None),
+    ],
+)
+def test_transactional_producers(events: list[str], state: str | None) -> None:
+    found: str | None = "UNINITIALIZED"
+    for event in events:
+        assert found is not None
+        found = TRANSACTIONAL_PRODUCER.step(found, event, NONE)
+    assert found == state
