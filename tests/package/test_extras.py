@@ -70,6 +70,7 @@ NEED: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
         ("peers", "start", "embedded"),
         ("fuzz", "run", "brokers", "--target", "embedded", "--cases", "1", "--db", "FOLDER/a.db"),
     ),
+    "states": (("fuzz", "states", "--target", "embedded"),),
     "apache": (
         ("peers", "start", "apache:3.9.1"),
         (

@@ -47,6 +47,12 @@ SHOW_EXAMPLES: Final = examples(
     "barnabas fuzz show 3fa9c12b",
     "barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng",
 )
+STATES_EXAMPLES: Final = examples(
+    "barnabas fuzz states --target apache:4.3.1",
+    "barnabas fuzz states classic-group fetch-session --target address:127.0.0.1:9092",
+    "barnabas fuzz states transaction --target 'apache:3.9.1 vs apache:4.3.1'",
+    "barnabas fuzz states classic-group --target embedded --json | jq .findings",
+)
 
 fuzz_app = typer.Typer(
     no_args_is_help=True,
@@ -201,6 +207,43 @@ def fuzz_show_command(
     from barnabas.cli.fuzz.show import fuzz_show
 
     raise typer.Exit(fuzz_show(finding, db, capture=capture, as_json=as_json))
+
+
+@fuzz_app.command("states", epilog=STATES_EXAMPLES)
+def fuzz_states_command(
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="BROKER",
+            help="A broker, as campaigns name it; 'A vs B' compares two.",
+        ),
+    ],
+    alphabets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ALPHABET]...", help="Of `barnabas fuzz list`.", show_default="all"
+        ),
+    ] = None,
+    walks: Annotated[
+        int,
+        typer.Option(min=1, metavar="N", help="Random walks from each state, to find others."),
+    ] = 20,
+    seed: Annotated[int, typer.Option(metavar="N", help="Seed of the walks.")] = 1,
+    own: Own = False,
+    as_json: JsonLines = False,
+) -> None:
+    """Learn a broker's state machines with valid requests. Exit code 1: it accepts what it should not.
+
+    Each request is sent in each state, and the answers are held against the protocol's table; two brokers are
+    held against each other.
+    """
+    from barnabas.cli.fuzz.states import fuzz_states
+
+    raise typer.Exit(
+        fuzz_states(target, alphabets or (), walks=walks, seed=seed, own=own, as_json=as_json)
+    )
 
 
 @fuzz_app.command("report", epilog=REPORT_EXAMPLES)

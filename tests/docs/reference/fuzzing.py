@@ -15,6 +15,7 @@ _TITLES: Final = {
     "mutator": "Mutators",
     "oracle": "Oracles",
     "session": "Sessions",
+    "alphabet": "Alphabets of `barnabas fuzz states`",
     "corpus": "Corpora",
 }
 

@@ -28,8 +28,8 @@ RECORDED: Final = {
     "storage-error": ("fine", "fine", "fine"),
     "topic-not-known-yet": ("fine", "fine", "fine"),
 }
-"""Scenario -> what is said of each client's idempotent producer. aiokafka asks for ApiVersions v0 first. None of
-these has phases: whether a client meets those in one run is a matter of time."""
+"""Scenario -> what is said of each client's idempotent producer. aiokafka asks for ApiVersions v0 first.
+None of these has phases: whether a client meets those in one run is a matter of time."""
 
 
 @pytest.mark.needs_apache("4.3.1")

@@ -241,7 +241,7 @@ def test_what_still_goes_on_when_the_time_is_up_is_said(
 def test_list_names_all_that_a_campaign_may() -> None:
     rows = [json.loads(line) for line in fuzz("list", "--json").stdout.splitlines()]
     whats = {row["what"] for row in rows}
-    assert whats == {"campaign", "target", "mutator", "oracle", "session", "corpus"}
+    assert whats == {"campaign", "target", "mutator", "oracle", "session", "alphabet", "corpus"}
     assert all(row["name"] and row["about"] for row in rows)
 
 

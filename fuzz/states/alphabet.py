@@ -1,0 +1,69 @@
+"""What an alphabet is: the valid requests of one protocol, and what a client remembers between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from barnabas.fuzz.sessions.bodies import body
+from barnabas.specs.groups import Table
+
+Memory = dict[str, Any]
+"""What a client knows, by the names of fields: its member id, generation, producer id, ..."""
+
+Answer = Mapping[str, Any]
+"""A decoded response."""
+
+
+def nothing(_: Memory, __: Answer, ___: str) -> None:
+    """Nothing is remembered of an answer."""
+
+
+class Input(NamedTuple):
+    """A valid request. fields: those of its outermost structure that differ from `sessions.bodies`.
+    heard: puts what the answer (with the name of its error) says into the memory. event: what it is in the
+    alphabet's table; "": no step of the member's own. shown: what is an output beside the error. most: the
+    newest version that is sent. again: it is sent once more, since the broker goes on behind its answer; the
+    second says when it is done."""
+
+    name: str
+    key: int
+    fields: Callable[[Memory], Mapping[str, Any]]
+    heard: Callable[[Memory, Answer, str], None] = nothing
+    event: str = ""
+    shown: Callable[[Answer], str] = lambda _: ""
+    most: int = 32767
+    again: bool = False
+
+    def offered(self, offered: Mapping[int, tuple[int, int]]) -> bool:
+        """Whether a broker takes a version of it that is sent here."""
+        return self.key in offered and offered[self.key][0] <= self.most
+
+    def body(self, version: int, memory: Memory) -> Mapping[str, Any]:
+        """The request's body."""
+        found = body(self.key, version, **self.fields(memory))
+        assert found is not None  # noqa: S101
+        return found
+
+
+class Alphabet(NamedTuple):
+    """The inputs of a protocol. begins: what a client knows at first, of a name that nobody had. needs: what
+    the broker must offer. table: the steps that are allowed. closes: the name of the input that gives back
+    what a broker keeps only few of."""
+
+    name: str
+    about: str
+    needs: tuple[int, ...]
+    begins: Callable[[str], Memory]
+    inputs: tuple[Input, ...]
+    table: Table | None = None
+    closes: str = ""
+
+    def within(self, offered: Mapping[int, tuple[int, int]]) -> Alphabet | None:
+        """With the inputs that a broker offers (nothing: it does not say, and has all); None without what is
+        needed."""
+        if not offered:
+            return self
+        if any(key not in offered for key in self.needs):
+            return None
+        return self._replace(inputs=tuple(one for one in self.inputs if one.offered(offered)))

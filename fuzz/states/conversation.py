@@ -1,0 +1,114 @@
+"""One client at one broker: it sends inputs of an alphabet in whatever state it is, and says what came."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Final, Protocol
+
+from barnabas.captures.kafka.errors import codes_in
+from barnabas.fuzz.sessions.session import Stage
+from barnabas.fuzz.states.alphabet import Alphabet, Input
+from barnabas.fuzz.targets.probing import Prober, Unanswered
+from barnabas.specs.error_codes import error_name
+from barnabas.specs.groups import NONE
+
+TRANSIENT: Final = frozenset(
+    (
+        "COORDINATOR_LOAD_IN_PROGRESS",
+        "COORDINATOR_NOT_AVAILABLE",
+        "NOT_COORDINATOR",
+        "CONCURRENT_TRANSACTIONS",
+        "UNKNOWN_TOPIC_OR_PARTITION",
+    )
+)
+"""What a broker answers that is not there yet, or not done yet: it is asked again."""
+
+PATIENCE: Final = 5.0
+"""Seconds for which it is asked again."""
+
+PAUSE: Final = 0.01
+
+
+class Conversing(Protocol):
+    """Whom it is learned of, as `Conversation`."""
+
+    alphabet: Alphabet
+    requests: int
+
+    def anew(self) -> None:
+        """The next conversation begins."""
+
+    def close(self) -> None:
+        """This one ends."""
+
+    def say(self, name: str) -> str:
+        """What an input is answered with."""
+        ...
+
+
+class Conversation:
+    """Begins anew whenever it is told, with a name (of a group, of a transaction) that nobody had.
+
+    sent is called for each request."""
+
+    def __init__(
+        self,
+        prober: Prober,
+        alphabet: Alphabet,
+        offered: Mapping[int, tuple[int, int]],
+        run: str,
+        *,
+        sent: Callable[[], None] = lambda: None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.alphabet = alphabet
+        self.requests = 0
+        """Sent so far."""
+        self._sent = sent
+        self._prober = prober
+        self._stage = Stage(offered)
+        self._run = run
+        self._number = 0
+        self._sleep = sleep
+        self._memory = alphabet.begins(run)
+        self._inputs = {one.name: one for one in alphabet.inputs}
+
+    def anew(self) -> None:
+        """The next one begins."""
+        self._number += 1
+        self._memory = self.alphabet.begins(f"{self._run}-{self.alphabet.name}-{self._number}")
+
+    def close(self) -> None:
+        """Give back what a broker keeps only few of."""
+        if self.alphabet.closes:
+            self.say(self.alphabet.closes)
+
+    def say(self, name: str) -> str:
+        """What an input of the alphabet is answered with: its output."""
+        one = self._inputs[name]
+        found = self._until_lasting(one)
+        if one.again:
+            self._until_lasting(one)
+        return found
+
+    def _until_lasting(self, one: Input) -> str:
+        for _ in range(int(PATIENCE / PAUSE)):
+            output = self._ask(one)
+            if output not in TRANSIENT:
+                break
+            self._sleep(PAUSE)
+        return output
+
+    def _ask(self, one: Input) -> str:
+        version = self._stage.version(one.key, one.most)
+        self.requests += 1
+        self._sent()
+        try:
+            answer = self._prober.ask(one.key, version, one.body(version, self._memory))
+        except Unanswered as problem:
+            return f"unanswered: {problem}"
+        codes = codes_in(answer, one.key, version)
+        error = error_name(codes[0]) if codes else NONE
+        one.heard(self._memory, answer, error)
+        return ", ".join(filter(None, (error, one.shown(answer))))

@@ -1,0 +1,89 @@
+"""A consumer's fetch session (KIP-227; FetchManager)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from barnabas.fuzz.sessions.session import TOPIC
+from barnabas.fuzz.states.alphabet import Alphabet, Answer, Input, Memory, nothing
+from barnabas.specs import keys
+from barnabas.specs.groups import FETCH_SESSION, NONE
+from barnabas.specs.groups.fetch_session import CLOSE, NEXT, OPEN, OTHER_EPOCH, OTHER_SESSION
+
+BY_NAME: Final = 12
+"""The newest Fetch with the names of topics."""
+
+_WHOLE: Final = [
+    {
+        "topic": TOPIC,
+        "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1024}],
+    }
+]
+_CLOSES: Final = "Fetch that closes"
+
+
+def _begins(_: str) -> Memory:
+    return {"session_id": 0, "session_epoch": 1}
+
+
+def _opened(memory: Memory, answer: Answer, error: str) -> None:
+    if error == NONE and answer["session_id"]:
+        memory.update(session_id=answer["session_id"], session_epoch=1)
+
+
+def _went_on(memory: Memory, _: Answer, error: str) -> None:
+    if error == NONE:
+        memory["session_epoch"] += 1
+
+
+def _session(answer: Answer) -> str:
+    return "in a session" if answer["session_id"] else ""
+
+
+def _fetch(
+    name: str, event: str, heard: Any = nothing, *, topics: Any = (), **changes: Any
+) -> Input:
+    def fields(memory: Memory) -> Mapping[str, Any]:
+        said = {one: made(memory) for one, made in changes.items()}
+        return {**memory, **said, "topics": list(topics)}
+
+    return Input(name, keys.FETCH, fields, heard, event, _session, BY_NAME)
+
+
+def _another(memory: Memory) -> int:
+    return int(memory["session_id"]) ^ 1 << 30
+
+
+def _last(memory: Memory) -> int:
+    """Epoch 0 would open a session."""
+    return int(memory["session_epoch"]) - 1 or 1 << 30
+
+
+SESSION: Final = Alphabet(
+    "fetch-session",
+    "a consumer's fetch session",
+    (keys.FETCH,),
+    _begins,
+    (
+        _fetch(
+            "Fetch without a session",
+            "",
+            topics=_WHOLE,
+            session_id=lambda _: 0,
+            session_epoch=lambda _: -1,
+        ),
+        _fetch("Fetch that opens", OPEN, _opened, topics=_WHOLE, session_epoch=lambda _: 0),
+        _fetch("Fetch", NEXT, _went_on),
+        _fetch("Fetch of the last epoch", OTHER_EPOCH, session_epoch=_last),
+        _fetch(
+            "Fetch of a later epoch",
+            OTHER_EPOCH,
+            session_epoch=lambda memory: memory["session_epoch"] + 2,
+        ),
+        _fetch("Fetch of another session", OTHER_SESSION, session_id=_another),
+        _fetch(_CLOSES, CLOSE, session_epoch=lambda _: -1),
+    ),
+    FETCH_SESSION,
+    closes=_CLOSES,
+)

@@ -1,0 +1,19 @@
+"""The registry: every alphabet."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from barnabas.fuzz.states.alphabet import Alphabet
+from barnabas.fuzz.states.classic_group import CLASSIC_GROUP
+from barnabas.fuzz.states.consumer_group import CONSUMER_GROUP
+from barnabas.fuzz.states.fetch_session import SESSION
+from barnabas.fuzz.states.transaction import TRANSACTION
+
+ALPHABETS: Final[tuple[Alphabet, ...]] = (
+    CLASSIC_GROUP,
+    CONSUMER_GROUP,
+    TRANSACTION,
+    SESSION,
+)
+"""All of them."""

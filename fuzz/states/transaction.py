@@ -1,0 +1,137 @@
+"""A transactional producer: its ids, its transactions, and its older epochs (TransactionCoordinator,
+ProducerStateManager)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from barnabas.fuzz.sessions.bodies import records
+from barnabas.fuzz.sessions.session import TOPIC
+from barnabas.fuzz.states.alphabet import Alphabet, Answer, Input, Memory
+from barnabas.specs import keys
+from barnabas.specs.groups import NONE, TRANSACTIONAL_PRODUCER
+from barnabas.specs.groups.transaction import (
+    ABORT,
+    COMMIT,
+    OFFSET_COMMIT,
+    OFFSETS,
+    PRODUCE,
+    RECORDS,
+)
+
+BATCH: Final = 3
+"""Records of a batch of `sessions.bodies`."""
+
+BEFORE_TV2: Final = 11
+"""The newest Produce whose partitions are not added to the transaction by it (KIP-890)."""
+
+
+def _begins(name: str) -> Memory:
+    """A producer id that no broker gives so soon: its number is nobody else's."""
+    nobody = 1 << 48 | zlib.crc32(name.encode())
+    return {"transactional_id": name, "producer_id": nobody, "producer_epoch": 0, "sequence": 0}
+
+
+def _producer(memory: Memory, epochs: int = 0) -> Mapping[str, Any]:
+    return {**memory, "producer_epoch": max(memory["producer_epoch"] + epochs, 0)}
+
+
+def _initialized(memory: Memory, answer: Answer, error: str) -> None:
+    if error == NONE:
+        memory.update(
+            producer_id=answer["producer_id"], producer_epoch=answer["producer_epoch"], sequence=0
+        )
+
+
+def _enters(memory: Memory) -> Mapping[str, Any]:
+    whose = _producer(memory)
+    return {
+        **{
+            f"v3_and_below_{name}": whose[name]
+            for name in ("transactional_id", "producer_id", "producer_epoch")
+        },
+        "v3_and_below_topics": [{"name": TOPIC, "partitions": [0]}],
+    }
+
+
+def _produce(name: str, *, ahead: int = 0, epochs: int = 0, event: str = "") -> Input:
+    def fields(memory: Memory) -> Mapping[str, Any]:
+        whose = _producer(memory, epochs)
+        batch = records(
+            BEFORE_TV2,
+            producer_id=whose["producer_id"],
+            producer_epoch=whose["producer_epoch"],
+            base_sequence=max(memory["sequence"] + ahead, 0),
+            is_transactional=True,
+        )
+        partitions = [{"index": 0, "records": batch}]
+        return {
+            "transactional_id": memory["transactional_id"],
+            "topic_data": [{"name": TOPIC, "partition_data": partitions}],
+        }
+
+    def heard(memory: Memory, _: Answer, error: str) -> None:
+        if error == NONE and event:
+            memory["sequence"] += BATCH
+
+    return Input(name, keys.PRODUCE, fields, heard, event, most=BEFORE_TV2)
+
+
+def _end(name: str, *, committed: bool, epochs: int = 0, event: str = "") -> Input:
+    return Input(
+        name,
+        keys.END_TXN,
+        lambda memory: {**_producer(memory, epochs), "committed": committed},
+        event=event,
+        most=4,
+        again=True,
+    )
+
+
+TRANSACTION: Final = Alphabet(
+    "transaction",
+    "a transactional producer",
+    (keys.INIT_PRODUCER_ID, keys.ADD_PARTITIONS_TO_TXN),
+    _begins,
+    (
+        Input(
+            "InitProducerId",
+            keys.INIT_PRODUCER_ID,
+            lambda memory: {**memory, "producer_id": -1, "producer_epoch": -1},
+            _initialized,
+            "InitProducerId",
+            most=4,
+        ),
+        Input("AddPartitionsToTxn", keys.ADD_PARTITIONS_TO_TXN, _enters, event=RECORDS, most=3),
+        _produce("Produce", event=PRODUCE),
+        _produce("Produce of the last batch again", ahead=-BATCH),
+        _produce("Produce behind a gap", ahead=2 * BATCH),
+        _produce("Produce of the last epoch", epochs=-1),
+        Input(
+            "AddOffsetsToTxn",
+            keys.ADD_OFFSETS_TO_TXN,
+            lambda memory: {**_producer(memory), "group_id": memory["transactional_id"]},
+            event=OFFSETS,
+            most=3,
+        ),
+        Input(
+            "TxnOffsetCommit",
+            keys.TXN_OFFSET_COMMIT,
+            lambda memory: {**_producer(memory), "group_id": memory["transactional_id"]},
+            event=OFFSET_COMMIT,
+            most=4,
+        ),
+        _end("EndTxn, commit", committed=True, event=COMMIT),
+        _end("EndTxn, abort", committed=False, event=ABORT),
+        _end("EndTxn of the last epoch", committed=True, epochs=-1),
+        Input(
+            "DescribeTransactions",
+            keys.DESCRIBE_TRANSACTIONS,
+            lambda memory: {"transactional_ids": [memory["transactional_id"]]},
+            shown=lambda answer: answer["transaction_states"][0]["transaction_state"],
+        ),
+    ),
+    TRANSACTIONAL_PRODUCER,
+)

@@ -1,0 +1,52 @@
+"""`barnabas fuzz states`, on librdkafka's mock brokers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from barnabas.cli.console.output import Output
+from barnabas.cli.fuzz.states import fuzz_states
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, MISUSE, Trouble
+
+
+def test_what_was_learned_and_what_is_wrong_is_a_line_of_json_for_each_alphabet(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert fuzz_states("embedded", ["fetch-session", "fetch-session"], as_json=True) == FINDINGS
+    (line,) = capsys.readouterr().out.splitlines()
+    found = json.loads(line)
+    (machine,) = found["machines"]
+    (state,) = machine["states"]  # they take any session
+    assert (found["alphabet"], machine["whole"], state["access"]) == ("fetch-session", True, [])
+    assert state["steps"]["Fetch of a later epoch"] == {"output": "NONE", "next": 0}
+    assert {
+        "about": "embedded cluster: Fetch of a later epoch in state IN_SESSION is accepted",
+        "inputs": ["Fetch that opens", "Fetch of a later epoch"],
+    } in found["findings"]
+
+
+def test_a_broker_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    fuzz_states("embedded vs embedded", ["fetch-session"])
+    said = capsys.readouterr().out
+    assert said.count("embedded cluster: 1 state (") == 2
+    assert " from embedded cluster" not in said
+
+
+@pytest.mark.parametrize(
+    ("target", "names", "code", "line"),
+    [
+        ("embedded", ["fetch-sesion"], MISUSE, "did you mean 'fetch-session'?"),
+        ("decoder:specs", [], MISUSE, "states are learned of brokers"),
+        ("embedded vs embedded vs embedded", [], MISUSE, "at most two"),
+        ("address:127.0.0.1:1", [], COULD_NOT_RUN, ""),
+    ],
+)
+def test_what_can_not_be_meant_or_run_is_a_line(
+    target: str, names: list[str], code: int, line: str
+) -> None:
+    with pytest.raises(Trouble) as problem:
+        fuzz_states(target, names, output=Output())
+    assert problem.value.code == code
+    assert line in str(problem.value)

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+
+from barnabas.fuzz.states.alphabet import Alphabet, Input
+from barnabas.fuzz.states.judging import Wrong, compared, judged
+from barnabas.fuzz.states.machine import Machine, Step
+from barnabas.specs.groups import NONE, OTHER, Table
+
+LAMP = Table(
+    "a lamp",
+    (("off", ""), ("on", "")),
+    (("off", "light", NONE, "on"), ("on", "light", OTHER, "on"), ("on", "burn", NONE, "on")),
+)
+ALPHABET = Alphabet(
+    "lamp",
+    "a lamp",
+    (),
+    lambda name: {},
+    (
+        Input("light", 0, lambda _: {}, event="light"),
+        Input("burn", 0, lambda _: {}, event="burn"),
+        Input("look", 0, lambda _: {}),
+    ),
+    LAMP,
+)
+OFF = {"light": Step(NONE, 1), "burn": Step("UNKNOWN_MEMBER_ID", 0), "look": Step(NONE, 0)}
+ON = {
+    "light": Step("REBALANCE_IN_PROGRESS", 1),
+    "burn": Step("NONE, hot", 1),
+    "look": Step(NONE, 1),
+}
+
+
+def lamp(name: str = "lamp", **changes: dict[str, Step]) -> Machine:
+    states = ({**OFF, **changes.get("off", {})}, {**ON, **changes.get("on", {})})
+    return Machine(name, ((), ("light",)), states, True, 0)
+
+
+@pytest.mark.parametrize(
+    ("machine", "expected"),
+    [
+        (lamp(), []),
+        (
+            lamp(off={"burn": Step(NONE, 0)}),
+            [Wrong("lamp: burn in state off is accepted", ("burn",))],
+        ),
+        (
+            lamp(on={"light": Step(NONE, 0)}),
+            [Wrong("lamp: light in state on is accepted", ("light", "light"))],
+        ),
+        (lamp(on={"burn": Step("UNKNOWN_MEMBER_ID", 1)}), []),
+        (
+            lamp(on={"look": Step("UNKNOWN_SERVER_ERROR", 1)}),
+            [Wrong("lamp: look: UNKNOWN_SERVER_ERROR", ("light", "look"))],
+        ),
+        (
+            lamp(off={"look": Step("unanswered: the connection failed", 0)}),
+            [Wrong("lamp: look: unanswered: the connection failed", ("look",))],
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_with_the_way_there(machine: Machine, expected: list[Wrong]) -> None:
+    assert list(judged(ALPHABET, machine)) == expected
+
+
+def test_two_that_are_the_same_do_not_differ() -> None:
+    assert list(compared(lamp(), lamp())) == []
+
+
+def test_a_difference_is_told_once_and_what_is_behind_it_is_not() -> None:
+    other = lamp("other", on={"burn": Step("NONE, cold", 0)})
+    assert list(compared(lamp(), other)) == [
+        Wrong("burn: NONE, hot from lamp, NONE, cold from other", ("light", "burn"))
+    ]

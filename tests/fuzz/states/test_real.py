@@ -1,0 +1,67 @@
+"""Brokers of Apache Kafka, and one that a proxy makes accept what it should not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from random import Random
+
+import pytest
+
+from barnabas.fuzz.states.conversation import Conversation
+from barnabas.fuzz.states.judging import doubts, judged
+from barnabas.fuzz.states.learning import learn
+from barnabas.fuzz.states.machine import Machine
+from barnabas.fuzz.states.registry import ALPHABETS
+from barnabas.fuzz.targets.address import address
+from barnabas.fuzz.targets.apache import apache
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.harness import Harness
+from barnabas.proxy.scenario.file import loads
+
+pytestmark = pytest.mark.needs_apache("4.3.1")
+
+STATES = {"classic-group": 7, "consumer-group": 5, "fetch-session": 2}
+"""As they were found. That of transactions takes a minute."""
+
+BY_NAME = {one.name: one for one in ALPHABETS}
+
+HEARTBEATS = loads("""
+version: 1
+rules: [{name: fine, match: {api: Heartbeat, direction: request}, do: {respond: {}}}]
+""")
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[BrokerTarget]:
+    with apache("4.3.1") as target:
+        yield target
+
+
+def machine_of(target: BrokerTarget, name: str, run: str) -> Machine:
+    offered = target.prober.offered()
+    alphabet = BY_NAME[name].within(offered)
+    assert alphabet is not None
+    said = Conversation(target.prober, alphabet, offered, run)
+    return learn(target.name, said, Random(1), doubted=partial(doubts, alphabet))
+
+
+@pytest.mark.parametrize(("name", "states"), STATES.items())
+def test_it_is_learned_whole_and_nothing_is_wrong(
+    kafka: BrokerTarget, name: str, states: int
+) -> None:
+    machine = machine_of(kafka, name, "real")
+    assert machine.whole
+    assert len(machine.access) == states
+    assert list(judged(BY_NAME[name], machine)) == []
+
+
+def test_a_heartbeat_that_is_always_fine_is_found(kafka: BrokerTarget) -> None:
+    host, port = kafka.service.address
+    with Harness(f"{host}:{port}", scenario=HEARTBEATS) as proxy:
+        where, _, through = proxy.bootstrap.rpartition(":")
+        with address(where, int(through), own=False) as target:
+            machine = machine_of(target, "classic-group", "fine")
+    found = {wrong.inputs[-1]: wrong for wrong in judged(BY_NAME["classic-group"], machine)}
+    assert found["Heartbeat"].inputs == ("Heartbeat",)
+    assert "Heartbeat in state UNJOINED is accepted" in found["Heartbeat"].about
