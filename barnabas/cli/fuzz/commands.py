@@ -47,6 +47,10 @@ SHOW_EXAMPLES: Final = examples(
     "barnabas fuzz show 3fa9c12b",
     "barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng",
 )
+SCRIPT_EXAMPLES: Final = examples(
+    "barnabas fuzz script 3fa9c12b --db brokers.fuzz.db > finding.py",
+    "python3 finding.py 127.0.0.1:9092",
+)
 STATES_EXAMPLES: Final = examples(
     "barnabas fuzz states --target apache:4.3.1",
     "barnabas fuzz states classic-group fetch-session --target address:127.0.0.1:9092",
@@ -207,6 +211,28 @@ def fuzz_show_command(
     from barnabas.cli.fuzz.show import fuzz_show
 
     raise typer.Exit(fuzz_show(finding, db, capture=capture, as_json=as_json))
+
+
+@fuzz_app.command("script", epilog=SCRIPT_EXAMPLES)
+def fuzz_script_command(
+    finding: FindingName,
+    db: Database = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="KIND[:WHICH]",
+            help="Target to record the session of the case on.",
+            show_default="the target of the finding",
+        ),
+    ] = None,
+    own: Own = False,
+) -> None:
+    """Print a Python script that sends a finding's case to a broker, and needs no barnabas."""
+    from barnabas.cli.fuzz.script import fuzz_script
+
+    raise typer.Exit(fuzz_script(finding, db, target=target, own=own))
 
 
 @fuzz_app.command("states", epilog=STATES_EXAMPLES)

@@ -1,0 +1,115 @@
+"""A finding of a broker as a script of Python's standard library: for those who have no barnabas.
+
+What only the broker knows (a member id, a producer id) the script takes from its answers, where the recording
+had it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from barnabas.captures.kafka.wording import printable
+from barnabas.fuzz.cases.case import Case, Live, Seed
+from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.frame_map.fields import map_of
+from barnabas.fuzz.sessions.live import live_name
+from barnabas.fuzz.targets.recording import Asked, Recorded
+from barnabas.specs.registry import NAMES
+
+WIDTH: Final = 96
+
+FRAME: Final = Path(__file__).with_name("script.txt")
+
+
+class Taken(NamedTuple):
+    """Bytes that are taken from an answer: where they go, how many, and from which answer and where in it."""
+
+    at: int
+    size: int
+    answer: int
+    offset: int
+
+
+def script(title: str, case: Case, recorded: Recorded) -> str:
+    """The whole script. title: lines that say what came of it."""
+    lines = [*title.splitlines(), f"Sent: {made_of(case.recipe)}"]
+    about = "\n".join(textwrap.fill(printable(line), WIDTH) for line in lines)
+    steps = (line for step in _steps(case, recorded) for line in step)
+    return (
+        FRAME.read_text("utf-8")
+        .replace("    STEPS\n", "".join(f"    {line}\n" for line in steps))
+        .replace("ABOUT", about.replace("\\", "/").replace('"', "'"))
+    )
+
+
+def _steps(case: Case, recorded: Recorded) -> Iterator[Iterator[str]]:
+    for number, asked in enumerate(recorded.session):
+        known = recorded.session[:number]
+        frame = len(asked.request).to_bytes(4, "big") + asked.request
+        yield _valid(asked, frame, [*_taken(frame, _places(asked), known)])
+    yield _case(case, recorded)
+
+
+def _valid(asked: Asked, frame: bytes, taken: Sequence[Taken]) -> Iterator[str]:
+    yield f"# {NAMES[asked.key]} v{asked.version}"
+    yield from _bytes("data", frame)
+    yield from _put(taken)
+    yield "answers.append(ask(sock, data))"
+
+
+def _case(case: Case, recorded: Recorded) -> Iterator[str]:
+    yield "# the case"
+    for number, chunk in enumerate(recorded.chunks):
+        yield from _bytes("data", chunk)
+        live = [place for place in case.live if place.chunk == number]
+        yield from _put([*_taken(chunk, live, recorded.session)])
+        yield from (f"mend(data, {place.offset})" for place in live if place.name == "crc")
+        yield "send(sock, data)" if case.delivery != "bytewise" else "send(sock, data, 1)"
+    if case.delivery == "half_open":
+        yield "sock.shutdown(socket.SHUT_WR)"
+
+
+def _bytes(name: str, data: bytes) -> Iterator[str]:
+    if len(data) <= WIDTH // 3:
+        yield f'{name} = bytearray.fromhex("{data.hex()}")'
+        return
+    yield f"{name} = bytearray.fromhex("
+    for row in textwrap.wrap(data.hex(), WIDTH - 8):
+        yield f'    "{row}"'
+    yield ")"
+
+
+def _put(taken: Sequence[Taken]) -> Iterator[str]:
+    for at, size, answer, offset in taken:
+        yield f"data[{at}:{at + size}] = answers[{answer}][{offset}:{offset + size}]"
+
+
+def _places(asked: Asked) -> list[Live]:
+    """Where a request of a session has what only a session knows."""
+    seed = Seed(asked.key, asked.version, "request", asked.request, "")
+    return [
+        Live(0, 4 + part.start, part.end - part.start, name)
+        for part in map_of(seed).parts
+        if part.end > part.start and (name := live_name(part.path))
+    ]
+
+
+def _taken(chunk: bytes, places: Sequence[Live], known: Sequence[Asked]) -> Iterator[Taken]:
+    for place in places:
+        value = chunk[place.offset : place.offset + place.size]
+        found = _found(value, known)
+        if found is not None:
+            yield Taken(place.offset, place.size, *found)
+
+
+def _found(value: bytes, known: Sequence[Asked]) -> tuple[int, int] | None:
+    """The last answer that has this value in a field of a kind that sessions know, and where."""
+    for number in reversed(range(len(known))):
+        key, version, _, response = known[number]
+        for part in map_of(Seed(key, version, "response", response, "")).parts:
+            if live_name(part.path) and response[part.start : part.end] == value:
+                return number, part.start
+    return None
