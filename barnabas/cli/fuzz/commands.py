@@ -47,6 +47,10 @@ SHOW_EXAMPLES: Final = examples(
     "barnabas fuzz show 3fa9c12b",
     "barnabas fuzz show 3fa9c12b --db brokers.fuzz.db --capture finding.pcapng",
 )
+BISECT_EXAMPLES: Final = examples(
+    "barnabas fuzz bisect 3fa9c12b --db brokers.fuzz.db",
+    "barnabas fuzz bisect 3fa9c12b 3.6.0 3.6.1 3.7.0 3.8.0",
+)
 SCRIPT_EXAMPLES: Final = examples(
     "barnabas fuzz script 3fa9c12b --db brokers.fuzz.db > finding.py",
     "python3 finding.py 127.0.0.1:9092",
@@ -233,6 +237,26 @@ def fuzz_script_command(
     from barnabas.cli.fuzz.script import fuzz_script
 
     raise typer.Exit(fuzz_script(finding, db, target=target, own=own))
+
+
+@fuzz_app.command("bisect", epilog=BISECT_EXAMPLES)
+def fuzz_bisect_command(
+    finding: FindingName,
+    releases: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RELEASE]...",
+            help="Releases of the finding's target.",
+            show_default="of Apache Kafka, those that are tested",
+        ),
+    ] = None,
+    db: Database = None,
+    as_json: OneDocument = False,
+) -> None:
+    """Find the oldest and the newest release that show a finding. Exit code 1: there are some."""
+    from barnabas.cli.fuzz.bisect import fuzz_bisect
+
+    raise typer.Exit(fuzz_bisect(finding, releases or (), db, as_json=as_json))
 
 
 @fuzz_app.command("states", epilog=STATES_EXAMPLES)
