@@ -36,7 +36,7 @@ def test_the_release_that_mended_a_bug_is_found(tmp_path: Path) -> None:
     database = ("--db", str(tmp_path / "it.fuzz.db"))
     ran = fuzz("run", str(path), *database, "--json")
     found = [json.loads(line) for line in ran.stdout.splitlines()]
-    names = [one["name"] for one in found if one["event"] == "finding"]
+    names = [one["name"] for one in found if "isEmpty" in one.get("what", "")]
     done = fuzz("bisect", names[0], "2.8.1", "2.8.0", *database, "--json")
     assert done.exit_code == FINDINGS
     assert json.loads(done.stdout)["range"] == {
