@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,6 +62,17 @@ def test_what_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> Non
 
     (verdict,) = verdicts(observed(hangs))
     assert verdict.behaviour[0] == "GaveUp"
+
+
+def test_what_is_not_given_the_processor_is_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoder_module, "LIMIT_S", 0.2)
+
+    def waits(case: Case) -> Mapping[str, Any]:
+        threading.Event().wait(0.5)  # as on a busy machine
+        return {}
+
+    found = observed(waits)
+    assert (found.raised, verdicts(found)) == ("", [])
 
 
 def test_memory_that_no_input_justifies_is_told() -> None:
