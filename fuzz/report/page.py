@@ -18,7 +18,8 @@ STYLE: Final = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; }
+h1, dl, summary { overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: fit-content(45%) 1fr; gap: .2rem 1.2rem; }
 dt { opacity: .7; } dd { margin: 0; }
 .table { overflow-x: auto; } table { border-collapse: collapse; }
 th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line);
