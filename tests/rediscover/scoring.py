@@ -29,11 +29,11 @@ ATTEMPTS: Final = 3
 
 @dataclass(slots=True)
 class Score:
-    """A pair: the case at which it was found, from 1; 0: it was not. also: how many other findings fire
-    on the fixed release."""
+    """A pair: the number of the case at which it was found; None: it was not. also: how many other
+    findings fire on the fixed release."""
 
     pair: Pair
-    found_at: int = 0
+    found_at: int | None = None
     finding: str = ""
     oracle: str = ""
     seconds: float = 0.0
@@ -44,7 +44,7 @@ class Score:
     @property
     def scored(self) -> bool:
         """Whether it was found."""
-        return self.found_at > 0
+        return self.found_at is not None
 
 
 @dataclass(slots=True)
@@ -134,5 +134,5 @@ def _campaign(
 
 
 def _scored(score: Score, finding: Finding, seconds: float) -> None:
-    score.found_at = finding.first_case + 1
+    score.found_at = finding.first_case
     score.finding, score.oracle, score.seconds = finding.name, finding.oracle, seconds
