@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from operator import eq
+from typing import Literal, NamedTuple
 
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.engine.running import judge
 from barnabas.fuzz.engine.stats import Behaviour
+from barnabas.fuzz.observations.about import NO_STACK
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.targets.target import Target
 
@@ -15,8 +17,12 @@ Cook = Callable[[Recipe, int], Case]
 """Makes the case of a recipe; raises LookupError or ValueError for one that can't be."""
 
 
+Outcome = Literal["same", "another", "nothing"]
+"""What a case did that had shown a behaviour: the same, something else that is wrong, or nothing."""
+
+
 class Replayed(NamedTuple):
-    """At which attempt it fired, from 1 (0: at none), and all that was wrong the last time."""
+    """At which attempt it fired, from 1 (0: at none), and all that was wrong the last time that any was."""
 
     attempt: int
     verdicts: tuple[Verdict, ...]
@@ -26,17 +32,39 @@ class Replayed(NamedTuple):
         """Whether it did."""
         return self.attempt > 0
 
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of all attempts."""
+        return "same" if self.fired else "another" if self.verdicts else "nothing"
+
+
+def alike(one: Behaviour, other: Behaviour) -> bool:
+    """Whether two behaviours of one case are one bug: they agree as far as both tell. A process may have no
+    stack to tell, or no log.
+
+    >>> bare = "fatal", ("java.lang.OutOfMemoryError", "no stack", "Metadata", "counts topics.count")
+    >>> alike(bare, ("fatal", ("java.lang.OutOfMemoryError", "kafka.A.f")))
+    True
+    """
+    return one[0] == other[0] and all(map(eq, _told(one[1]), _told(other[1])))
+
+
+def _told(behaviour: tuple[str, ...]) -> tuple[str, ...]:
+    """What stands in front of the place of a stack that was not left."""
+    return behaviour[: behaviour.index(NO_STACK)] if NO_STACK in behaviour else behaviour
+
 
 def replay(
     target: Target, oracles: Sequence[Oracle], case: Case, wanted: Behaviour, attempts: int = 1
 ) -> Replayed:
-    """Run a case until it shows a behaviour, at most so many times."""
+    """Run a case until it shows a behaviour or one like it, at most so many times."""
     verdicts: tuple[Verdict, ...] = ()
     for attempt in range(1, attempts + 1):
         # what ends late is shown once more, with its end
         seen = list(target.run([case]))
-        verdicts = tuple(verdict for one in seen for verdict in judge(one, oracles))
-        if any((verdict.oracle, verdict.behaviour) == wanted for verdict in verdicts):
+        found = tuple(verdict for one in seen for verdict in judge(one, oracles))
+        verdicts = found or verdicts
+        if any(alike((verdict.oracle, verdict.behaviour), wanted) for verdict in found):
             return Replayed(attempt, verdicts)
     return Replayed(0, verdicts)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.changed_fields import about
+from barnabas.fuzz.observations.about import placeless
 from barnabas.fuzz.observations.crashes import crash, how
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
@@ -25,7 +25,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     else:
         where = ()
     if death.exit_code < 0 and not found and (said is None or not said.frames):
-        where = (*where, *about(observation.case))  # a signal tells no place
+        where = (*where, *placeless(observation))  # a signal tells no place
     yield Verdict("died", f"the process ended: {ended}", (ended, *where))
 
 

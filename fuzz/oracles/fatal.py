@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
-from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.about import api_of
+from barnabas.fuzz.cases.observation import STACK, Observation
+from barnabas.fuzz.observations.about import placeless
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
@@ -18,11 +18,13 @@ _FATAL: Final = re.compile(r"# A fatal error|Terminating due to|Halting because"
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
+    facts: dict[str, Any] = dict(observation.facts)
+    known = tuple(facts.get(STACK, ()))
     last = (observation.death.last_words,) if observation.death else ()
     for entry in (*observation.log, *last):
         for one in raised(entry):
             if NAMES.fullmatch(one.name):
-                where = one.frames or (api_of(observation),)  # the later ones come without frames
+                where = one.frames or known or placeless(observation)
                 yield Verdict("fatal", f"{one.name}: {one.message}", (one.name, *where))
         found = _FATAL.search(entry)
         if found:

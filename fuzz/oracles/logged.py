@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.about import placeless
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.allowed import allowed
 from barnabas.fuzz.oracles.fatal import NAMES
@@ -18,7 +19,8 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         if not chain or allowed(chain) or any(NAMES.fullmatch(one.name) for one in chain):
             continue
         cause = chain[-1]
-        yield Verdict("logged", f"{cause.name}: {cause.message}"[:300], cause.signature)
+        where = cause.frames or placeless(observation)
+        yield Verdict("logged", f"{cause.name}: {cause.message}"[:300], (cause.name, *where))
 
 
 LOGGED: Final = Oracle(

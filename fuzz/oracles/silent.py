@@ -1,6 +1,6 @@
 """Accepted without an error, and served differently, or served although the specification forbids it.
 
-What was served is asked by the target (fuzz/targets/following.py) and stands in the facts.
+What was served is asked by the target (fuzz/targets/read_back.py) and stands in the facts.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.observations.changed_fields import changed
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 
@@ -18,7 +19,9 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         return
     for difference in served:
         yield Verdict(
-            "silent", f"a batch was accepted, and then: {difference}", ("Produce", str(difference))
+            "silent",
+            f"a batch was accepted, and then: {difference}",
+            ("Produce", str(difference), *changed(observation.case)),
         )
 
 

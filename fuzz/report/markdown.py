@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.cases.wording import made_of, whose
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import ROUNDS, Summary
 
@@ -21,10 +21,10 @@ def _campaign(one: Summary) -> Iterator[str]:
     yield "\n## Findings\n"
     if one.findings:
         yield from _table(
-            ("finding", "oracle", "what", "cases", "first case", "mutation"),
+            ("finding", "oracle", "what", "cases", "first shown by", "mutation"),
             (
                 (
-                    f"`{each.name}`", each.oracle, each.what, each.cases, each.first_case,
+                    f"`{each.name}`", each.oracle, each.what, each.cases, whose(each.observation),
                     made_of(each.best),
                 )
                 for each in one.findings

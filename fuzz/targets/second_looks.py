@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import STACK, Observation
+from barnabas.fuzz.observations.about import api_of
+from barnabas.fuzz.observations.changed_fields import changed
 from barnabas.fuzz.observations.delayed_responses import PARKED
+from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.targets.observed import REUSED
 
@@ -21,7 +24,7 @@ CONFIRMED: Final = 2
 
 OUT_OF_MEMORY: Final = "java.lang.OutOfMemoryError"
 
-FRESH: Final = 12
+FRESH: Final = 32
 """Restarts at most for the sake of a stack trace."""
 
 Send = Callable[[Case], Observation]
@@ -44,7 +47,8 @@ class SecondLooks:
 
     def __init__(self, again: Again) -> None:
         self._again = again
-        self._fresh: set[str] = set()
+        self._stacks: dict[tuple[str, ...], tuple[str, ...]] = {}
+        """API, mutator and field -> where memory ran out in a fresh process; () if that is not known."""
         self._confirmed: Counter[tuple[int, int]] = Counter()
 
     def look(self, observation: Observation) -> Observation:
@@ -64,17 +68,22 @@ class SecondLooks:
         return self._again.apart(observation.case) if spoilt else observation
 
     def _with_stack(self, observation: Observation) -> Observation:
-        """A JVM tells where memory ran out for its first errors only (its preallocated ones): such a
-        case is run alone on a fresh one."""
+        """A JVM tells where memory ran out for its first errors only (its preallocated ones): the first such
+        case of a kind is run alone on a fresh one, and those behind it are told by what that said."""
         if not any(OUT_OF_MEMORY in entry and "\tat " not in entry for entry in observation.log):
             return observation
-        changes = observation.case.recipe.changes
-        kind = changes[-1].mutator if changes else ""
-        if kind in self._fresh or len(self._fresh) >= FRESH:
-            return observation
-        self._fresh.add(kind)
-        again = self._again.anew(observation.case)
-        return again if again.log else observation
+        kind = (api_of(observation), *changed(observation.case))
+        if kind not in self._stacks:
+            if len(self._stacks) >= FRESH:
+                return observation
+            self._stacks[kind] = ()
+            again = self._again.anew(observation.case)
+            if again.log:
+                self._stacks[kind] = _stack(again)
+                return again
+        known = self._stacks[kind]
+        facts = (*observation.facts, (STACK, list(known)))
+        return replace(observation, facts=facts) if known else observation
 
     def _confirmed_late(self, observation: Observation) -> Observation:
         """An answer that is overdue is waited for again, alone."""
@@ -88,3 +97,9 @@ class SecondLooks:
             return observation
         self._confirmed[late.key, late.version] += 1
         return self._again.patiently(observation.case)
+
+
+def _stack(observation: Observation) -> tuple[str, ...]:
+    """Where memory ran out, if the log says it."""
+    found = (one for entry in observation.log for one in raised(entry))
+    return next((one.frames for one in found if one.name == OUT_OF_MEMORY and one.frames), ())

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.cli.console.output import Output
 from barnabas.fuzz.campaigns.campaign import Budget
-from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.cases.wording import made_of, whose
 from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
 from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
@@ -124,7 +124,7 @@ class Shown:
                 made_of=made_of(recipe),
             )
             return
-        line = f"{name}  case {found.case}  {found.verdict.oracle}: {found.verdict.what}"
+        line = f"{name}  {whose(found.observation)}  {found.verdict.oracle}: {found.verdict.what}"
         line = f"{line}  ({made_of(recipe)})"
         if self.progress.disable:
             self.output.line(line)

@@ -57,7 +57,7 @@ def fuzz_replay(
         output.line(made_of(case.recipe))
         for line in _lines(finding.name, where, found, attempts):
             output.line(line)
-    return FINDINGS if found.fired else FINE
+    return FINE if found.outcome == "nothing" else FINDINGS
 
 
 def _lines(name: str, where: str, found: Replayed, attempts: int) -> list[str]:
@@ -65,6 +65,8 @@ def _lines(name: str, where: str, found: Replayed, attempts: int) -> list[str]:
         said = [f"{name} reproduced on {where}, attempt {found.attempt}"]
     else:
         said = [f"{name} not reproduced on {where} in {attempts}"]
+        if found.outcome == "another":
+            said[0] += ", but something else is wrong:"
     for verdict in found.verdicts:
         said.append(
             f"  {verdict.oracle}: {verdict.what}  [{', '.join(filter(None, verdict.behaviour))}]"
@@ -77,6 +79,7 @@ def _document(name: str, where: str, found: Replayed) -> dict[str, object]:
         "finding": name,
         "target": where,
         "fired": found.fired,
+        "outcome": found.outcome,
         "attempt": found.attempt,
         "verdicts": [asdict(verdict) for verdict in found.verdicts],
     }

@@ -30,7 +30,7 @@ def exit_codes() -> str:
         table(("code", "meaning"), ((str(code), what) for code, what in rows)),
         "Findings (1) are: a claim of `demo` that did not hold; a frame that `decode` can't read; "
         "a decision that `rehearse --check` finds different; what `check`, `analyze`, `explore`, "
-        "`fuzz run` or `fuzz report` finds wrong; a finding that fires again in `fuzz replay`; "
+        "`fuzz run` or `fuzz report` finds wrong; what `fuzz replay` finds wrong again, or anew; "
         "captures that differ in `diff`; text that `grep` does not find; an answer that differs in "
         "`replay`; a request that `serve` has no answer to; a rule that does nothing with "
         "`scenario check --strict`; a client that does something else than it promises in `clients run` and "

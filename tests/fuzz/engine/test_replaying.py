@@ -1,9 +1,25 @@
 from __future__ import annotations
 
-from barnabas.fuzz.cases.case import Change, Recipe
-from barnabas.fuzz.engine.replaying import fires_on, replay
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from barnabas.fuzz.cases.case import Case, Change, Recipe
+from barnabas.fuzz.cases.observation import Death, Observation
+from barnabas.fuzz.engine.replaying import alike, fires_on, replay
+from barnabas.fuzz.engine.stats import Behaviour
+from barnabas.fuzz.oracles.closing import CLOSING
+from barnabas.fuzz.oracles.died import DIED
+from barnabas.fuzz.oracles.fatal import FATAL
+from barnabas.fuzz.oracles.oracle import Oracle
 from barnabas.fuzz.shrinking.search import shrink
+from barnabas.specs.keys import METADATA
 from tests.fuzz.fakes import RAISED, SEEDS, FakeTarget, cook
+from tests.fuzz.observed import observed, request
+
+ASK = request(METADATA, 1, {"topics": None})
 
 WANTED = ("raised", ("IndexError",))
 
@@ -26,8 +42,49 @@ def test_what_does_not_fire_is_tried_as_often_as_asked() -> None:
 
 def test_another_finding_is_not_the_one() -> None:
     found = replay(FakeTarget(), [RAISED], cook(recipe(3), 0), WANTED)
-    assert not found.fired
+    assert (found.fired, found.outcome) == (False, "another")
     assert [verdict.behaviour for verdict in found.verdicts] == [("KeyError",)]
+
+
+class Once(FakeTarget):
+    """Does it the first time only."""
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        for one in super().run(cases):
+            yield one if len(self.ran) == 1 else replace(one, raised="")
+
+
+def test_what_was_wrong_at_any_attempt_is_told() -> None:
+    found = replay(Once(), [RAISED], cook(recipe(3), 0), WANTED, 3)
+    assert (found.outcome, len(found.verdicts)) == ("another", 1)
+    assert replay(FakeTarget(), [RAISED], cook(recipe(14), 0), WANTED, 3).outcome == "nothing"
+
+
+OUT = "[a] ERROR b - c\njava.lang.OutOfMemoryError: Java heap space"
+STACK = "\n\tat kafka.server.KafkaApis.handle(KafkaApis.scala:1)"
+
+
+def of(oracle: Oracle, sent: bytes = ASK, **seen: Any) -> Behaviour:
+    (verdict,) = oracle.judge(observed(sent, **seen))
+    return verdict.oracle, verdict.behaviour
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (of(FATAL, log=(OUT,)), of(FATAL, log=(OUT + STACK,)), True),  # a new process has stacks
+        (of(FATAL, log=(OUT,)), of(FATAL, log=(OUT,)), True),
+        (of(FATAL, log=(OUT,)), of(FATAL, log=(OUT.replace("OutOfMemory", "StackOverflow"),)), False),
+        (of(FATAL, log=(OUT + STACK,)), of(FATAL, log=(OUT + STACK.replace("Apis", "Raft"),)), False),
+        (of(DIED, death=Death(-11, "")), of(DIED, death=Death(-6, "")), False),
+        (of(DIED, death=Death(-11, "")), of(CLOSING, ending="closed"), False),
+        (of(CLOSING, ending="closed"), of(CLOSING, ending="closed", log=(OUT + STACK,)), True),
+    ],
+)  # fmt: skip
+def test_a_behaviour_is_told_from_others_as_far_as_both_tell(
+    one: Behaviour, other: Behaviour, same: bool
+) -> None:
+    assert (alike(one, other), alike(other, one)) == (same, same)
 
 
 def test_shrinking_against_a_target() -> None:

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from barnabas.fuzz.cases.observation import Death, Observation, Probe
+from barnabas.fuzz.cases.observation import STACK, TOGETHER, Death, Observation, Probe
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE, STOP_REPLICA
-from tests.fuzz.observed import observed, request, response
+from tests.fuzz.observed import case, observed, request, response
 
 TOPIC_ERROR = {
     "brokers": [],
@@ -83,7 +83,8 @@ def test_a_death_is_told_apart_by_its_exit_code_and_where_it_came_from() -> None
         "org.apache.kafka.common.message.*RequestData.read",
     )
     (verdict,) = judged("died", observed(ASK, death=Death(-11, "")))
-    assert verdict.behaviour == ("signal SIGSEGV", "Metadata", "topics")  # a signal tells no place
+    # a signal tells no place
+    assert verdict.behaviour == ("signal SIGSEGV", "no stack", "Metadata", "nulls topics")
 
 
 def test_an_assertion_of_c_is_told_apart_by_its_function_and_what_did_not_hold() -> None:
@@ -147,10 +148,41 @@ def test_out_of_memory_is_for_its_own_oracle() -> None:
     )
 
 
-def test_out_of_memory_without_a_stack_is_told_apart_by_the_api() -> None:
-    bare = "[a] ERROR b - c\njava.lang.OutOfMemoryError: Java heap space"
-    (verdict,) = judged("fatal", observed(ASK, log=(bare,)))
-    assert verdict.behaviour == ("java.lang.OutOfMemoryError", "Metadata")
+BARE = "[a] ERROR b - c\njava.lang.OutOfMemoryError: Java heap space"
+BARE_NULL = "[a] ERROR b - c\njava.lang.NullPointerException: x"
+
+
+@pytest.mark.parametrize(("name", "entry"), [("fatal", BARE), ("logged", BARE_NULL)])
+def test_what_left_no_stack_is_told_apart_by_api_field_and_mutator(name: str, entry: str) -> None:
+    error = entry.splitlines()[1].partition(":")[0]
+    (verdict,) = judged(name, observed(ASK, log=(entry,)))
+    assert verdict.behaviour == (error, "no stack", "Metadata", "nulls topics")
+
+
+@pytest.mark.parametrize(("name", "entry"), [("fatal", BARE), ("logged", BARE_NULL)])
+def test_what_no_one_case_shows_has_no_cases_name(name: str, entry: str) -> None:
+    together = observed(ASK, log=(entry,), facts=((TOGETHER, [3, 4]),))
+    (verdict,) = judged(name, together)
+    assert verdict.behaviour[1:] == ("no stack", "no one case")
+
+
+def test_a_stack_of_its_kind_tells_where_memory_ran_out() -> None:
+    known = observed(ASK, log=(BARE,), facts=((STACK, ["kafka.A.f"]),))
+    (verdict,) = judged("fatal", known)
+    assert verdict.behaviour == ("java.lang.OutOfMemoryError", "kafka.A.f")
+
+
+def test_what_is_served_otherwise_is_told_apart_by_field_and_mutator() -> None:
+    facts = (("served", ["other records are served"]),)
+    names = {
+        verdict.behaviour
+        for mutator in ("nulls", "deltas")
+        for verdict in judged("silent", Observation(case(ASK, mutator=mutator), facts=facts))
+    }
+    assert names == {
+        ("Produce", "other records are served", "nulls topics"),
+        ("Produce", "other records are served", "deltas topics"),
+    }
 
 
 def test_every_exception_that_is_allowed_has_a_reason() -> None:

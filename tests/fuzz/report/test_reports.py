@@ -66,6 +66,15 @@ def test_every_finding_is_in_both_with_its_command(found: list[Summary]) -> None
         assert f"barnabas fuzz replay {name} --db" in html
 
 
+def test_what_no_one_case_shows_is_shown_as_such(found: list[Summary]) -> None:
+    one = found[0].findings[0]
+    seen = replace(one.observation, facts=(("together", [one.first_case - 1, one.first_case]),))
+    shared = replace(found[0], findings=(replace(one, observation=seen),))
+    for whole, alone in ((markdown([shared]), markdown(found)), (page([shared]), page(found))):
+        assert f"no one case, behind case {one.first_case}" in whole
+        assert "no one case" not in alone
+
+
 def test_a_table_of_markdown_keeps_its_columns(found: list[Summary]) -> None:
     rows = [line for line in markdown(found).splitlines() if line.startswith("| `")]
     assert len(rows) == 3

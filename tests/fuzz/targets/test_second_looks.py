@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import WAITED, Death, Observation
+from barnabas.fuzz.cases.observation import STACK, WAITED, Death, Observation
 from barnabas.fuzz.targets.observed import REUSED
 from barnabas.fuzz.targets.second_looks import CONFIRMED, FRESH, Again, SecondLooks
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
@@ -62,13 +62,17 @@ def test_who_suffers_from_the_case_before_is_looked_at_on_a_connection_of_its_ow
 
 
 def test_where_memory_ran_out_a_fresh_process_says_where_once_for_a_kind() -> None:
-    traced = f"{OUT}\n\tat kafka.Somewhere"
+    traced = f"{OUT}\n\tat kafka.Somewhere.f(A.scala:1)"
     bench = Bench(log=(traced,))
     assert bench.looks.look(observed(ASK, log=(OUT,))).log == (traced,)
-    assert bench.looks.look(observed(ASK, log=(OUT,))).log == (OUT,)  # that mutator is known
+    like = bench.looks.look(observed(ASK, log=(OUT,)))  # its kind is known, and so is where
+    assert (like.log, dict(like.facts)) == ((OUT,), {STACK: ["kafka.Somewhere.f"]})
     bench.looks.look(observed(ASK, log=(traced,)))
     bench.looks.look(observed(ASK, log=("ERROR else",)))
     assert bench.ways == ["anew"]
+    other = request(PRODUCE, 3, {"acks": 1, "timeout_ms": 1, "topic_data": []})
+    assert bench.looks.look(observed(other, log=(OUT,))).log == (traced,)
+    assert bench.ways == ["anew"] * 2, "of another API nothing is known"
 
 
 def test_so_many_fresh_processes_and_no_more() -> None:

@@ -46,6 +46,14 @@ def buggy(case: Case) -> Mapping[str, Any]:
         raise
 
 
+def otherwise(case: Case) -> Mapping[str, Any]:
+    """Raises something else."""
+    try:
+        return buggy(case)
+    except ZeroDivisionError:
+        raise ArithmeticError("otherwise") from None
+
+
 def weary(case: Case) -> Mapping[str, Any]:
     """As a broker does that such cases have ended too often: they are not sent any more."""
     return {"set_aside": True} if case.recipe.seed.version >= 12 else {}
@@ -54,7 +62,7 @@ def weary(case: Case) -> Mapping[str, Any]:
 def make(text: str, own: bool) -> DecoderTarget:
     if text == "missing":
         raise CannotRun("buggy:missing needs what is not here")
-    reads = {"mended": read_specs, "weary": weary}.get(text, buggy)
+    reads = {"mended": read_specs, "weary": weary, "otherwise": otherwise}.get(text, buggy)
     return DecoderTarget(f"buggy {text}".strip(), reads, (Malformed, LookupError))
 
 
@@ -103,6 +111,13 @@ def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Pa
     mended = fuzz("replay", name, "--target", "buggy:mended")
     assert mended.exit_code == 0
     assert "not reproduced on buggy mended" in mended.stdout
+
+    worse = fuzz("replay", name, "--target", "buggy:otherwise")
+    assert worse.exit_code == 1, "an error stands below"
+    assert "not reproduced on buggy otherwise in 3, but something else is wrong:" in worse.stdout
+    assert "undocumented: it raised ArithmeticError" in worse.stdout
+    said = json.loads(fuzz("replay", name, "--target", "buggy:otherwise", "--json").stdout)
+    assert (said["fired"], said["outcome"]) == (False, "another")
 
     (tmp_path / "x.pcapng").touch(0o644)
     shown = json.loads(fuzz("show", name, "--json", "--capture", tmp_path / "x.pcapng").stdout)
