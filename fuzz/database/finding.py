@@ -35,7 +35,8 @@ class RoundRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding as it is kept. `smaller` is the recipe that shrinking made of it."""
+    """A finding as it is kept. `smaller` is what shrinking made of its recipe, which may be the same;
+    None: nobody has tried."""
 
     campaign: int
     name: str

@@ -84,25 +84,34 @@ def run_range(
     numbers: range,
     batch: int | None = None,
     over: Callable[[], bool] = lambda: False,
+    due: Callable[[], bool] = lambda: False,
 ) -> Iterator[Batch]:
     """Run cases of these numbers in batches: as many at once as the target likes best, or as is said.
 
-    A batch ends early behind the case after which `over()`.
+    A batch ends early behind the case after which `over()`; what there is of one is yielded behind each case
+    after which it is `due()`, and when somebody interrupts it.
     """
     end = numbers.start
     while end < numbers.stop:
         stop = min(end + (batch or target.at_once), numbers.stop)
         stats = Stats()
         cases = maker.cases(range(end, stop))
-        for one in judged(target, cases, oracles):
-            if one.number >= end:  # those of earlier cases to blame come behind
-                if one.number > cases[0].number and over():
-                    break
-                stats.run(one.observation.case)
-                end = one.number + 1
-            stats.add(one)
-        else:
-            end = stop
+        try:
+            for one in judged(target, cases, oracles):
+                if one.number >= end:  # those of earlier cases to blame come behind
+                    if one.number > cases[0].number and over():
+                        break
+                    if stats.cases and due():
+                        yield Batch(end, stats)
+                        stats = Stats()
+                    stats.run(one.observation.case)
+                    end = one.number + 1
+                stats.add(one)
+            else:
+                end = stop
+        except KeyboardInterrupt:
+            yield Batch(end, stats)
+            raise
         yield Batch(end, stats)
         if end < stop:
             return

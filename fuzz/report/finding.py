@@ -36,8 +36,8 @@ def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
     yield f"  behaviour: {printable(', '.join(filter(None, finding.behaviour)))}"
     yield f"  mutation: {made_of(finding.recipe)}"
     yield f"    seed: {finding.recipe.seed.origin}"
-    if finding.smaller is not None:
-        yield f"  shrunk: {made_of(finding.smaller)}"
+    if finding.smaller not in (None, finding.recipe):
+        yield f"  shrunk: {made_of(finding.best)}"
     yield f"  replay: {command(finding, database)}"
     yield f"  connection: {seen.ending}, after {seen.took_ms:.1f} ms"
     if seen.probe is not None:

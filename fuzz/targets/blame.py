@@ -41,6 +41,17 @@ class Trouble:
         return self.death is not None or self.slow
 
     @property
+    def named(self) -> str:
+        """What is wrong, in a word or two."""
+        if self.death is not None:
+            return "a death"
+        if self.slow:
+            return "an unanswered probe"
+        if self.log:
+            return "a log entry"
+        return "damage" if self.probe is not None and self.probe.problem else "a growth of memory"
+
+    @property
     def alone(self) -> bool:
         """Whether something is wrong, even if a later probe is answered."""
         lost = self.probe is not None and self.probe.answered and bool(self.probe.problem)

@@ -59,6 +59,8 @@ class BrokerTarget:
         """Cases that were not sent, since too many of their kind had ended the process."""
         self.unprepared = ""
         """What sessions will miss of this broker, in words."""
+        self.doing = ""
+        """What it does that is no case's turn, in words for who waits."""
         self._batch = batch
         self._at_once = min(FIRST, batch)
         self._revival = Revival(service, self.prober, self._aim)
@@ -161,6 +163,7 @@ class BrokerTarget:
         self.executed += len(found)
         if wrong is not None:
             places = {one.case.number: place for place, one in found.items()}
+            self.doing = f"looking for the case behind {wrong.named}, one of {len(found)}"
             settled = searched(
                 list(found.values()),
                 wrong,
@@ -173,6 +176,7 @@ class BrokerTarget:
                     self._unattributed.caught(one.log)
             if not wrong.ends:
                 self._unattributed.over(wrong.log)
+            self.doing = ""
             found = {places[one.case.number]: one for one in settled}
         return [(place, found[place]) for place in sorted(found)]
 
@@ -278,7 +282,9 @@ class BrokerTarget:
             self._restart()
 
     def _restart(self) -> None:
+        before, self.doing = self.doing, "starting it anew"
         self._revival.restart()
+        self.doing = before
         self._wrong = None
 
     def _aim(self) -> None:

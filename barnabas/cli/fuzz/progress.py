@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)  # fmt: skip
+from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.cli.console.output import Output
@@ -21,6 +30,7 @@ from barnabas.fuzz.cases.wording import made_of, whose
 from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
 from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
+from barnabas.fuzz.targets.target import Target
 from barnabas.plural import plural
 from barnabas.specs.json_text import compact
 
@@ -42,6 +52,8 @@ class Shown:
     named: set[str] = field(default_factory=set)
     first: int = 0
     began: float = 0.0
+    last: int | None = None
+    """Cases after which the campaign has no more."""
 
     def note(self, text: str) -> None:
         """A line for the person."""
@@ -50,15 +62,18 @@ class Shown:
             return
         self.output.note(text)
 
-    def begin(self, target: str, kept: Kept, seeds: int, budget: Budget) -> None:
+    def begin(self, target: Target, kept: Kept, seeds: int, budget: Budget) -> None:
         """The target runs, and it is known where the campaign stands."""
+        name = target.name
         self.kept, self.first, self.began = kept, kept.done, time.monotonic()
+        self.last = budget.cases
         self.cells = set(self.findings.coverage(kept.id))
         self.named = {one.name for one in self.findings.findings(kept.id)}
-        self.progress.update(self.task, total=budget.cases, completed=kept.done, description=target)
+        self.progress.update(self.task, total=budget.cases, completed=kept.done, description=name)
+        self.progress.update(self.task, target=target)
         goes_on = f", continuing at case {kept.done}" if kept.done else ""
-        self.output.note(f"{target}: {plural(seeds, 'seed message')}{goes_on}")
-        self._event("begin", target=target, seeds=seeds, done=kept.done)
+        self.output.note(f"{name}: {plural(seeds, 'seed message')}{goes_on}")
+        self._event("begin", target=name, seeds=seeds, done=kept.done)
 
     def round(self, event: Began) -> None:
         """A round begins."""
@@ -80,9 +95,10 @@ class Shown:
         """A round is over."""
         self._event("round over", round=event.round, new_features=event.news)
 
-    def shrinking(self, finding: Finding) -> None:
-        """A finding is being made smaller."""
-        self.progress.update(self.task, said=f"shrinking {finding.name}")
+    def shrinking(self, finding: Finding, number: int, count: int) -> None:
+        """One of so many findings is being made smaller."""
+        self.progress.update(self.task, said=f"{finding.name}, {number} of {count}")
+        self._event("shrinking", name=finding.name, number=number, count=count)
 
     def close(self, seconds: float, database: Path) -> None:
         """What it came to."""
@@ -90,10 +106,11 @@ class Shown:
         assert self.kept is not None  # noqa: S101 - `begin` comes first
         found = self.findings.findings(self.kept.id)
         ran = self.kept.done - self.first
-        self.output.note(
-            f"{plural(ran, 'case')} in {seconds:.1f} s, {ran / max(seconds, 1e-9):,.0f}/s; "
-            f"{self._coverage()}; {plural(len(found), 'finding')}"
-        )
+        if ran == 0 and self.last is not None and self.kept.done >= self.last:
+            did = f"nothing left to run of {plural(self.kept.done, 'case')}"
+        else:
+            did = f"{plural(ran, 'case')} in {seconds:.1f} s, {ran / max(seconds, 1e-9):,.0f}/s"
+        self.output.note(f"{did}; {self._coverage()}; {plural(len(found), 'finding')}")
         aside = sum(row.cases for row in self.findings.aside(self.kept.id))
         if aside:
             self.output.note(
@@ -161,6 +178,14 @@ class Shown:
             self.output.raw(compact({"event": event, **values}))
 
 
+class Doing(ProgressColumn):
+    """What a target does beside its cases: asked whenever the bar is drawn, since then nothing else comes."""
+
+    def render(self, task: Task) -> Text:
+        """Its words, if it has any."""
+        return Text(getattr(task.fields["target"], "doing", ""), "yellow")
+
+
 @contextmanager
 def shown(output: Output, as_json: bool, findings: Findings) -> Iterator[Shown]:
     """A bar on a terminal, and lines everywhere."""
@@ -170,7 +195,14 @@ def shown(output: Output, as_json: bool, findings: Findings) -> Iterator[Shown]:
         TextColumn("{task.completed:,}"),
         TimeElapsedColumn(),
         TextColumn("{task.fields[said]}", style="dim"),
+        Doing(),
     )
     disable = as_json or not output.err.is_terminal
     with Progress(*columns, console=output.err, transient=True, disable=disable) as progress:
-        yield Shown(output, as_json, findings, progress, progress.add_task("", total=None, said=""))
+        yield Shown(
+            output,
+            as_json,
+            findings,
+            progress,
+            progress.add_task("", total=None, said="", target=None),
+        )

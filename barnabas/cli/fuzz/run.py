@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -28,6 +28,9 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 FOREVER: Final = 10**15
 """Cases of a campaign that ends when its time is over."""
+
+KEPT_S: Final = 1.0
+"""Seconds after which what cases came to is kept, and shown."""
 
 SHRINKING_S: Final = 30.0
 """Seconds that a finding may take to become smaller."""
@@ -74,7 +77,7 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         found = assembled(campaign, basis(target), read.folder)
         kept = findings.campaign(read.name, target.name, found.settings, time.time())
         last = campaign.budget.cases or FOREVER
-        progress.begin(target.name, kept, len(found.corpus), campaign.budget)
+        progress.begin(target, kept, len(found.corpus), campaign.budget)
         over = threading.Event()
         run_round = stack.enter_context(_runner(wanted, found, target, kept, over))
         began = time.monotonic()
@@ -99,7 +102,7 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
             _make_smaller(wanted, findings, kept, target, found, progress, over)
             finished = True
         except KeyboardInterrupt:
-            progress.note("interrupted: run the same command to continue after the last batch")
+            progress.note("interrupted: run the same command to continue behind what is kept")
         progress.close(time.monotonic() - began, wanted.database)
     any_ = bool(findings.findings(kept.id))
     return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN
@@ -108,6 +111,21 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
 def _time_is_up(over: threading.Event, progress: Shown) -> None:
     over.set()
     progress.note("time is up: finishing the cases under way")
+
+
+def _every(seconds: float) -> Callable[[], bool]:
+    """Whether so many seconds are over since it last said so."""
+    last = time.monotonic()
+
+    def due() -> bool:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < seconds:
+            return False
+        last = now
+        return True
+
+    return due
 
 
 def _runner(
@@ -119,7 +137,14 @@ def _runner(
         return on_spark(wanted.spark, wanted.settings, found, wanted.own, kept)
 
     def here(numbers: range, energies: Mapping[str, int]) -> Iterator[Batch]:
-        return run_range(target, found.maker(energies), found.oracles, numbers, over=over.is_set)
+        return run_range(
+            target,
+            found.maker(energies),
+            found.oracles,
+            numbers,
+            over=over.is_set,
+            due=_every(KEPT_S),
+        )
 
     run_round: RunRound = here
     return nullcontext(run_round)
@@ -141,10 +166,12 @@ def _make_smaller(
     each = "in all" if over.is_set() else "each"
     progress.note(f"shrinking {plural(len(fresh), 'finding')}: at most {SHRINKING_S:.0f} s {each}")
     deadline = time.monotonic() + SHRINKING_S
-    for one in fresh:
-        progress.shrinking(one)
+    for number, one in enumerate(fresh, 1):
         if not over.is_set():
             deadline = time.monotonic() + SHRINKING_S
+        elif time.monotonic() > deadline:
+            break
+        progress.shrinking(one, number, len(fresh))
         fires = fires_on(
             target,
             found.oracles,
@@ -153,5 +180,7 @@ def _make_smaller(
             lambda deadline=deadline: time.monotonic() > deadline,  # type: ignore[misc]
         )
         smaller = shrink(one.recipe, fires, runs=wanted.shrink).recipe
-        if smaller != one.recipe:
-            findings.smaller(one, cook(smaller, one.first_case).recipe)
+        # what is as small as it was is kept, too, or it would be tried whenever the campaign goes on
+        findings.smaller(
+            one, one.recipe if smaller == one.recipe else cook(smaller, one.first_case).recipe
+        )

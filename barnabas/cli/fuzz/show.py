@@ -50,7 +50,7 @@ def _document(finding: Finding, target: str) -> dict[str, object]:
         "cases": finding.cases,
         "first_case": finding.first_case,
         "recipe": _plain(recipe_json(finding.recipe)),
-        "smaller": _plain(recipe_json(finding.smaller)) if finding.smaller else None,
+        "smaller": None if finding.best == finding.recipe else _plain(recipe_json(finding.best)),
         "observation": _plain(observation_json(finding.observation)),
     }
 

@@ -29,6 +29,7 @@ from barnabas.fuzz.targets.clients.workloads import WORKLOADS, candidates
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.plural import plural
 
 CONFIRMING: Final = 4
 """Threads that run cases again, alone, while the other sessions go on."""
@@ -70,6 +71,8 @@ class ClientTarget:
         self._count = side_by_side or self._limits.side_by_side
         self._each = each
         self._running = contextlib.ExitStack()
+        self.doing = ""
+        """What it does beside new cases, in words for who waits."""
         self._confirmed: set[tuple[str, ...]] = set()
         self._kinds: dict[tuple[str, ...], threading.Lock] = {}
         """Held while an alarm of that kind is looked at."""
@@ -164,6 +167,9 @@ class ClientTarget:
                         at, case = waiting.pop()
                         self._begin(worker, case)
                         where[number] = at, worker
+                self.doing = (
+                    f"running {plural(len(judging), 'case')} again, alone" if judging else ""
+                )
                 _wait(self._selector, self._workers, _WAKES if judging else None)
                 for at in [at for at, future in judging.items() if future.done()]:
                     done[at] = judging.pop(at).result()

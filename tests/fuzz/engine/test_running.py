@@ -122,6 +122,42 @@ def test_it_stops_between_batches_when_time_is_over(database: Findings) -> None:
     assert kept.done == 60
 
 
+class Interrupted(FakeTarget):
+    """Somebody presses Ctrl-C at its eighth case."""
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        for one in super().run(cases):
+            if len(self.ran) == 8:
+                raise KeyboardInterrupt
+            yield one
+
+
+def test_what_is_done_of_a_batch_is_kept_when_somebody_interrupts_it(database: Findings) -> None:
+    whole, parts = new(database, "a"), new(database, "b")
+    with pytest.raises(KeyboardInterrupt):
+        list(run(here(Interrupted(), "s", 100), parts, 100, 100))
+    assert parts.done == 7
+    ran(parts, 100)
+    ran(whole, 100)
+    assert without_campaign(all_of(database, parts)) == without_campaign(all_of(database, whole))
+
+
+def test_what_is_done_of_a_batch_is_kept_whenever_it_is_due() -> None:
+    due = iter([False, False, True, False, True])
+    batches = list(
+        run_range(
+            FakeTarget(), FakeMaker("s"), ORACLES, range(20), due=lambda: next(due, False)
+        )
+    )  # fmt: skip
+    assert [(batch.end, batch.stats.cases) for batch in batches] == [(3, 3), (5, 2), (20, 15)]
+    whole, sum_ = Stats(), Stats()
+    (one,) = run_range(FakeTarget(), FakeMaker("s"), ORACLES, range(20))
+    whole.merge(one.stats)
+    for batch in batches:
+        sum_.merge(batch.stats)
+    assert sum_ == whole
+
+
 def test_shards_in_any_order_add_up_to_the_whole() -> None:
     whole, sum_ = Stats(), Stats()
     target, maker = FakeTarget(), FakeMaker("s")

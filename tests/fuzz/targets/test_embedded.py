@@ -154,7 +154,17 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
     monkeypatch.setattr(
         target.prober, "probe", lambda *asks: Probe(False, 5.0, "no") if hung else probe(*asks)
     )
+    doing: list[str] = []
+    perform = target._perform
+
+    def performed(cases: list[Case]) -> list[Observation]:
+        doing.append(target.doing)
+        return perform(cases)
+
+    monkeypatch.setattr(target, "_perform", performed)
     found = run(target, *(case(ASK)._replace(number=number) for number in range(4)), guilty)
+    assert set(doing) == {"looking for the case behind an unanswered probe, one of 5"}
+    assert target.doing == ""
     assert [one.case.number for one in found if dict(one.facts).get("blamed")] == [7]
 
 

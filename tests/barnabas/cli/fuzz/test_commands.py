@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.progress import Progress
 from typer.testing import CliRunner, Result
 
 from barnabas.cli.app import app
 from barnabas.cli.fuzz import run, targets
-from barnabas.cli.fuzz.progress import Shown
-from barnabas.fuzz.cases.case import Case
+from barnabas.cli.fuzz.progress import Doing, Shown
+from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.engine.running import Batch, run_range
 from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.shrinking.search import Shrunk
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import read_specs
 from barnabas.fuzz.targets.registry import Kind
@@ -54,6 +56,13 @@ def otherwise(case: Case) -> Mapping[str, Any]:
         raise ArithmeticError("otherwise") from None
 
 
+def interrupted(case: Case) -> Mapping[str, Any]:
+    """Somebody presses Ctrl-C."""
+    if case.number == 50:
+        raise KeyboardInterrupt
+    return buggy(case)
+
+
 def weary(case: Case) -> Mapping[str, Any]:
     """As a broker does that such cases have ended too often: they are not sent any more."""
     return {"set_aside": True} if case.recipe.seed.version >= 12 else {}
@@ -62,7 +71,12 @@ def weary(case: Case) -> Mapping[str, Any]:
 def make(text: str, own: bool) -> DecoderTarget:
     if text == "missing":
         raise CannotRun("buggy:missing needs what is not here")
-    reads = {"mended": read_specs, "weary": weary, "otherwise": otherwise}.get(text, buggy)
+    reads = {
+        "mended": read_specs,
+        "weary": weary,
+        "otherwise": otherwise,
+        "interrupted": interrupted,
+    }.get(text, buggy)
     return DecoderTarget(f"buggy {text}".strip(), reads, (Malformed, LookupError))
 
 
@@ -209,19 +223,45 @@ def test_names_of_findings_that_are_not_there_are_told(campaign: Path) -> None:
     assert name in str(result.exception)
 
 
-def test_ctrl_c_keeps_what_is_done(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[object] = []
+def test_ctrl_c_keeps_what_is_done(campaign: Path) -> None:
+    stopped = fuzz("run", campaign, "--target", "buggy:interrupted", "--json", "--shrink", 0)
+    (over,) = [one for one in events(stopped) if one["event"] == "over"]
+    assert over["done"] == 50
+    assert "interrupted: run the same command to continue" in stopped.stderr
+    assert fuzz("report").stdout.count("- cases: 50 ") == 1
 
-    def interrupted(*arguments: Any, **more: Any) -> Any:
-        calls.append(arguments)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return run_range(*arguments, **more)
 
-    monkeypatch.setattr(run, "run_range", interrupted)
-    stopped = fuzz("run", campaign, "--json", "--shrink", 0)
-    assert next(one for one in events(stopped) if one["event"] == "over")["done"] == 100
-    monkeypatch.undo()
+def test_what_is_as_small_as_it_was_is_not_shrunk_whenever_the_campaign_goes_on(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Recipe] = []
+
+    def in_vain(recipe: Recipe, *arguments: Any, **more: Any) -> Shrunk:
+        tried.append(recipe)
+        return Shrunk(recipe, 0)
+
+    monkeypatch.setattr(run, "shrink", in_vain)
+    first = fuzz("run", campaign, "--json")
+    assert len(tried) == 1
+    name = finding_of(first)
+    assert [one for one in events(first) if one["event"] == "shrinking"] == [
+        {"event": "shrinking", "name": name, "number": 1, "count": 1}
+    ]
+    again = fuzz("run", campaign)
+    assert len(tried) == 1, "nothing new is known of it"
+    assert "nothing left to run of 300 cases" in again.stderr
+    assert "shrunk:" not in fuzz("show", name).stdout
+    assert json.loads(fuzz("show", name, "--json").stdout)["smaller"] is None
+
+
+def test_the_bar_says_what_a_target_does_beside_its_cases() -> None:
+    progress = Progress()
+    busy = make("", own=False)
+    progress.add_task("", target=busy)
+    (task,) = progress.tasks
+    assert Doing().render(task).plain == ""
+    busy.doing = "looking"  # type: ignore[attr-defined]
+    assert Doing().render(task).plain == "looking"
 
 
 @pytest.mark.parametrize("json_lines", [(), ("--json",)])

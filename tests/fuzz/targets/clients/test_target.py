@@ -151,6 +151,21 @@ def test_what_hangs_is_confirmed_and_ended() -> None:
     assert found[1].probe is None
 
 
+def test_it_says_that_cases_are_run_again_while_they_are() -> None:
+    with ClientTarget(_client(), limits=Limits(hung_s=1.0), side_by_side=2) as target:
+        said = []
+        alone = target._alone
+
+        def looked(cases: Sequence[Case]) -> Observation:
+            found = alone(cases)
+            said.append(target.doing)
+            return found
+
+        target._alone = looked  # type: ignore[method-assign]
+        list(target.run([_case(0, b"hang")]))
+        assert said == ["running 1 case again, alone"]
+
+
 def test_a_session_is_said_to_be_over_once_the_client_has_had_its_case() -> None:
     found = _run(b"patient", b"fine", b"patient", limits=Limits(hung_s=60.0))
     assert [one.case.number for one in found] == [0, 1, 2]
