@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.exchanges import exchanged, wrong_request
-from barnabas.fuzz.observations.java_exceptions import raised
+from barnabas.fuzz.observations.exchanges import Exchanged, exchanged, wrong_request
+from barnabas.fuzz.observations.java_exceptions import Raised, raised
+from barnabas.fuzz.oracles.allowed import REFUSING
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.specs import Malformed, decode_frame, records
 from barnabas.specs.codec.careful_decoder import FOREIGN_TAG
 from barnabas.specs.keys import API_VERSIONS, ENVELOPE, PRODUCE, SASL_AUTHENTICATE, SASL_HANDSHAKE
 from barnabas.specs.registry import NAMES
@@ -34,12 +36,36 @@ RECORDS: Final = frozenset(
         "org.apache.kafka.common.errors.CorruptRecordException",
     )
 )
-"""What says that a Produce request holds no records: brokers to 2.4 read them with the request, and since v3
-there must be one batch of magic 2 (KIP-98). To our layouts they are bytes like others."""
+"""What says, as the cause of a request that can't be read, that its records are none: old brokers (0.11) read
+them with it. Newer ones (2.8), and whoever has read the request, answer with an error code."""
 
-REFUSED: Final = "org.apache.kafka.common.errors.UnsupportedVersionException"
-"""What says that a broker lacks a version. Those from 4.0 on offer Produce v0 to v2, for clients that look
-for them there, and have none of them (KAFKA-18659)."""
+NOT_THERE: Final = "org.apache.kafka.common.errors.UnsupportedVersionException"
+"""What says that a broker lacks a version that it offers: from 4.0 on that is Produce v0 to v2, for clients
+that look for them there (KAFKA-18659)."""
+
+
+def _exempt(one: Exchanged, chain: tuple[Raised, ...]) -> bool:
+    """Whether a Produce request was closed on for one of these reasons."""
+    if one.asked.key != PRODUCE or not chain:
+        return False
+    if chain[-1].name == NOT_THERE:
+        return one.asked.version <= 2
+    refused = any(raised.name in REFUSING for raised in chain[:-1])
+    return refused and chain[-1].name in RECORDS and not _sound(one)
+
+
+def _sound(one: Exchanged) -> bool:
+    """Whether all its record sets can be read, and are one batch of magic 2 where they must be (KIP-98)."""
+    try:
+        parts = [
+            part["records"] or b""
+            for topic in decode_frame(one.request, "request").body["topic_data"]
+            for part in topic["partition_data"]
+        ]
+        magics = [[batch.magic for batch in records.read(data)] for data in parts]
+    except Malformed:
+        return False
+    return one.asked.version < 3 or all(found == [2] for found in magics)
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
@@ -56,8 +82,9 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
                 return
             if dict(observation.facts).get("unoffered"):
                 return
-            causes = [chain[-1] for entry in observation.log if (chain := raised(entry))]
-            if one.asked.key == PRODUCE and causes and causes[-1].name in (*RECORDS, REFUSED):
+            chains = [chain for entry in observation.log if (chain := raised(entry))]
+            causes = chains[-1] if chains else ()
+            if _exempt(one, causes):
                 return
             yield Verdict(
                 "closing",

@@ -15,6 +15,8 @@ from barnabas.fuzz.targets.probing import Prober, Unanswered
 from barnabas.specs import Malformed, decode_frame, records
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH, PRODUCE
+from barnabas.specs.records import Batch
+from barnabas.specs.records.record import int64
 
 MOVED: Final = frozenset((1, 3, 5, 6, 9))
 """Errors of Fetch that say nothing of what was written: other cases delete records and topics, as they may.
@@ -137,6 +139,7 @@ def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
         wrong = any(not batch.crc_ok for batch in batches)
         said = [_content(record) for batch in batches for record in batch.records()]
         announced = all(batch.count in (None, len(batch.records())) for batch in batches)
+        gapless = all(batch.count in (None, _offsets(batch)) for batch in batches)
     except Malformed as problem:
         return [f"it can't be read: {_plain(problem.reason)}"]
     if not whole:
@@ -145,6 +148,8 @@ def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
         found.append("its checksum was wrong")
     if not announced:
         found.append("it announced another number of records")
+    if not gapless:
+        found.append("it announced another number of offsets")
     try:
         there: list[tuple[object, ...]] = []
         for batch in records.read(fetched):
@@ -160,6 +165,11 @@ def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
     elif there[: len(said)] != said:
         found.append("other records are served")
     return found
+
+
+def _offsets(batch: Batch) -> int:
+    """How many a batch takes by its last_offset_delta: a producer's has a record for each (LogValidator)."""
+    return int64(batch.last_offset - (batch.base_offset or 0) + 1)
 
 
 def _content(record: Any) -> tuple[object, ...]:

@@ -13,6 +13,8 @@ from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE, STOP_REPLICA
+from barnabas.specs.records import build
+from barnabas.specs.records.record import Record
 from tests.fuzz.observed import case, observed, request, response
 
 TOPIC_ERROR = {
@@ -260,26 +262,63 @@ def test_closing_on_a_version_that_is_not_offered_is_right() -> None:
     assert not judged("closing", replace(FIRE["closing"], facts=(("unoffered", True),)))
 
 
-def test_closing_on_records_that_are_none_is_right() -> None:
-    sent = request(PRODUCE, 3, {"acks": 1, "timeout_ms": 1, "topic_data": []})
-    log = (
-        "[a] ERROR kafka.network.Processor - Closing socket\n"
-        "org.apache.kafka.common.errors.InvalidRequestException: Error getting request\n"
-        "Caused by: org.apache.kafka.common.record.InvalidRecordException: one batch of magic 2",
-    )
+BATCH = build([Record(0, 1000, b"k", b"v")])
+
+
+def produce(version: int, records: bytes) -> bytes:
+    """A request for one partition."""
+    part = {"index": 0, "records": records}
+    body = {
+        "acks": 1,
+        "timeout_ms": 1,
+        "topic_data": [{"name": "t", "partition_data": [part]}],
+    }
+    return request(PRODUCE, version, body)
+
+
+def closing_on(cause: str, *, wrapped: bool = True) -> str:
+    """What a broker says that closes a connection."""
+    outer = "org.apache.kafka.common.errors.InvalidRequestException: Error getting request"
+    socket = "[a] ERROR Closing socket for 127.0.0.1:1-127.0.0.1:2 because of error"
+    return f"{socket}\n{outer}\nCaused by: {cause}" if wrapped else f"{socket}\n{cause}"
+
+
+# as Kafka 0.11.0.1 said of these
+OLD = "org.apache.kafka.common.record.InvalidRecordException: Produce requests with version 3 are only"
+SMALL = (
+    "org.apache.kafka.common.errors.CorruptRecordException: Record size is less than the minimum"
+)
+
+
+@pytest.mark.parametrize(
+    ("records", "cause"),
+    [
+        (BATCH + BATCH, f"{OLD} allowed to contain exactly one record batch"),
+        (BATCH[:16] + b"\1" + BATCH[17:], f"{OLD} allowed to contain magic version 2"),
+        (b"", "org.apache.kafka.common.record.InvalidRecordException: at least one record batch"),
+        (BATCH[:8] + b"\0\0\0\1" + BATCH[12:], f"{SMALL} record overhead (14)"),
+    ],
+)
+def test_closing_on_records_that_are_none_is_right(records: bytes, cause: str) -> None:
+    sent = produce(3, records)
     assert judged("closing", observed(sent, ending="closed"))
-    assert not judged("closing", observed(sent, ending="closed", log=log))
-    assert judged("closing", observed(ASK, ending="closed", log=log))
+    assert not judged("closing", observed(sent, ending="closed", log=(closing_on(cause),)))
+    # of good records it is wrong; and who has read the request has an error code
+    good = observed(produce(3, BATCH), ending="closed", log=(closing_on(cause),))
+    (verdict,) = judged("closing", good)
+    assert verdict.behaviour[:2] == ("Produce", "closed")
+    late = closing_on(cause, wrapped=False)
+    assert judged("closing", observed(sent, ending="closed", log=(late,)))
+    assert judged("closing", observed(ASK, ending="closed", log=(closing_on(cause),)))
 
 
 def test_closing_on_a_version_that_is_offered_only_for_show_is_right() -> None:
-    sent = request(PRODUCE, 2, {"acks": 1, "timeout_ms": 1, "topic_data": []})
-    log = (
-        "[a] ERROR kafka.network.Processor - Closing socket\n"
-        "org.apache.kafka.common.errors.UnsupportedVersionException: PRODUCE with version 2",
-    )
-    assert judged("closing", observed(sent, ending="closed"))
-    assert not judged("closing", observed(sent, ending="closed", log=log))
+    cause = "org.apache.kafka.common.errors.UnsupportedVersionException: PRODUCE with version 2"
+    for version, right in ((0, True), (2, True), (3, False)):
+        sent = produce(version, BATCH if version >= 3 else b"")
+        assert judged("closing", observed(sent, ending="closed"))
+        log = (closing_on(cause, wrapped=False),)
+        assert bool(judged("closing", observed(sent, ending="closed", log=log))) is not right
     assert judged("closing", observed(ASK, ending="closed", log=log))
 
 

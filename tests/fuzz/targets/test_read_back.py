@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
 from barnabas.fuzz.targets.read_back import compared
-from barnabas.specs.records import build
+from barnabas.specs.records import build, with_crc
 from barnabas.specs.records.record import Record
 
 RECORDS = [Record(i, 1000, b"k", b"v%d" % i) for i in range(3)]
@@ -40,3 +42,16 @@ def test_what_no_reader_reads_should_not_have_been_accepted() -> None:
     broken = SENT[:16] + b"\7" + SENT[17:]
     (found,) = compared(broken, 40, SERVED)
     assert found.startswith("it can't be read")
+
+
+@pytest.mark.parametrize("delta", [-1, 0, 1, 3, 2**31 - 1])
+def test_a_batch_of_other_offsets_than_records_should_not_have_been_accepted(delta: int) -> None:
+    # Kafka 0.11.0.1 takes it; from 2.8 on it is refused: Inconsistent batch offset range
+    gap = with_crc(SENT[:23] + delta.to_bytes(4, "big", signed=True) + SENT[27:])
+    assert compared(gap, 40, SERVED) == ["it announced another number of offsets"]
+
+
+def test_offsets_are_counted_from_wherever_a_producer_begins() -> None:
+    for base in (-1, 7, 2**63 - 1, -(2**63)):
+        moved = base.to_bytes(8, "big", signed=True) + SENT[8:]
+        assert compared(moved, 40, SERVED) == []
