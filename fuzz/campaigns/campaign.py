@@ -50,6 +50,32 @@ class Budget(_Settings):
         return self
 
 
+class LeftOut(_Settings):
+    """Cases that are not made: a mutator at a field in some versions of an API."""
+
+    api: str
+    """By name."""
+    versions: str
+    """`4-12`, `9+` or `9`."""
+    field: str
+    """As reports of coverage name it: `topics[].name`; empty: the frame as a whole."""
+    mutator: str
+    """By name."""
+
+    @field_validator("mutator")
+    @classmethod
+    def _known(cls, name: str, info: ValidationInfo) -> str:
+        known: Known | None = info.context
+        if known is not None and name not in known.mutators:
+            raise ValueError(f"unknown: {name!r}{choices(name, known.mutators)}")
+        return name
+
+    @model_validator(mode="after")
+    def _there(self) -> Self:
+        version_range(_api(self.api), self.versions)
+        return self
+
+
 class Campaign(_Settings):
     """A campaign. Lists of names that are empty mean all."""
 
@@ -81,6 +107,8 @@ class Campaign(_Settings):
     frames: Names = ()
     """Files of frames to start from, too: a line of JSON each with `api`, `key`, `version`, `direction` and
     `hex`, the body; packed by gzip if the name ends in .gz. Beside the campaign's file."""
+    without: Annotated[tuple[LeftOut, ...], Field(strict=False)] = ()
+    """Cases that are not made: what stands behind a finding is seen without what makes that fire."""
     round: Annotated[int, Field(ge=1, le=10**7)] = 1000
     """Cases of a round: between two of them what reached something new gets more energy."""
 
@@ -124,6 +152,15 @@ class Campaign(_Settings):
     def settings(self) -> dict[str, Any]:
         """All that the cases depend on, and what is looked for: not how many there are."""
         return self.model_dump(mode="json", exclude={"about", "budget", "target"})
+
+    def left_out(self, mutator: str) -> dict[tuple[int, str], list[range]]:
+        """An API's key and a field -> the versions in which the mutator of a name is not put to it."""
+        found: dict[tuple[int, str], list[range]] = {}
+        for one in self.without:
+            if one.mutator == mutator:
+                versions = version_range(_api(one.api), one.versions)
+                found.setdefault((key_of(one.api), one.field), []).append(versions)
+        return found
 
     def wants(self, seed: Seed) -> bool:
         """Whether a message of a corpus is one to start from."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from barnabas.captures.files import private
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Version of the tables."""
 
 APPLICATION: Final = 0x62617266
@@ -44,6 +44,11 @@ CREATE TABLE findings (
     capture BLOB NOT NULL,               -- pcapng
     smaller TEXT,                        -- the recipe that shrinking made of it
     PRIMARY KEY (campaign, name)) WITHOUT ROWID;
+CREATE TABLE triggers (                  -- places at which cases of one change made a finding fire
+    campaign INTEGER NOT NULL REFERENCES campaigns, name TEXT NOT NULL,
+    api TEXT NOT NULL, version INTEGER NOT NULL, field TEXT NOT NULL, mutator TEXT NOT NULL,
+    cases INTEGER NOT NULL,
+    PRIMARY KEY (campaign, name, api, version, field, mutator)) WITHOUT ROWID;
 CREATE TABLE shelf (                     -- shards that were finished out of turn
     campaign INTEGER NOT NULL REFERENCES campaigns, first INTEGER NOT NULL, end INTEGER NOT NULL,
     said TEXT NOT NULL,                  -- JSON: the rows of barnabas.fuzz.engine.shards

@@ -95,6 +95,15 @@ class Findings:
         )
         return [_finding(*row) for row in rows]
 
+    def triggers(self, name: str) -> list[Cell]:
+        """The places at which cases of one change made a finding fire, in any campaign."""
+        rows = self._database.connection.execute(
+            "SELECT DISTINCT api, version, field, mutator FROM triggers WHERE name = ?"
+            " ORDER BY api, field, mutator, version",
+            (name,),
+        )
+        return [Cell(*row) for row in rows]
+
     def aside(self, campaign: int | None = None) -> list[AsideRow]:
         """What a campaign (all if None) did not send, by kind, the most first."""
         rows = self._database.connection.execute(

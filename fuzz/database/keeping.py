@@ -103,6 +103,11 @@ class Kept:
             "SELECT observation, cases FROM findings WHERE (campaign, name) = (?, ?)",
             (self.id, name),
         ).fetchone()
+        db.executemany(
+            "INSERT INTO triggers VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
+            " SET cases = cases + excluded.cases",
+            [(self.id, name, *cell, cases) for cell, cases in found.triggers.items()],
+        )
         count = found.count + (known[1] if known else 0)
         if known and Found(verdict, observation_of(known[0])).rank <= found.rank:
             db.execute(

@@ -102,6 +102,7 @@ def rows_of(stats: Stats) -> Iterator[Row]:
         said = {
             "verdict": [verdict.oracle, verdict.what, verdict.behaviour],
             "cases": found.count,
+            "triggers": [[*cell, cases] for cell, cases in found.triggers.items()],
             "observation": observation_json(found.observation),
         }
         yield "finding", json.dumps(said)
@@ -137,7 +138,8 @@ def _part(kind: str, said: Any) -> Stats:
         case "finding":
             oracle, what, behaviour = said["verdict"]
             verdict = Verdict(oracle, what, tuple(behaviour))
-            found = Found(verdict, observation_of(said["observation"]), said["cases"])
+            triggers = Counter({Cell(*cell): cases for *cell, cases in said["triggers"]})
+            found = Found(verdict, observation_of(said["observation"]), said["cases"], triggers)
             return Stats(findings={(oracle, verdict.behaviour): found})
         case "aside":
             (api, version, mutator), recipe, first, count = said

@@ -55,11 +55,13 @@ class Judged:
 
 @dataclass(slots=True)
 class Found:
-    """A finding of some cases: how many fired, and the first of them that showed it alone, if any did."""
+    """A finding of some cases: how many fired, and the first of them that showed it alone, if any did.
+    triggers: the places at which cases of one change fired."""
 
     verdict: Verdict
     observation: Observation
     count: int = 1
+    triggers: Counter[Cell] = field(default_factory=Counter)
 
     @property
     def case(self) -> int:
@@ -108,8 +110,10 @@ class Stats:
             return
         for feature in judged.features:
             self._reach(feature, Reached(judged.number, recipe.seed.origin))
+        alone = len(recipe.changes) == 1 and not judged.observation.shared
         for verdict in judged.verdicts:
-            self._find(Found(verdict, judged.observation))
+            triggers = Counter(cells(recipe) if alone else ())
+            self._find(Found(verdict, judged.observation, triggers=triggers))
 
     def merge(self, other: Stats) -> None:
         """What other cases came to."""
@@ -118,7 +122,9 @@ class Stats:
         for feature, reached in other.features.items():
             self._reach(feature, reached)
         for found in other.findings.values():
-            self._find(Found(found.verdict, found.observation, found.count))
+            self._find(
+                Found(found.verdict, found.observation, found.count, Counter(found.triggers))
+            )
         for kind, aside in other.aside.items():
             self._set_aside(kind, aside)
 
@@ -132,11 +138,11 @@ class Stats:
         before = self.findings.get(key)
         if before is None:
             self.findings[key] = found
-        elif found.rank < before.rank:
-            found.count += before.count
-            self.findings[key] = found
-        else:
-            before.count += found.count
+            return
+        kept, other = (found, before) if found.rank < before.rank else (before, found)
+        kept.count += other.count
+        kept.triggers.update(other.triggers)
+        self.findings[key] = kept
 
     def _set_aside(self, kind: Kind, aside: Aside) -> None:
         before = self.aside.get(kind)

@@ -25,6 +25,7 @@ RUN_EXAMPLES: Final = (
     "  barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target\n\n"
     "  barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'\n\n"
     "  barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'\n\n"
+    "  barnabas fuzz run brokers --target apache:3.9.1 --cases 20000 --without 3fa9c12b\n\n"
     "  barnabas fuzz run mine.yaml --spark --master local[4]\n\n"
     "  barnabas fuzz run mine.yaml --spark --master spark://master:7077 --conf spark.cores.max=8"
 )
@@ -133,6 +134,14 @@ def fuzz_run_command(
     shrink: Annotated[
         int, typer.Option(min=0, metavar="N", help="Runs to shrink each finding; 0: do not shrink.")
     ] = 100,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FINDING",
+            help="Leave out what made this finding of the database fire (API, versions, field, "
+            "mutator), to see what it hides. Repeatable. That is another campaign.",
+        ),
+    ] = None,
     spark: Annotated[
         bool, typer.Option("--spark", help="Run in shards on Spark, each with its own target.")
     ] = False,
@@ -147,6 +156,7 @@ def fuzz_run_command(
     """
     from barnabas.cli.fuzz.campaigns import read_campaign
     from barnabas.cli.fuzz.run import Wanted, fuzz_run
+    from barnabas.cli.fuzz.without import left_out
 
     where = chosen_master(spark, master, conf)
     changes: dict[str, Any] = {}
@@ -158,9 +168,13 @@ def fuzz_run_command(
     if budget:
         changes["budget"] = budget
     read = read_campaign(campaign, changes)
+    database = db or read.database
+    if without:
+        changes["without"] = [*read.campaign.without, *left_out(database, without)]
+        read = read_campaign(campaign, changes)
     wanted = Wanted(
         read,
-        db or read.database,
+        database,
         own=own,
         shrink=shrink,
         as_json=as_json,

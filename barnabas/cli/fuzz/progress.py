@@ -25,7 +25,7 @@ from rich.text import Text
 
 from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.cli.console.output import Output
-from barnabas.fuzz.campaigns.campaign import Budget
+from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.cases.wording import made_of, whose
 from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
 from barnabas.fuzz.engine.running import Batch, Began, Ended
@@ -62,17 +62,18 @@ class Shown:
             return
         self.output.note(text)
 
-    def begin(self, target: Target, kept: Kept, seeds: int, budget: Budget) -> None:
+    def begin(self, target: Target, kept: Kept, seeds: int, campaign: Campaign) -> None:
         """The target runs, and it is known where the campaign stands."""
         name = target.name
         self.kept, self.first, self.began = kept, kept.done, time.monotonic()
-        self.last = budget.cases
+        self.last = campaign.budget.cases
         self.cells = set(self.findings.coverage(kept.id))
         self.named = {one.name for one in self.findings.findings(kept.id)}
-        self.progress.update(self.task, total=budget.cases, completed=kept.done, description=name)
+        self.progress.update(self.task, total=self.last, completed=kept.done, description=name)
         self.progress.update(self.task, target=target)
+        left = f", without {plural(len(campaign.without), 'place')}" if campaign.without else ""
         goes_on = f", continuing at case {kept.done}" if kept.done else ""
-        self.output.note(f"{name}: {plural(seeds, 'seed message')}{goes_on}")
+        self.output.note(f"{name}: {plural(seeds, 'seed message')}{left}{goes_on}")
         self._event("begin", target=name, seeds=seeds, done=kept.done)
 
     def round(self, event: Began) -> None:

@@ -77,7 +77,7 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         found = assembled(campaign, basis(target), read.folder)
         kept = findings.campaign(read.name, target.name, found.settings, time.time())
         last = campaign.budget.cases or FOREVER
-        progress.begin(target, kept, len(found.corpus), campaign.budget)
+        progress.begin(target, kept, len(found.corpus), campaign)
         over = threading.Event()
         run_round = stack.enter_context(_runner(wanted, found, target, kept, over))
         began = time.monotonic()

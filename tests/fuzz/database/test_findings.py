@@ -7,7 +7,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.database.findings import Findings, FindingsError
+from barnabas.fuzz.database.findings import Findings, FindingsError, finding_name
 from barnabas.fuzz.engine.running import run_range
 from barnabas.fuzz.engine.stats import Judged, Stats
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
@@ -16,6 +16,18 @@ from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 def stats(first: int, end: int) -> Stats:
     (batch,) = run_range(FakeTarget(), FakeMaker("s"), [RAISED], range(first, end), end)
     return batch.stats
+
+
+def test_where_findings_fired_is_kept_and_adds_up(tmp_path: Path) -> None:
+    first, second = stats(0, 60), stats(60, 120)
+    with Findings(tmp_path / "f.db", write=True) as findings:
+        kept = findings.campaign("c", "fake", {}, 0.0)
+        kept.keep(first, 60, 0)
+        kept.keep(second, 120, 1)
+        first.merge(second)
+        for behaviour, found in first.findings.items():
+            assert set(findings.triggers(finding_name(behaviour))) == set(found.triggers)
+        assert findings.triggers("nobody") == []
 
 
 def test_a_finding_keeps_all_that_is_known_of_it(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.corpus.corpora import Basis
 from barnabas.fuzz.engine.assembling import assembled, oracles_for
 from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.frame_map.fields import field_of, map_of
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.specs.keys import METADATA
@@ -73,3 +74,30 @@ def test_settings_tell_campaigns_apart_by_all_that_their_cases_depend_on() -> No
     assert settings(target="y") != same
     assert settings(seed=1) != same
     assert settings(Basis("broker", ((METADATA, (2,)),))) != same
+
+
+def test_what_is_left_out_is_in_no_case_and_all_else_is() -> None:
+    only = {"mutators": ["nulls", "counts"]}
+    left = {"api": "Metadata", "versions": "0-3", "field": "topics.count", "mutator": "counts"}
+    plain, without = (
+        assembled(campaign(**only, **more), BASIS, Path()).maker({})
+        for more in ({}, {"without": [left]})
+    )
+    places = [
+        {
+            (change.mutator, field_of(change.path))
+            for case in maker.cases(range(maker.strata * 2))
+            for change in case.recipe.changes
+        }
+        for maker in (plain, without)
+    ]
+    assert places[0] - places[1] == {("counts", "topics.count")}
+    assert places[1] < places[0]
+
+
+@pytest.mark.parametrize(("versions", "there"), [("0-9", False), ("1", False), ("2+", True)])
+def test_versions_that_are_not_named_are_not_left_out(versions: str, there: bool) -> None:
+    left = {"api": "Metadata", "versions": versions, "field": "topics.count", "mutator": "counts"}
+    found = assembled(campaign(mutators=["counts"], without=[left]), BASIS, Path())
+    paths = {part.path for seed in found.corpus for part in found.mutators[0].places(map_of(seed))}
+    assert ("topics.count" in paths) is there

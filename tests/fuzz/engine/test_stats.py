@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import SET_ASIDE, TOGETHER, Observation
 from barnabas.fuzz.engine.running import judged
 from barnabas.fuzz.engine.shards import rows_of, stats_of
 from barnabas.fuzz.engine.stats import Aside, Judged, Stats
+from barnabas.fuzz.oracles.oracle import Verdict
 from tests.fuzz.fakes import RAISED, SEEDS, FakeMaker, FakeTarget
 
 
@@ -33,7 +35,7 @@ def aside(*numbers: int) -> Stats:
 
 
 def plain(stats: Stats) -> object:
-    found = {name: (one.case, one.count) for name, one in stats.findings.items()}
+    found = {name: (one.case, one.count, one.triggers) for name, one in stats.findings.items()}
     return stats.cases, stats.coverage, stats.features, found, stats.aside
 
 
@@ -46,6 +48,24 @@ def test_parts_add_up_to_the_whole_in_any_order() -> None:
         for first, end in order:
             added.merge(part(first, end))
         assert plain(added) == plain(whole)
+
+
+def test_a_finding_knows_where_it_fired() -> None:
+    whole = part(0, 90)
+    for one in whole.findings.values():
+        assert one.triggers.total() == one.count
+        assert one.triggers <= whole.coverage
+
+
+def test_a_case_of_two_changes_or_of_several_to_blame_says_nothing_of_where() -> None:
+    case = FakeMaker("s").case(1)
+    twice = case._replace(recipe=case.recipe._replace(changes=case.recipe.changes * 2))
+    verdicts = (Verdict("raised", "", ("x",)),)
+    found = Stats()
+    found.add(Judged(Observation(twice), frozenset(), verdicts))
+    found.add(Judged(Observation(case, facts=((TOGETHER, [0, 1]),)), frozenset(), verdicts))
+    (one,) = found.findings.values()
+    assert (one.count, one.triggers) == (2, Counter())
 
 
 def test_what_was_set_aside_is_counted_by_kind_with_the_first_of_each() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +71,14 @@ def weary(case: Case) -> Mapping[str, Any]:
 def make(text: str, own: bool) -> DecoderTarget:
     if text == "missing":
         raise CannotRun("buggy:missing needs what is not here")
-    reads = {
+    kinds: dict[str, Callable[[Case], Mapping[str, Any]]] = {
         "mended": read_specs,
         "weary": weary,
         "otherwise": otherwise,
         "interrupted": interrupted,
-    }.get(text, buggy)
+        "fragile": Fragile(),
+    }
+    reads = kinds.get(text, buggy)
     return DecoderTarget(f"buggy {text}".strip(), reads, (Malformed, LookupError))
 
 
@@ -291,6 +293,55 @@ def test_what_still_goes_on_when_the_time_is_up_is_said(
         "shrinking 1 finding: at most 30 s in all",
     ]
     assert "time is up" not in ran.stdout
+
+
+class Fragile:
+    """As a broker that one bug ends: nothing is sent any more behind it, so nobody sees the other one."""
+
+    def __init__(self) -> None:
+        self.dead = False
+
+    def __call__(self, case: Case) -> Mapping[str, Any]:
+        if self.dead:
+            return {"set_aside": True}
+        seed, change = case.recipe.seed, case.recipe.changes[-1]
+        if seed.direction == "request" and seed.version >= 4 and change.path == "topics.count":
+            self.dead = True
+            raise ZeroDivisionError("the first")
+        if seed.direction == "response" and case.number >= 200:
+            raise ArithmeticError("the hidden one")
+        return {}
+
+
+def test_what_hides_behind_a_finding_is_seen_without_what_makes_it_fire(campaign: Path) -> None:
+    known: dict[str, str] = {}
+
+    def ran(*without: str) -> Result:
+        options = [word for name in without for word in ("--without", name)]
+        result = fuzz(
+            "run", campaign, "--target", "buggy:fragile", "--json", "--shrink", 0, *options
+        )
+        found = [one for one in events(result) if one["event"] == "finding"]
+        known.update({one["behaviour"][0]: one["name"] for one in found})
+        return result
+
+    ran()
+    assert list(known) == ["ZeroDivisionError"]
+    first = known["ZeroDivisionError"]
+    places: list[int] = []
+    while "ArithmeticError" not in known and len(places) < 50:
+        said = ran(first).stderr
+        places.append(int(said.partition(", without ")[2].partition(" place")[0]))
+    assert "ArithmeticError" in known
+    assert places == sorted(places), "each leaves out what those before have met, too"
+    assert fuzz("replay", first, "--target", "buggy:fragile").exit_code == 1, "it is still there"
+
+
+def test_a_finding_that_is_not_there_cannot_be_left_out(campaign: Path) -> None:
+    fuzz("run", campaign, "--shrink", 0, "--cases", 10)
+    result = fuzz("run", campaign, "--without", "nobody")
+    assert isinstance(result.exception, Trouble)
+    assert "has no finding nobody" in str(result.exception)
 
 
 def test_list_names_all_that_a_campaign_may() -> None:
