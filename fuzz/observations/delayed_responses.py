@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from barnabas.fuzz.observations.requests import Asked
 from barnabas.specs import keys
 
 PARKED: Final = {
-    keys.PRODUCE: "waits timeout_ms for replicas; with acks=0 there is no answer",
+    keys.PRODUCE: "waits timeout_ms for replicas, unless acks=1; with acks=0 there is no answer",
     keys.FETCH: "waits max_wait_ms for min_bytes",
     keys.JOIN_GROUP: "waits for the other members, up to the rebalance timeout",
     keys.SYNC_GROUP: "waits for the leader's assignment",
@@ -80,3 +81,8 @@ PARKED: Final = {
 
 LIMIT_MS: Final = 3000
 """How long anything else may take, alone, while a probe is answered."""
+
+
+def may_wait(asked: Asked) -> bool:
+    """Whether the answer to a request may take its time."""
+    return asked.key in PARKED and asked.acks != 1

@@ -23,12 +23,13 @@ for the rest as long as it likes), or a size that no request has (it must close)
 
 class Asked(NamedTuple):
     """A whole request as a broker takes it out of the stream; key -1: too short to say. `answered`: a
-    response is due, or an end of the connection in its place."""
+    response is due, or an end of the connection in its place. acks: of Produce, if it can be read."""
 
     key: int
     version: int
     correlation_id: int
     answered: bool
+    acks: int | None = None
 
 
 class Question(NamedTuple):
@@ -43,8 +44,8 @@ class Question(NamedTuple):
 def question(chunks: Sequence[bytes]) -> Question:
     r"""What a broker makes of the bytes of a case.
 
-    >>> question((bytes.fromhex("0000000a 0003 0001 00000007 ffff"),))
-    Question(requests=(Asked(key=3, version=1, correlation_id=7, answered=True),), rest='', answers=1)
+    >>> question((bytes.fromhex("0000000a 0003 0001 00000007 ffff"),)).requests
+    (Asked(key=3, version=1, correlation_id=7, answered=True, acks=None),)
     >>> question((b"\x00\x00\x00\x0a\x00",)).rest, question((b"\xff\xff\xff\xff",)).rest
     ('partial', 'nonsense')
     """
@@ -75,7 +76,8 @@ def _asked(data: bytes, start: int, end: int) -> Asked:
     if end - start < 8:
         return Asked(-1, -1, -1, True)
     key, version, correlation_id = _HEAD.unpack_from(data, start)
-    return Asked(key, version, correlation_id, key != PRODUCE or _acks(data, start, end) != 0)
+    acks = _acks(data, start, end) if key == PRODUCE else None
+    return Asked(key, version, correlation_id, acks != 0, acks)
 
 
 def _acks(data: bytes, start: int, end: int) -> int | None:

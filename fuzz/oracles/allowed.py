@@ -13,18 +13,38 @@ from barnabas.fuzz.observations.java_exceptions import Raised
 
 PREFIXES: Final = (
     ("org.apache.kafka.common.errors.", "each has an error code that the client is told"),
-    ("org.apache.kafka.server.common.", "wraps one of those"),
     ("java.io.", "the connection, or compressed data that end too early"),
     ("java.net.", "the connection"),
     ("java.nio.channels.", "the connection"),
     ("javax.net.ssl.", "the connection"),
     ("org.apache.zookeeper.", "the broker's own session"),
     ("kafka.zookeeper.", "the broker's own session"),
-    ("kafka.common.", "before 1.0: each has an error code"),
 )
 """(beginning of the class's name, why it is allowed)."""
 
+_OLD_CODES: Final = (
+    "BrokerNotAvailable", "ClusterAuthorization", "ConsumerCoordinatorNotAvailable", "ControllerMoved",
+    "GroupAuthorization", "InvalidMessageSize", "InvalidTopic", "LeaderNotAvailable",
+    "MessageSetSizeTooLarge", "MessageSizeTooLarge", "NotAssignedReplica",
+    "NotCoordinatorForConsumer", "NotEnoughReplicas", "NotEnoughReplicasAfterAppend", "NotLeaderForPartition",
+    "OffsetMetadataTooLarge", "OffsetOutOfRange", "OffsetsLoadInProgress", "ReplicaNotAvailable",
+    "RequestTimedOut", "TopicAlreadyMarkedForDeletion", "TopicAuthorization", "TopicExists",
+    "UnknownTopicOrPartition",
+)  # fmt: skip
+"""Of kafka.common, before 1.0 (ErrorMapping). Others there, such as OffsetsOutOfOrderException, are a log's
+or a controller's own trouble."""
+
 CLASSES: Final = {
+    **{f"kafka.common.{one}Exception": "has an error code (before 1.0)" for one in _OLD_CODES},
+    "kafka.common.KafkaException": "bytes that are no request, or no message (before 1.0)",
+    "kafka.common.InvalidRequestException": "the same",
+    "kafka.common.UnknownCodecException": "the same",
+    "kafka.common.UnknownMagicByteException": "the same",
+    "kafka.common.RecordValidationException": "wraps one that has an error code (to 2.8)",
+    "kafka.common.StateChangeFailedException": "no leader can be elected, as was asked for (ZooKeeper)",
+    "kafka.common.LogCleaningAbortedException": "a topic goes while it is cleaned",
+    "kafka.common.ThreadShutdownException": "the broker's end",
+    "org.apache.kafka.server.common.AdminOperationException": "what a topic can't be (3.x, ZooKeeper)",
     "org.apache.kafka.common.network.InvalidReceiveException": "a size that no request has",
     "org.apache.kafka.common.protocol.types.SchemaException": "bytes that no layout reads",
     "org.apache.kafka.common.record.InvalidRecordException": "records that break the format (to 2.3)",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, PARKED
+from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, may_wait
 from barnabas.fuzz.observations.exchanges import exchanged
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.specs.registry import NAMES
@@ -24,7 +24,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         return
     _, found = exchanged(observation)
     late = next((one.asked for one in found if one.reply is None), None)
-    if late is None or late.key in PARKED:
+    if late is None or may_wait(late):
         return
     name = NAMES.get(late.key, "an unknown API")
     yield Verdict(

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from barnabas.captures.kafka.errors import codes_in
 from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
-from barnabas.fuzz.observations.delayed_responses import PARKED
+from barnabas.fuzz.observations.delayed_responses import may_wait
 from barnabas.fuzz.observations.exchanges import Exchanged, answer, exchanged
 from barnabas.specs.error_codes import ERROR_CODES, error_name
 from barnabas.specs.frames import Direction
@@ -113,7 +113,7 @@ def _of_broker(observation: Observation) -> Outcome:
     said, passing = [], False
     for one in exchanged(observation)[1]:
         if one.reply is None:
-            passing |= observation.ending == "open" and one.asked.key in PARKED
+            passing |= observation.ending == "open" and may_wait(one.asked)
             continue
         codes = _codes(one)
         passing |= codes is not None and not PASSING.isdisjoint(codes)

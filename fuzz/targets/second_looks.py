@@ -14,7 +14,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import STACK, Observation
 from barnabas.fuzz.observations.about import api_of
 from barnabas.fuzz.observations.changed_fields import changed
-from barnabas.fuzz.observations.delayed_responses import PARKED
+from barnabas.fuzz.observations.delayed_responses import may_wait
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.targets.observed import REUSED
@@ -93,7 +93,7 @@ class SecondLooks:
         if len(observation.replies) >= len(due):
             return observation
         late = due[len(observation.replies)]
-        if late.key in PARKED or self._confirmed[late.key, late.version] >= CONFIRMED:
+        if may_wait(late) or self._confirmed[late.key, late.version] >= CONFIRMED:
             return observation
         self._confirmed[late.key, late.version] += 1
         return self._again.patiently(observation.case)

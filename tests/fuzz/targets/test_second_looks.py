@@ -102,6 +102,11 @@ def test_what_a_broker_may_keep_waiting_or_has_answered_is_not_waited_for() -> N
     bench = Bench()
     fetch = request(FETCH, 4, {"max_wait_ms": 1, "min_bytes": 1, "max_bytes": 1, "topics": []})
     bench.looks.look(observed(fetch, facts=OVERDUE))
+    for acks, ways in ((-1, []), (1, ["patiently"])):
+        body = {"acks": acks, "timeout_ms": 1, "topic_data": []}
+        bench.looks.look(observed(request(PRODUCE, 3, body), facts=OVERDUE))
+        assert bench.ways == ways
+    bench.ways.clear()
     bench.looks.look(observed(ASK, replies=(ANSWER,), facts=OVERDUE))
     bench.looks.look(observed(ASK))
     assert bench.ways == []

@@ -1,0 +1,224 @@
+"""Each thing that an oracle lets pass, with what it is for and what it is not: nothing passes unlooked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from barnabas.fuzz.cases.observation import REPLY_LIMIT, Observation, Probe
+from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, PARKED
+from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING, PREFIXES, REFUSING
+from barnabas.fuzz.oracles.closing import EXEMPT
+from barnabas.fuzz.oracles.damaged import MAY
+from barnabas.fuzz.targets.outcomes import PASSING
+from barnabas.fuzz.targets.read_back import MOVED
+from barnabas.specs import api
+from barnabas.specs.error_codes import error_name
+from barnabas.specs.keys import METADATA, PRODUCE
+from barnabas.specs.registry import NAMES
+from tests.fuzz.observed import observed, request, response
+from tests.fuzz.oracles.test_broker_oracles import ANSWER, ANSWERED, ASK, judged
+
+HEAD: Final = (
+    "[data-plane-kafka-request-handler-8] ERROR kafka.server.RequestHandlerHelper - [KafkaApi-1] x"
+)
+FRAMES: Final = "\n\tat kafka.server.KafkaApis.handle(KafkaApis.scala:1)"
+
+
+def logged(*chain: str) -> bool:
+    """Whether an entry with these exceptions, the outermost first, is a finding."""
+    entry = "\n".join((HEAD, chain[0] + FRAMES, *(f"Caused by: {one}" for one in chain[1:])))
+    return bool(judged("logged", observed(ASK, replies=(ANSWER,), log=(entry,))))
+
+
+def empty(key: int, **fields: Any) -> bytes:
+    """A request of the newest version with nothing in it but these."""
+    version = api(key).versions[1]
+    codec = api(key).request.codec(version)
+    return request(key, version, {**codec.decode(codec.encode({})), **fields})
+
+
+BESIDE: Final = {
+    "org.apache.kafka.common.errors.": (
+        "org.apache.kafka.common.errors.CorruptRecordException: Record size 1 is less than the minimum",
+        "org.apache.kafka.common.KafkaException: Failed to parse the broker info",
+    ),
+    "java.io.": (
+        "java.io.IOException: Connection reset by peer",
+        "java.lang.IllegalStateException: Stream closed",
+    ),
+    "java.net.": (
+        "java.net.SocketException: Connection reset",
+        "java.nio.BufferOverflowException",
+    ),
+    "java.nio.channels.": (
+        "java.nio.channels.ClosedChannelException",
+        "java.nio.BufferUnderflowException",
+    ),
+    "javax.net.ssl.": (
+        "javax.net.ssl.SSLHandshakeException: no cipher suites in common",
+        "javax.security.sasl.SaslException: no user",
+    ),
+    "org.apache.zookeeper.": (
+        "org.apache.zookeeper.KeeperException$SessionExpiredException: KeeperErrorCode = Session expired",
+        "java.lang.IllegalArgumentException: Path must not end with / character",
+    ),
+    "kafka.zookeeper.": (
+        "kafka.zookeeper.ZooKeeperClientExpiredException: Session expired",
+        "kafka.zk.FeatureZNodeException: no version",
+    ),
+}
+"""Beginning of a class's name -> what it lets pass, and what it does not."""
+
+
+@pytest.mark.parametrize("prefix", [prefix for prefix, _ in PREFIXES])
+def test_what_a_beginning_of_names_lets_pass_and_what_not(prefix: str) -> None:
+    passes, fires = BESIDE[prefix]
+    assert passes.startswith(prefix)
+    assert not logged(passes)
+    assert logged(fires)
+    assert logged(passes, "java.lang.NullPointerException: what it came of is judged, too")
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_that_passes_does_not_let_those_beside_it_pass(name: str) -> None:
+    assert not logged(f"{name}: as it is")
+    package, _, _ = name.rpartition(".")
+    assert logged(f"{package}.SurpriseException: nobody meant it")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        # of the jars of 2.8 and 3.9: a log or a broker's own records are broken
+        "kafka.common.OffsetsOutOfOrderException",
+        "kafka.common.UnexpectedAppendOffsetException",
+        "kafka.common.LogSegmentOffsetOverflowException",
+        "kafka.common.KafkaStorageException",
+        "org.apache.kafka.server.common.serialization.MetadataParseException",
+    ],
+)
+def test_what_has_no_error_code_is_a_finding_wherever_it_stands(name: str) -> None:
+    assert logged(f"{name}: out of order")
+
+
+@pytest.mark.parametrize("name", IN_PARSING)
+@pytest.mark.parametrize("outer", sorted(REFUSING))
+def test_what_readers_throw_passes_as_the_cause_of_a_refusal_alone(name: str, outer: str) -> None:
+    assert not logged(f"{outer}: Error getting request for apiKey: METADATA", f"{name}: of 7")
+    assert logged(f"{name}: of 7")
+    assert logged("org.apache.kafka.common.errors.TimeoutException: no", f"{name}: of 7")
+
+
+@pytest.mark.parametrize("key", EXEMPT)
+def test_an_api_that_is_refused_as_the_broker_likes_may_be_closed_on(key: int) -> None:
+    assert not judged("closing", observed(empty(key), ending="closed"))
+    assert judged("closing", observed(ASK, ending="closed"))
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        {"facts": (("unoffered", True),)},
+        {"ending": "open"},  # that is for `unanswered`
+    ],
+)
+def test_who_may_close_or_has_not(seen: dict[str, Any]) -> None:
+    closed = observed(ASK, ending="closed")
+    assert judged("closing", closed)
+    assert not judged("closing", replace(closed, **seen))
+
+
+def test_a_connection_that_the_client_has_half_closed_may_be_closed() -> None:
+    closed = observed(ASK, ending="closed")
+    half = replace(closed, case=closed.case._replace(delivery="half_open"))
+    assert not judged("closing", half)
+
+
+@pytest.mark.parametrize("count", [b"\xff\xff\xff\xff\x0f", b"\x80\x80\x80\x80\x08"])
+def test_a_number_of_tags_below_zero_is_none_and_one_above_is_not(count: bytes) -> None:
+    body = api(METADATA).request.codec(9)
+    plain = request(METADATA, 9, body.decode(body.encode({})))
+
+    def with_tags(tags: bytes) -> bytes:
+        return (len(plain) - 5 + len(tags)).to_bytes(4) + plain[4:-1] + tags
+
+    answered = response(METADATA, 9, {"brokers": [], "topics": []})
+    assert not judged("closing", observed(with_tags(count), replies=(answered,)))
+    assert judged("closing", observed(with_tags(b"\xff\xff\xff\xff\x07"), replies=(answered,)))
+
+
+@pytest.mark.parametrize("key", MAY)
+def test_who_may_change_others_damages_nothing_and_who_only_asks_does(key: int) -> None:
+    gone = Probe(True, 1.0, "its records are gone")
+    assert not judged("damaged", observed(empty(key), probe=gone))
+    assert judged("damaged", observed(ASK, probe=gone))
+
+
+ASKS_ONLY: Final = (
+    "Metadata",
+    "ApiVersions",
+    "DescribeConfigs",
+    "DescribeGroups",
+    "ListGroups",
+    "Heartbeat",
+)
+
+
+@pytest.mark.parametrize("name", ASKS_ONLY)
+def test_who_reads_what_is_there_is_answered_at_once(name: str) -> None:
+    key = api(name).key
+    assert key not in PARKED
+    assert key not in MAY
+    late = observed(empty(key), took_ms=LIMIT_MS + 1.0, probe=ANSWERED)
+    assert [verdict.behaviour for verdict in judged("unanswered", late)] == [(name,)]
+
+
+@pytest.mark.parametrize("key", PARKED)
+def test_an_answer_that_may_take_its_time_is_not_missed(key: int) -> None:
+    sent = empty(key, **({"acks": -1} if key == PRODUCE else {}))
+    assert not judged("unanswered", observed(sent, took_ms=LIMIT_MS + 1.0, probe=ANSWERED))
+
+
+@pytest.mark.parametrize(("acks", "missed"), [(-1, False), (0, False), (1, True)])
+def test_a_produce_waits_for_replicas_only(acks: int, missed: bool) -> None:
+    sent = request(PRODUCE, 3, {"acks": acks, "timeout_ms": 1, "topic_data": []})
+    late = observed(sent, took_ms=LIMIT_MS + 1.0, probe=ANSWERED)
+    assert bool(judged("unanswered", late)) is missed
+
+
+def test_what_says_nothing_of_a_log_is_an_error_of_where_it_is() -> None:
+    assert {error_name(code) for code in MOVED} == {
+        "OFFSET_OUT_OF_RANGE",
+        "UNKNOWN_TOPIC_OR_PARTITION",
+        "LEADER_NOT_AVAILABLE",
+        "NOT_LEADER_OR_FOLLOWER",
+        "REPLICA_NOT_AVAILABLE",
+    }
+
+
+def test_what_may_be_gone_a_moment_later_is_no_answer_to_the_bytes() -> None:
+    names = {error_name(code) for code in PASSING}
+    assert {"NOT_LEADER_OR_FOLLOWER", "REQUEST_TIMED_OUT", "COORDINATOR_LOAD_IN_PROGRESS"} <= names
+    assert not names & {
+        "CORRUPT_MESSAGE",
+        "INVALID_RECORD",
+        "INVALID_REQUEST",
+        "UNKNOWN_SERVER_ERROR",
+    }
+
+
+def test_a_response_of_which_the_end_was_let_go_is_not_read_and_a_shorter_one_is() -> None:
+    long = ANSWER + bytes(REPLY_LIMIT - len(ANSWER))
+    assert not judged("responses", observed(ASK, replies=(long,)))
+    assert judged("responses", observed(ASK, replies=(long[:-1],)))
+
+
+def test_what_nobody_knows_is_not_judged_by_its_layout() -> None:
+    unknown = max(NAMES) + 1000
+    sent = ASK[:4] + unknown.to_bytes(2) + ASK[6:]
+    seen: Observation = observed(sent, replies=(ANSWER[:-1],))
+    assert not judged("responses", seen)
+    assert judged("responses", observed(ASK, replies=(ANSWER[:-1],)))
