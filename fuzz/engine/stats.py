@@ -110,8 +110,8 @@ class Stats:
             return
         for feature in judged.features:
             self._reach(feature, Reached(judged.number, recipe.seed.origin))
-        alone = len(recipe.changes) == 1 and not judged.observation.shared
         for verdict in judged.verdicts:
+            alone = len(recipe.changes) == 1 and not judged.observation.shared
             triggers = Counter(cells(recipe) if alone else ())
             self._find(Found(verdict, judged.observation, triggers=triggers))
 

@@ -45,6 +45,11 @@ class PairTarget:
         """As many as both like."""
         return min(target.at_once for target in self._pair)
 
+    @property
+    def doing(self) -> str:
+        """What either does beside its cases."""
+        return next((said for one in self._pair if (said := getattr(one, "doing", ""))), "")
+
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             first, second = (stack.enter_context(target) for target in self._pair)

@@ -11,7 +11,8 @@ from barnabas.fuzz.cases.observation import Observation
 
 
 class Target(Protocol):
-    """A context manager: starts what it needs, and leaves nothing behind, however it ends.
+    """A context manager: starts what it needs, and leaves nothing behind, however it ends. It may have a
+    `doing`: what it does beside its cases, in words for who waits.
 
     Raises barnabas.fuzz.errors.CannotRun when started where something is missing, with what to do about it.
     """
@@ -22,7 +23,7 @@ class Target(Protocol):
 
     @property
     def at_once(self) -> int:
-        """Cases that it is best given at once: what it is told to run is lost if somebody interrupts it."""
+        """Cases that it is best given at once: those under way are lost if somebody interrupts it."""
         ...
 
     def __enter__(self) -> Self: ...

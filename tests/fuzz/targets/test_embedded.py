@@ -246,6 +246,9 @@ def test_two_targets_that_agree_differ_in_nothing(target: BrokerTarget) -> None:
     mine = BrokerTarget(EmbeddedService(), batch=16, lanes=4, limit=20)
     with PairTarget(mine, other) as pair:
         found = list(pair.run([case(ASK), case(b"\x7f\xff\xff\xff" + ASK[4:])]))
+        assert pair.doing == ""
+        other.doing = "starting it anew"
+        assert pair.doing == "starting it anew"
     assert not any(dict(one.facts).get("differs") for one in found)
 
 
