@@ -82,6 +82,9 @@ PARKED: Final = {
 LIMIT_MS: Final = 3000
 """How long anything else may take, alone, while a probe is answered."""
 
+AT_WORK_MS: Final = 30_000
+"""The same of a process that is at work meanwhile: a machine may be busy."""
+
 
 def may_wait(asked: Asked) -> bool:
     """Whether the answer to a request may take its time."""

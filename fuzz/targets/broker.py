@@ -8,7 +8,7 @@ from typing import Final, Self
 
 from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
-from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
+from barnabas.fuzz.observations.delayed_responses import AT_WORK_MS, LIMIT_MS
 from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.targets.attributing import attributed
 from barnabas.fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
@@ -19,6 +19,7 @@ from barnabas.fuzz.targets.flow import Flow, Placed
 from barnabas.fuzz.targets.lanes import Lanes
 from barnabas.fuzz.targets.preparing import prepare
 from barnabas.fuzz.targets.probing import Prober
+from barnabas.fuzz.targets.processor import spent
 from barnabas.fuzz.targets.read_back import ReadBack
 from barnabas.fuzz.targets.revival import Revival
 from barnabas.fuzz.targets.second_looks import Again, SecondLooks
@@ -32,6 +33,10 @@ FLOW: Final = 4
 FIRST: Final = 64
 """Cases that are given at first; twice as many whenever all went well, half as many where the target was
 started anew: what one that ends often comes to is told in time."""
+
+
+IDLE: Final = 0.05
+"""Share of a core that a broker takes at most while it has nothing to do."""
 
 
 class BrokerTarget:
@@ -212,8 +217,15 @@ class BrokerTarget:
     def _patiently(self, case: Case) -> Observation:
         """Send a case, and wait for its answer as long as any may take."""
         self._ready()
+        pid = getattr(self.service, "pid", None)
+        before = spent(pid)
         (found,) = self.lanes.run((case,), LIMIT_MS / 1000)
         self.executed += 1
+        if found.overdue and (spent(pid) or 0) - (before or 0) > IDLE * LIMIT_MS / 1000:
+            self.doing = "waiting for an answer: the process is at work"
+            (found,) = self.lanes.run((case,), AT_WORK_MS / 1000)
+            self.executed += 1
+            self.doing = ""
         probe = self.prober.probe()
         death = self._revival.death(probe)
         (found,), log = attributed([found], self.service.log())

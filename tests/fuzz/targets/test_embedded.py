@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Live
-from barnabas.fuzz.cases.observation import Death, Observation, Probe
+from barnabas.fuzz.cases.observation import WAITED, Death, Observation, Probe
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.address import address
@@ -166,6 +166,27 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
     assert set(doing) == {"looking for the case behind an unanswered probe, one of 5"}
     assert target.doing == ""
     assert [one.case.number for one in found if dict(one.facts).get("blamed")] == [7]
+
+
+@pytest.mark.parametrize(
+    ("had", "waits"), [([1.0, 1.0], [3.0]), ([1.0, 1.1], [3.0]), ([1.0, 1.5], [3.0, 30.0])]
+)
+def test_who_works_on_an_answer_is_waited_for_longer(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch, had: list[float], waits: list[float]
+) -> None:
+    asked: list[float] = []
+
+    def send(cases: Sequence[Case], patience: float) -> list[Observation]:
+        asked.append(patience)
+        facts = ((WAITED, patience),) if len(asked) == 1 else ()
+        return [Observation(cases[0], cases[0].chunks, facts=facts)]
+
+    times = iter(had)
+    monkeypatch.setattr("barnabas.fuzz.targets.broker.spent", lambda pid: next(times))
+    monkeypatch.setattr(target.lanes, "run", send)
+    found = target._patiently(case(ASK))
+    assert asked == waits
+    assert found.overdue is (len(waits) == 1)
 
 
 def test_what_was_only_busy_is_waited_for_and_not_started_again(
