@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.cases.observation import Observation
 from barnabas.specs.registry import NAMES
 
 
@@ -22,15 +21,3 @@ def made_of(recipe: Recipe) -> str:
     if recipe.session:
         parts.append(f"after {recipe.session}")
     return ", ".join(parts)
-
-
-def whose(observation: Observation) -> str:
-    """The case that showed it; of what several showed, and none of them alone, the last is named as such.
-
-    >>> from barnabas.fuzz.cases.case import Case, Seed
-    >>> case = Case(7, Recipe(Seed(3, 9, "request", b"", ""), ()), ())
-    >>> whose(Observation(case)), whose(Observation(case, facts=(("together", [6, 7]),)))
-    ('case 7', 'no one case, behind case 7')
-    """
-    number = f"case {observation.case.number}"
-    return f"no one case, behind {number}" if observation.shared else number

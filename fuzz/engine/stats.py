@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
-from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.fuzz.oracles.oracle import Verdict, alone
 from barnabas.specs.registry import NAMES
 
 _INDEX: Final = re.compile(r"\[\d+\]")
@@ -111,8 +111,8 @@ class Stats:
         for feature in judged.features:
             self._reach(feature, Reached(judged.number, recipe.seed.origin))
         for verdict in judged.verdicts:
-            alone = len(recipe.changes) == 1 and not judged.observation.shared
-            triggers = Counter(cells(recipe) if alone else ())
+            told = len(recipe.changes) == 1 and alone(verdict.oracle, judged.observation)
+            triggers = Counter(cells(recipe) if told else ())
             self._find(Found(verdict, judged.observation, triggers=triggers))
 
     def merge(self, other: Stats) -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.cases.observation import Observation
+
+OF_REPLIES: Final = frozenset(
+    ("closing", "differing", "responses", "server_error", "silent", "unanswered")
+)
+"""Oracles of what a case itself was answered, whatever it is blamed for beside that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,3 +33,21 @@ class Oracle(NamedTuple):
     about: str
     roles: frozenset[Role]
     judge: Callable[[Observation], Iterable[Verdict]]
+
+
+def alone(oracle: str, observation: Observation) -> bool:
+    """Whether what an oracle says of an observation is of its one case, and not of several together."""
+    return oracle in OF_REPLIES or not observation.shared
+
+
+def whose(oracle: str, observation: Observation) -> str:
+    """The case that showed it; of what several showed, and none of them alone, the last is named as such.
+
+    >>> from barnabas.fuzz.cases.case import Case, Recipe, Seed
+    >>> case = Case(7, Recipe(Seed(3, 9, "request", b"", ""), ()), ())
+    >>> shared = Observation(case, facts=(("together", [6, 7]),))
+    >>> whose("logged", Observation(case)), whose("logged", shared), whose("closing", shared)
+    ('case 7', 'no one case, behind case 7', 'case 7')
+    """
+    number = f"case {observation.case.number}"
+    return number if alone(oracle, observation) else f"no one case, behind {number}"

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.fuzz.cases.wording import made_of, whose
+from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding
+from barnabas.fuzz.oracles.oracle import whose
 from barnabas.plural import plural
 
 BYTES: Final = 512
@@ -32,7 +33,7 @@ def text(finding: Finding, database: Path | str) -> str:
 def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
     seen = finding.observation
     yield f"{finding.name}  {finding.oracle}: {printable(finding.what)}"
-    yield f"  found by {plural(finding.cases, 'case')}, first by {whose(seen)}"
+    yield f"  found by {plural(finding.cases, 'case')}, first by {whose(finding.oracle, seen)}"
     yield f"  behaviour: {printable(', '.join(filter(None, finding.behaviour)))}"
     yield f"  mutation: {made_of(finding.recipe)}"
     yield f"    seed: {finding.recipe.seed.origin}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.fuzz.cases.wording import made_of, whose
+from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.oracles.oracle import whose
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import ROUNDS, Summary
 
@@ -24,8 +25,8 @@ def _campaign(one: Summary) -> Iterator[str]:
             ("finding", "oracle", "what", "cases", "first shown by", "mutation"),
             (
                 (
-                    f"`{each.name}`", each.oracle, each.what, each.cases, whose(each.observation),
-                    made_of(each.best),
+                    f"`{each.name}`", each.oracle, each.what, each.cases,
+                    whose(each.oracle, each.observation), made_of(each.best),
                 )
                 for each in one.findings
             ),

@@ -26,10 +26,11 @@ from rich.text import Text
 from barnabas.captures.kafka.wording import printable, shorten
 from barnabas.cli.console.output import Output
 from barnabas.fuzz.campaigns.campaign import Campaign
-from barnabas.fuzz.cases.wording import made_of, whose
+from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
 from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
+from barnabas.fuzz.oracles.oracle import whose
 from barnabas.fuzz.targets.target import Target
 from barnabas.plural import plural
 from barnabas.specs.json_text import compact
@@ -142,7 +143,10 @@ class Shown:
                 made_of=made_of(recipe),
             )
             return
-        line = f"{name}  {whose(found.observation)}  {found.verdict.oracle}: {found.verdict.what}"
+        verdict = found.verdict
+        line = (
+            f"{name}  {whose(verdict.oracle, found.observation)}  {verdict.oracle}: {verdict.what}"
+        )
         line = f"{line}  ({made_of(recipe)})"
         if self.progress.disable:
             self.output.line(line)

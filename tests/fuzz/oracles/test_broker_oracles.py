@@ -10,7 +10,7 @@ from barnabas.fuzz.cases.observation import STACK, TOGETHER, Death, Observation,
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING
-from barnabas.fuzz.oracles.oracle import Verdict
+from barnabas.fuzz.oracles.oracle import OF_REPLIES, Verdict, whose
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE, STOP_REPLICA
 from barnabas.specs.records import build
@@ -185,6 +185,13 @@ def test_what_is_served_otherwise_is_told_apart_by_field_and_mutator() -> None:
         ("Produce", "other records are served", "nulls topics"),
         ("Produce", "other records are served", "deltas topics"),
     }
+
+
+def test_what_a_case_was_answered_is_its_own_whatever_others_did() -> None:
+    assert {one.name for one in ORACLES} > OF_REPLIES
+    together = replace(FIRE["server_error"], facts=((TOGETHER, [0, 1]),), log=(BARE_NULL,))
+    said = {name: whose(name, together) for name in ("server_error", "logged")}
+    assert said == {"server_error": "case 0", "logged": "no one case, behind case 0"}
 
 
 def test_every_exception_that_is_allowed_has_a_reason() -> None:
