@@ -33,6 +33,11 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except RuntimeError as problem:
+        # until 3.12 Python makes that of what comes while it makes a class, as modules that a command loads do
+        if not isinstance(problem.__cause__, KeyboardInterrupt):
+            raise
+        sys.exit(INTERRUPTED)
     finally:
         # what is left is to end; a command that has come to its own ignores it
         if ours and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:

@@ -31,6 +31,17 @@ def kinds():
 barnabas.cli.peers.run.kinds = kinds
 """
 
+MAKING_A_CLASS = f"""
+import barnabas.cli.peers.run
+class Field:
+    def __set_name__(self, owner, name):
+        {SIGNAL}
+def kinds():
+    type("Row", (), {{"field": Field()}})
+    return []
+barnabas.cli.peers.run.kinds = kinds
+"""
+
 ENDING = f"""
 import atexit
 def end():
@@ -51,12 +62,19 @@ def ended(when: str, handler: str = "default_int_handler") -> tuple[int, str]:
     return found.returncode, found.stderr
 
 
-@pytest.mark.parametrize("when", [LOADING, RUNNING, ENDING], ids=["loading", "running", "ending"])
+WHENEVER = pytest.mark.parametrize(
+    "when",
+    [LOADING, RUNNING, MAKING_A_CLASS, ENDING],
+    ids=["loading", "running", "making a class", "ending"],
+)
+
+
+@WHENEVER
 def test_ctrl_c_ends_it_with_130_and_without_a_word(when: str) -> None:
     assert ended(when) == (130, "")
 
 
-@pytest.mark.parametrize("when", [LOADING, RUNNING, ENDING], ids=["loading", "running", "ending"])
+@WHENEVER
 def test_who_ignores_it_is_not_ended(when: str) -> None:
     """As a shell has it for what it starts in the background."""
     assert ended(when, "SIG_IGN") == (0, "")
