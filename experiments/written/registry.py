@@ -6,7 +6,7 @@ import importlib
 from typing import Final
 
 from barnabas.experiments.experiment import Experiment
-from barnabas.nearest import did_you_mean
+from barnabas.nearest import NEAR, did_you_mean
 
 EXPERIMENTS: Final = (
     ("pipelined-throughput", "pipelined_throughput"),
@@ -43,6 +43,9 @@ def experiment(name: str) -> Experiment:
     >>> experiment("rewrite-slaw")
     Traceback (most recent call last):
     LookupError: no experiment 'rewrite-slaw'; did you mean 'rewrite-slow'?
+    >>> experiment("nope")
+    Traceback (most recent call last):
+    LookupError: no experiment 'nope'
     """
     for known, module in EXPERIMENTS:
         if known == name:
@@ -50,5 +53,5 @@ def experiment(name: str) -> Experiment:
                 f"barnabas.experiments.written.{module}"
             ).EXPERIMENT
             return found
-    hint = did_you_mean(name, [known for known, _ in EXPERIMENTS])
+    hint = did_you_mean(name, [known for known, _ in EXPERIMENTS], NEAR)
     raise LookupError(f"no experiment {name!r}{hint}")
