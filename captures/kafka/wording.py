@@ -153,6 +153,15 @@ def partitions_of(
     )
 
 
+def group_name(group: str) -> str:
+    """A group's name as a word: the empty one is a name, too.
+
+    >>> group_name("g"), group_name("")
+    ('g', "''")
+    """
+    return group or "''"
+
+
 def member_name(member: str | None) -> str:
     """A member's id, short: of `name-uuid` the first digits of the uuid."""
     if not member:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from barnabas.captures.kafka.wording import group_name
 from barnabas.peers.central_coordination.actions import BrokerAction, Log, ReadOffsets, StoreOffsets
 from barnabas.peers.central_coordination.interest import Interest, Partition, assign
 from barnabas.peers.central_coordination.offsets import farthest
@@ -122,7 +123,7 @@ class Group:
         """
         gone = self.consumers.pop(consumer_id)
         actions: list[BrokerAction] = [
-            Log("INFO", f"{self.name}: {consumer_id} failed: {why}"),
+            Log("INFO", f"{group_name(self.name)}: {consumer_id} failed: {why}"),
             Close(gone.connection, why),
         ]
         if not self.active:

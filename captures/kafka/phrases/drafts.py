@@ -9,6 +9,7 @@ from barnabas.captures.kafka.wording import (
     Body,
     Names,
     arrow,
+    group_name,
     joined,
     listed,
     member_name,
@@ -42,7 +43,7 @@ def register_consumer(request: Body, response: Body, names: Names) -> str:
         return ""
     commits = "" if request["auto_commit"] else "without auto commit"
     session = f"session {request['session_timeout_ms']} ms"
-    return joined(request["group_id"], request["topic_count"], session, commits)
+    return joined(group_name(request["group_id"]), request["topic_count"], session, commits)
 
 
 def ping(request: Body, response: Body, names: Names) -> str:
@@ -75,14 +76,15 @@ def _pairs(found: Iterable[tuple[str, Any]]) -> str:
 def consumer_metadata(request: Body, response: Body, names: Names) -> str:
     """ConsumerMetadata: group, who coordinates it."""
     node = response.get("node_id", -1)
-    return arrow(request.get("group_id", ""), f"coordinator {node}" if node >= 0 else "")
+    asked = group_name(request["group_id"]) if request else ""
+    return arrow(asked, f"coordinator {node}" if node >= 0 else "")
 
 
 def join_group(request: Body, response: Body, names: Names) -> str:
     """JoinGroup: group, consumer, topics and strategy; generation and what it is assigned."""
     consumer = response.get("consumer_id") or request.get("consumer_id")
     asked = joined(
-        request.get("group_id", ""),
+        group_name(request["group_id"]) if request else "",
         _consumer(consumer) if request else "",
         listed(request.get("topics") or (), "topic", 24),
         request.get("partition_assignment_strategy", ""),
@@ -99,7 +101,7 @@ def member(request: Body, response: Body, names: Names) -> str:
         return ""
     generation = request.get("group_generation_id")
     said = "" if generation is None else f"generation {generation}"
-    return joined(request["group_id"], said, _consumer(request["consumer_id"]))
+    return joined(group_name(request["group_id"]), said, _consumer(request["consumer_id"]))
 
 
 def offset_commit(request: Body, response: Body, names: Names) -> str:

@@ -12,7 +12,7 @@ from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.context.registrations import ASKED
 from barnabas.captures.kafka.context.sessions import Session
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.captures.kafka.wording import Names, listed, partitions_of, ranges
+from barnabas.captures.kafka.wording import Names, group_name, listed, partitions_of, ranges
 from barnabas.plural import plural
 
 
@@ -29,7 +29,7 @@ def learnt(exchange: Exchange, context: Context) -> str:
         return "" if new else _member(member, context.topics)
     if exchange.key in ASKED:
         group = context.registrations.get(exchange.connection)
-        return f" of {group}" if group else ""
+        return "" if group is None else f" of {group_name(group)}"
     owners = [context.producers.get(number) for number in ids_without_names(exchange, PRODUCER)]
     known = dict.fromkeys(filter(None, owners))
     return f" of {listed(known, 'transaction')}" if known else ""

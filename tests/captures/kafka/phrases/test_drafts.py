@@ -123,9 +123,21 @@ LINES: tuple[tuple[str, str, Body, Body, str], ...] = (
 )
 
 
+NAMELESS = [line for line in LINES if line[2] and "group_id" in line[2]]
+
+
 @pytest.mark.parametrize(("name", "which", "request_", "response", "expected"), LINES)
 def test_lines(name: str, which: str, request_: Body, response: Body, expected: str) -> None:
     assert details(exchange(name, which, request_, response)) == expected
+
+
+@pytest.mark.parametrize(("name", "which", "request_", "response", "expected"), NAMELESS)
+def test_a_group_with_an_empty_name_is_seen(
+    name: str, which: str, request_: Body, response: Body, expected: str
+) -> None:
+    nameless = (request_ or {}) | {"group_id": ""}
+    found = details(exchange(name, which, nameless, response))
+    assert found == "''" + expected.removeprefix("g")
 
 
 def test_every_api_of_both_designs_has_a_line_here() -> None:
@@ -142,16 +154,17 @@ def test_the_table_names_only_fields_that_there_are() -> None:
                 assert has_path(message.layout(declared.versions[0]), path), path
 
 
+@pytest.mark.parametrize(("group", "said"), [("g", "g"), ("", "''")])
 @pytest.mark.parametrize("which", ["Ping", "StopFetcher", "StartFetcher"])
 def test_what_a_coordinator_asks_is_of_the_group_that_registered_on_the_connection(
-    which: str,
+    which: str, group: str, said: str
 ) -> None:
     context = Context()
     body = OFFSETS if which == "StartFetcher" else {}
     asked = exchange(CENTRAL, which, body, None)
     before = details(asked, context)
-    context.learn(exchange(CENTRAL, "RegisterConsumer", REGISTER, {}))
-    assert details(asked, context) == f"{before} of g".strip()
+    context.learn(exchange(CENTRAL, "RegisterConsumer", REGISTER | {"group_id": group}, {}))
+    assert details(asked, context) == f"{before} of {said}".strip()
 
 
 def test_a_refused_registration_is_none() -> None:
