@@ -34,7 +34,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except RuntimeError as problem:
-        # until 3.12 Python makes that of what comes while it makes a class, as modules that a command loads do
+        # until 3.12 Python makes that of what comes while a class is made, as by modules that load
         if not isinstance(problem.__cause__, KeyboardInterrupt):
             raise
         sys.exit(INTERRUPTED)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import socket
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,8 @@ class ProcessCluster:
             raise UnavailableError(
                 f"brokers of {self.design} need kazoo: pip install 'barnabas[zookeeper]'"
             )
+        for node in range(1, self._count + 1):
+            self._bindable(node)
         with contextlib.ExitStack() as stack:
             if self.zookeeper == EMBEDDED:
                 self.zookeeper = _embedded(stack)
@@ -144,19 +147,38 @@ class ProcessCluster:
             raise UnavailableError(
                 f"{problem}: start one there, or leave out --zookeeper"
             ) from None
+        topics = Topics(ZooKeeperRegistry(client, self.root))
         try:
-            topics = Topics(ZooKeeperRegistry(client, self.root))
             for topic, count in self._topics.items():
                 topics.grow(topic, *map(str, range(count)))
         except (KazooException, ValueError) as problem:
+            why = str(problem) or type(problem).__name__
             raise UnavailableError(
-                f"topics in ZooKeeper at {self.zookeeper}: {str(problem) or type(problem).__name__}"
+                f"topic {topic} in ZooKeeper at {self.zookeeper}: {why}"
             ) from None
         finally:
             leave(client)
 
-    def _start(self, node: int, folder: Path) -> None:
+    def _address(self, node: int) -> Address:
+        """Where a broker is to listen."""
         host, port = self._listen
+        return host, port and port + node - 1
+
+    def _bindable(self, node: int) -> None:
+        """Say at once what its process would say when ZooKeeper is there. Raises UnavailableError."""
+        address = self._address(node)
+        try:
+            ((family, *_), *_) = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+            with socket.socket(family, socket.SOCK_STREAM) as one:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                one.bind(address)
+        except OSError as problem:
+            raise UnavailableError(
+                f"broker {node} can't listen on {endpoint_text(address)}: {problem.strerror}; "
+                "choose another --listen"
+            ) from None
+
+    def _start(self, node: int, folder: Path) -> None:
         options = {
             "design": self.design,
             "node": node,
@@ -165,7 +187,7 @@ class ProcessCluster:
             "root": self.root,
             "expiry": self._expiry,
             "folder": str(folder),
-            "listen": (host, port and port + node - 1),
+            "listen": self._address(node),
         }
         program = "barnabas.peers.processes.program"
         self._processes[node] = subprocess.Popen(  # noqa: S603 (a module of ours)
@@ -183,9 +205,7 @@ class ProcessCluster:
         line = process.stdout.readline()
         said = json.loads(line) if line else {"error": f"exit code {process.wait()}"}
         if "error" in said:
-            first, port = self._listen
-            where = f" at {endpoint_text((first, port + node - 1))}" if port else ""
-            raise UnavailableError(f"broker {node} can't start{where}: {said['error']}")
+            raise UnavailableError(f"broker {node} can't start: {said['error']}")
         self.brokers[node] = Process(node, tuple(said["address"]), process.pid)
 
     def _end(self) -> None:

@@ -47,6 +47,8 @@ def topics_of(texts: list[str]) -> dict[str, int]:
         count = number if colon else str(AUTO_PARTITIONS)
         if not name or not count.isdecimal() or not 1 <= int(count) <= 10_000:
             raise Trouble(f"--topic {text}: NAME:PARTITIONS is expected, e.g. t:6")
+        if name in found:
+            raise Trouble(f"--topic {text}: {name} was given before; a topic is given once")
         found[name] = int(count)
     return found
 
@@ -57,6 +59,7 @@ def start_design(design: str, brokers: int, options: Options, output: Output) ->
     Raises Trouble, at the latest when none is left.
     """
     from barnabas.peers.processes.cluster import EMBEDDED, HOST, ProcessCluster, UnavailableError
+    from barnabas.peers.processes.session import PATIENCE
 
     address = parse_address(options.listen or f"{HOST}:0", zero=True)
     if address[1] + brokers - 1 > LAST_PORT:
@@ -67,6 +70,8 @@ def start_design(design: str, brokers: int, options: Options, output: Output) ->
     if zookeeper != EMBEDDED:
         zookeeper = endpoint_text(parse_address(zookeeper))
     counts = topics_of(options.topics or [])
+    if zookeeper != EMBEDDED:
+        output.note(f"waits for ZooKeeper at {zookeeper}, {PATIENCE:g} s at most")
     try:
         with ProcessCluster(
             design, brokers, topics=counts, zookeeper=zookeeper, data=data, listen=address

@@ -25,6 +25,7 @@ from barnabas.peers.consuming import central, rewrite
 from barnabas.peers.leaders import Place
 from barnabas.peers.options import addresses
 from barnabas.peers.processes.cluster import ProcessCluster, UnavailableError
+from barnabas.peers.processes.session import leave, session
 
 pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
 
@@ -192,6 +193,20 @@ def test_a_full_disk_refuses_records_in_a_line_and_keeps_those_that_were_taken(
         assert fetched(cluster, ("full", 0)) == [b"first", *[value] * 5, b"small"]
         assert cluster.ended() == {}
     assert notes.count("broker 1: full-0.log takes no records: ") == 1
+
+
+def test_what_stands_in_zookeeper_in_place_of_a_topic_is_said_with_its_name(
+    keeper: ZooKeeper, notes: Notes
+) -> None:
+    cluster = brokers(keeper, notes, 1, "odd")
+    client, path = session(keeper.address), f"{cluster.root}/brokers/topics/odd"
+    client.create(path, b"{}", makepath=True)
+    try:
+        with pytest.raises(UnavailableError, match=r"topic odd in ZooKeeper at .*: no partitions"):
+            cluster.__enter__()
+    finally:
+        client.delete(path)
+        leave(client)
 
 
 def test_a_second_broker_with_an_id_is_refused_in_a_line_and_the_first_goes_on(

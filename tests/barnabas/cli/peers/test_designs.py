@@ -182,6 +182,7 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
         (Options(topics=["t:"]), "--topic t:: NAME:PARTITIONS is expected"),
         (Options(topics=[":4"]), "--topic :4"),
         (Options(topics=["t:0"]), "--topic t:0"),
+        (Options(topics=["t:6", "u", "t:3"]), "--topic t:3: t was given before"),
         (Options(listen="nonsense"), "'nonsense' is no address"),
         (Options(listen="127.0.0.1:65535"), "--listen"),
         (Options(zookeeper="::::"), "'::::' is no address"),
@@ -206,6 +207,13 @@ def test_topics_have_as_many_partitions_as_is_said() -> None:
     assert topics_of(["t:6", "u"]) == {"t": 6, "u": 4}
 
 
+def test_which_zookeeper_is_waited_for_is_said_at_once() -> None:
+    pytest.importorskip("kazoo")
+    with running("start", "central", "--zookeeper", "127.0.0.1:1") as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "waits for ZooKeeper at 127.0.0.1:1, 10 s at most\n"
+
+
 @pytest.mark.slow("waits for a ZooKeeper that does not answer")
 def test_a_zookeeper_that_is_not_reached_is_said_in_a_line() -> None:
     pytest.importorskip("kazoo")
@@ -215,16 +223,16 @@ def test_a_zookeeper_that_is_not_reached_is_said_in_a_line() -> None:
     assert "no ZooKeeper answers at 127.0.0.1:1" in str(caught.value)
 
 
-@pytest.mark.needs_apache("3.9.1")
-def test_a_port_in_use_is_said_in_a_line_and_nothing_stays() -> None:
+def test_a_port_in_use_is_said_before_zookeeper_is_waited_for() -> None:
     pytest.importorskip("kazoo")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
+        options = Options(listen=f"127.0.0.1:{port}", zookeeper="127.0.0.1:1")
         with pytest.raises(Trouble) as caught:
-            start("rewrite", 1, options=Options(listen=f"127.0.0.1:{port}"))
+            start("rewrite", 1, options=options)
     assert caught.value.code == COULD_NOT_RUN
-    assert f"broker 1 can't start at 127.0.0.1:{port}: " in str(caught.value)
-    assert "already in use" in str(caught.value)
+    said = f"broker 1 can't listen on 127.0.0.1:{port}: Address already in use"
+    assert str(caught.value) == f"{said}; choose another --listen"
 
 
 def test_consumers_of_no_design_and_of_no_brokers_are_misuse() -> None:
