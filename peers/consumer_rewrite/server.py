@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, Self, TypeVar
 
+from barnabas.captures.kafka.wording import group_name
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Load, Log, ReadTopics, Write
 from barnabas.peers.consumer_rewrite.coordinator import Broker, slot_of
 from barnabas.peers.consumer_rewrite.election import rank_for
@@ -144,6 +145,8 @@ class BrokerServer:
         # Somebody else coordinates this group: nothing of what was to follow may be said. That may be of
         # other groups and slots, too: all are loaded anew, until the controller tells who leads.
         self.listener.abort()
+        why = f"{group_name(action.group)}: another broker coordinates it: closes all connections"
+        self.listener.do([Log("INFO", why)])
         slots = self.core.slots
         self._unread = not slots
         if slots:

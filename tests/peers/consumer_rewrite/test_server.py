@@ -52,6 +52,8 @@ def test_a_write_that_fails_leaves_no_other_slot_half_loaded() -> None:
             server.listener.do([stale, *server.core.elected(slot_of(OTHERS, 2))])
             await until(lambda: server.core.state(OTHERS) == READY)
             assert server.core.state(MINE) == READY
+            said = f"INFO {MINE}: another broker coordinates it: closes all connections"
+            assert server.said == [said]
         finally:
             await server.listener.stop()
 
