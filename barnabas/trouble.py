@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 FINE: Final = 0
@@ -17,3 +18,10 @@ class Trouble(Exception):
     def __init__(self, line: str, code: int = MISUSE) -> None:
         super().__init__(line)
         self.code = code
+
+
+def reason_of(problem: OSError) -> str:
+    """What went wrong, in the system's words."""
+    if isinstance(problem, ConnectionError) and problem.errno:
+        return os.strerror(problem.errno)  # the loop has put a text of its own in its place
+    return problem.strerror or str(problem) or type(problem).__name__

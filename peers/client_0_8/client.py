@@ -31,6 +31,7 @@ from barnabas.peers.leaders import (
 )
 from barnabas.specs.keys import FETCH, LIST_OFFSETS, METADATA, PRODUCE
 from barnabas.specs.malformed import Malformed
+from barnabas.trouble import reason_of
 
 PAUSE: Final = 0.1
 """Seconds between two questions for a leader."""
@@ -134,7 +135,7 @@ class Client:
             try:
                 return self.ask(address, key, body)
             except OSError as problem:
-                problems.append(f"{address[0]}:{address[1]}: {problem}")
+                problems.append(f"{address[0]}:{address[1]}: {reason_of(problem)}")
         raise Unreachable("; ".join(problems) or "no address to ask")
 
     def ask(
@@ -224,7 +225,7 @@ class Client:
             time.sleep(PAUSE)
             self.refresh({topic for topic, _ in left})
         if lost:
-            raise Unreachable("; ".join(sorted({str(problem) for problem in lost.values()})))
+            raise Unreachable("; ".join(sorted(set(map(reason_of, lost.values())))))
         return found
 
     def _round(

@@ -15,6 +15,7 @@ from barnabas.peers.client_0_8.client import PAUSE, Client, Unreachable
 from barnabas.peers.client_0_8.errors import Error
 from barnabas.peers.leaders import Address, Place, by_topic
 from barnabas.specs.keys import FIND_COORDINATOR, OFFSET_COMMIT, OFFSET_FETCH
+from barnabas.trouble import reason_of
 
 Storage = Literal["kafka", "zookeeper"]
 
@@ -114,7 +115,9 @@ class Group:
                 raise
             except OSError as problem:
                 if time.monotonic() >= until:
-                    raise Unreachable(f"the coordinator of {self.name}: {problem}") from None
+                    raise Unreachable(
+                        f"the coordinator of {self.name}: {reason_of(problem)}"
+                    ) from None
             self._coordinator = None
             time.sleep(PAUSE)
 

@@ -15,6 +15,7 @@ from barnabas.peers.central_coordination.actions import (
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.settings import ConsumerSettings
 from barnabas.peers.client_0_8 import Message
+from barnabas.peers.consuming.designs import REWRITE, refuse_others
 from barnabas.peers.consuming.fetcher import Fetcher
 from barnabas.peers.consuming.words import positions_of
 from barnabas.peers.leaders import Place
@@ -34,6 +35,7 @@ async def consume(
 
     A partition's name is its number. The document has no goodbye: a connection that is closed is a consumer
     that has failed, and what it consumed since the last rebalance comes once more to who has it next.
+    Raises UnableError.
     """
 
     said: set[str] = set()
@@ -54,8 +56,13 @@ async def consume(
     client = Client(settings, watch)
     fetcher = Fetcher(settings.bootstrap, settings.consumer_id, say)
     client.start()
+    looked = False
     try:
         while not over.is_set():
+            core = client.core
+            if not looked and not core.brokers and core.losses >= len(settings.bootstrap):
+                looked = True
+                await refuse_others(settings.bootstrap, REWRITE)
             starts = client.starts
             positions = {(topic, int(name)): at for (topic, name), at in client.partitions.items()}
             if not positions:

@@ -20,6 +20,7 @@ from barnabas.peers.client_0_8.errors import Error
 from barnabas.peers.leaders import STALE, Address, Place, by_leader
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH
+from barnabas.trouble import reason_of
 
 WAIT_MS: Final = 100
 """How long a leader may wait for records: what is consumed meanwhile waits as long."""
@@ -52,6 +53,8 @@ class Fetcher:
         self._pool = ThreadPoolExecutor(thread_name_prefix="fetcher")
         self._troubles: set[int] = set()
         """Leaders that could not be asked last."""
+        self._untold = ""
+        """Why nobody told last who leads."""
 
     async def round(self, positions: Mapping[Place, int]) -> dict[Place, Got]:
         """Ask the leaders for what stands from these offsets on. What has none is left out."""
@@ -93,7 +96,8 @@ class Fetcher:
             if node not in self._troubles:
                 self._troubles.add(node)
                 where = f"broker {node} ({endpoint_text(address)})"
-                self._say(f"{where} leads {_names(part)} and can't be asked: {problem}")
+                why = reason_of(problem) if isinstance(problem, OSError) else problem
+                self._say(f"{where} leads {_names(part)} and can't be asked: {why}")
             return {}
         if node in self._troubles:
             self._troubles.remove(node)
@@ -114,11 +118,14 @@ class Fetcher:
         return True
 
     async def _refresh(self, positions: Mapping[Place, int]) -> None:
-        topics = {topic for topic, _ in positions}
+        topics, why = {topic for topic, _ in positions}, ""
         try:
             await self._blocking(partial(self._client.refresh, topics))
         except OSError as problem:
-            self._say(f"no broker tells who leads: {problem}")
+            why = str(problem)
+        if why and why != self._untold:
+            self._say(f"no broker tells who leads: {why}")
+        self._untold = why
 
 
 def _name(place: Place) -> str:

@@ -10,6 +10,7 @@ from barnabas.peers.client_0_8 import Message
 from barnabas.peers.consumer_rewrite.actions import Consume, ConsumerAction, Halt
 from barnabas.peers.consumer_rewrite.client import Client
 from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
+from barnabas.peers.consuming.designs import CENTRAL, UnableError, refuse_others
 from barnabas.peers.consuming.fetcher import Fetcher
 from barnabas.peers.consuming.words import positions_of
 from barnabas.peers.leaders import Place
@@ -32,10 +33,6 @@ WHY: Final = {
     STOPPED: "the coordinator rebalances the group",
     DISCOVER: "the coordinator does not know this consumer",
 }
-
-
-class UnableError(RuntimeError):
-    """The coordinator refuses the consumer for good."""
 
 
 async def consume(
@@ -76,6 +73,7 @@ async def consume(
                 if not lost and client.generation >= 0:
                     say("the coordinator is lost: looks for another one, and fetches on")
                 if losses == len(settings.bootstrap) and generation < 0:
+                    await refuse_others(settings.bootstrap, CENTRAL)
                     say("no broker of the rewrite answers: tries on")
                 lost = client.generation >= 0
             elif lost and client.core.state == PART_OF_GROUP and now_ms() >= since + SURE:

@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 from barnabas.captures.host_port import endpoint_text
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.seldom import Seldom
-from barnabas.proxy.network.sockets import address_of, dial, listen, reason_of
+from barnabas.proxy.network.sockets import address_of, dial, listen
+from barnabas.trouble import reason_of
 
 CHUNK: Final = 64 << 10
 """Bytes read at once, and that wait for a slow reader."""

@@ -29,13 +29,14 @@ from barnabas.proxy.network.read_buffers import ReadBuffers
 from barnabas.proxy.network.reaper import Reaper, reap
 from barnabas.proxy.network.relay import Layer, Relay, no_layer
 from barnabas.proxy.network.seldom import Seldom
-from barnabas.proxy.network.sockets import address_of, reason_of
+from barnabas.proxy.network.sockets import address_of
 from barnabas.proxy.network.topic_name_lookup import TopicNameLookup
 from barnabas.proxy.network.upstream import Upstream
 from barnabas.proxy.rules.rules import Rules
 from barnabas.proxy.scenario.lint.notes import remarks
 from barnabas.proxy.scenario.model import Scenario
 from barnabas.proxy.topic_names.names import TopicNames
+from barnabas.trouble import reason_of
 
 if TYPE_CHECKING:
     from barnabas.captures.live.writer import RingWriter

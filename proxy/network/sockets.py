@@ -131,10 +131,3 @@ def _interface(scope: int) -> str:
         return socket.if_indextoname(scope)
     except OSError:  # it is gone
         return str(scope)
-
-
-def reason_of(problem: OSError) -> str:
-    """What went wrong, in the system's words."""
-    if isinstance(problem, ConnectionError) and problem.errno:
-        return os.strerror(problem.errno)  # the loop has put a text of its own in its place
-    return problem.strerror or str(problem) or type(problem).__name__

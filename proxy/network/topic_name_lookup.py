@@ -9,11 +9,11 @@ from typing import Any
 
 from barnabas.proxy.connection.shared_state import SharedState
 from barnabas.proxy.network.clock import clock
-from barnabas.proxy.network.sockets import reason_of
 from barnabas.proxy.network.topic_name_client import topic_names
 from barnabas.proxy.network.upstream import Upstream
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.malformed import Malformed
+from barnabas.trouble import reason_of
 
 
 class TopicNameLookup:

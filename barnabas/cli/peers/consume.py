@@ -15,6 +15,8 @@ from barnabas.peers.central_coordination.settings import ConsumerSettings as Cen
 from barnabas.peers.client_0_8 import Message
 from barnabas.peers.consumer_rewrite.settings import ConsumerSettings as RewriteSettings
 from barnabas.peers.consuming import central, rewrite
+from barnabas.peers.consuming.designs import UnableError
+from barnabas.peers.consuming.topics import say_missing
 from barnabas.peers.leaders import Place
 from barnabas.peers.options import addresses
 from barnabas.peers.processes.designs import DESIGNS
@@ -56,6 +58,13 @@ def consume(
         over = asyncio.Event()
         for number in endings():
             asyncio.get_running_loop().add_signal_handler(number, over.set)
+        looks = asyncio.create_task(say_missing(bootstrap, name, topic, output.note))
+        try:
+            await work(over)
+        finally:
+            looks.cancel()
+
+    async def work(over: asyncio.Event) -> None:
         if design == "rewrite":
             settings = RewriteSettings(
                 group, bootstrap, topics=(topic,), client_id=name, backoff_ms=BACKOFF
@@ -74,7 +83,7 @@ def consume(
 
     try:
         asyncio.run(run())
-    except rewrite.UnableError as problem:
+    except UnableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     output.note(f"{plural(taken, 'record')} consumed")
     return FINE

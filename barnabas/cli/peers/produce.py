@@ -15,7 +15,7 @@ from barnabas.peers.leaders import Place
 from barnabas.peers.options import addresses
 from barnabas.plural import plural
 from barnabas.specs.error_codes import error_name
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble, reason_of
 
 CHUNK: Final = 1 << 16
 """Bytes of stdin that are sent together, if so many are there: a line need not wait for others."""
@@ -52,7 +52,9 @@ def produce(servers: str, topic: str, output: Output | None = None) -> int:
     except KeyboardInterrupt:
         pass
     except OSError as problem:
-        raise Trouble(f"{problem}; {plural(sent, 'record')} sent", COULD_NOT_RUN) from None
+        raise Trouble(
+            f"{reason_of(problem)}; {plural(sent, 'record')} sent", COULD_NOT_RUN
+        ) from None
     output.note(f"{plural(sent, 'record')} sent")
     return FINE
 

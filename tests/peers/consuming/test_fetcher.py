@@ -138,6 +138,25 @@ def test_a_leader_that_is_gone_is_said_once_and_the_others_are_fetched(tmp_path:
     assert "leads t[0] and can't be asked" in said[0]
 
 
+def test_brokers_that_are_all_gone_are_said_once_and_in_words(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with two(tmp_path) as brokers:
+            fetcher = Fetcher(addresses(brokers), "me", said.append)
+            await fetcher.round({A: 0, B: 0})  # asks who leads
+            for one in brokers:
+                await one.stop()
+            for _ in range(4):
+                assert await fetcher.round({A: 0, B: 0}) == {}
+            await fetcher.close()
+
+    said: list[str] = []
+    asyncio.run(run())
+    assert any("no broker tells who leads: " in line for line in said)
+    assert any("Connection refused" in line for line in said)
+    assert len(set(said)) == len(said)
+    assert not any("Errno" in line for line in said)
+
+
 def test_an_offset_out_of_range_goes_on_with_the_smallest(tmp_path: Path) -> None:
     async def run() -> None:
         async with two(tmp_path) as brokers:

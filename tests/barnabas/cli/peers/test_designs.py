@@ -18,10 +18,14 @@ from typing import IO, Any
 
 import pytest
 
+from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.peers.consume import consume
 from barnabas.cli.peers.designs import Options, topics_of
 from barnabas.cli.peers.run import start
+from barnabas.peers.listener import Address
+from barnabas.peers.processes.designs import DESIGNS
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
+from tests.peers.logs.broker import with_broker
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -29,6 +33,8 @@ PEERS = [sys.executable, "-m", "barnabas", "peers"]
 
 LIMIT = 60
 """Seconds for anything that is waited for."""
+
+MISSING = "the brokers have no topic 'nope': waits for it\n"
 
 COORDINATOR = re.compile(r"broker (\d): coordinates (all groups|the groups of slots [\d, ]*\b6\b)")
 """Who coordinates the group g, whose slot is 6, says so."""
@@ -242,6 +248,35 @@ def test_consumers_of_no_design_and_of_no_brokers_are_misuse() -> None:
         consume("rewrite", "a", "g", "t")
 
 
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_topic_that_is_not_there_is_said_and_waited_for(design: str, tmp_path: Path) -> None:
+    def talk(address: Address) -> int:
+        arguments = ("-b", endpoint_text(address), "--group", "g", "--topic", "nope")
+        with running("consume", design, *arguments) as process:
+            assert process.stderr is not None
+            assert MISSING in iter(process.stderr.readline, "")
+            process.send_signal(signal.SIGINT)
+            return process.wait(LIMIT)
+
+    assert with_broker(design, tmp_path, talk) == 0
+
+
+@pytest.mark.parametrize(("design", "other"), [("rewrite", "central"), ("central", "rewrite")])
+def test_brokers_of_another_design_are_said_and_end_it(
+    design: str, other: str, tmp_path: Path
+) -> None:
+    def talk(address: Address) -> tuple[str, int]:
+        arguments = ("-b", endpoint_text(address), "--group", "g", "--topic", "t")
+        with running("consume", other, *arguments) as process:
+            return process.communicate(timeout=LIMIT)[1], process.returncode
+
+    said, code = with_broker(design, tmp_path, talk)
+    assert code == COULD_NOT_RUN
+    assert said.splitlines()[-1].startswith("barnabas: 127.0.0.1:")
+    assert "speaks another design: it answers " in said
+    assert said.endswith(f"; try `peers consume {design}`\n")
+
+
 def test_records_that_can_not_be_sent_are_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -255,4 +290,4 @@ def test_records_that_can_not_be_sent_are_said() -> None:
     )
     assert found.returncode == COULD_NOT_RUN
     assert len(found.stderr.splitlines()) == 1
-    assert "refused" in found.stderr
+    assert found.stderr.endswith(f"127.0.0.1:{port}: Connection refused; 0 records sent\n")
