@@ -22,7 +22,7 @@ from barnabas.cli.captures.findings import (
     exchange_text,
 )
 from barnabas.cli.captures.input import bar, read
-from barnabas.cli.captures.remarks import remarks
+from barnabas.cli.captures.remarks import remarks, unread
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.plural import plural
@@ -61,6 +61,7 @@ def check(
         exchanges = capture.exchanges(bar(output, "checking"), strays=True, spoken=dialect)
         for exchange in read(capture, exchanges, output):
             total += 1
+            output.look(exchange)
             yield exchange
 
     try:
@@ -72,9 +73,10 @@ def check(
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     found.sort(key=lambda item: item[1].ts)
     left_out = {name: count - MOST for name, count in counts.items() if count > MOST}
-    checked = Checked(path, total, checks, found, left_out)
+    frames_unread = capture.undecoded + output.undecoded
+    checked = Checked(path, total, checks, found, left_out, frames_unread)
     _print(checked, form, output)
-    for remark in remarks(capture, dialect):
+    for remark in (*remarks(capture, dialect), *unread(frames_unread, output.too_large, dialect)):
         output.note(remark)
     if gaps := capture.conversations.losses:
         output.note(

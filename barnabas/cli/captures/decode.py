@@ -12,7 +12,7 @@ from barnabas.captures.kafka.frames import SeenFrame, frames
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.values.value import Values
 from barnabas.cli.captures.input import bar, opened, read, spoken
-from barnabas.cli.captures.remarks import left_over, remarks
+from barnabas.cli.captures.remarks import left_over, remarks, unread
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.options import Bodies, blob_of
 from barnabas.cli.console.output import Output
@@ -93,12 +93,8 @@ def decode(
         output.note(f"{plural(output.hidden, 'exchange')} not shown: --filter")
     if output.folded is not None and output.folded.said:
         output.note(output.folded.said)
-    undecoded = capture.undecoded + output.undecoded
-    if undecoded:
-        output.note(f"{plural(undecoded, 'frame')} undecodable or without a request")
-    if output.too_large:
-        output.note(f"{plural(output.too_large, 'exchange')} with a body too large to decode")
-    for remark in dropped:
+    frames_unread = capture.undecoded + output.undecoded
+    for remark in (*unread(frames_unread, output.too_large, dialect), *dropped):
         output.note(remark)
     return COULD_NOT_RUN if dropped else FINE
 

@@ -34,6 +34,8 @@ class Checked(NamedTuple):
     """In order of time."""
     left_out: dict[str, int]
     """By check: how many more there were than are listed."""
+    undecoded: int
+    """Frames that could not be decoded, or that nobody has asked for."""
 
     @property
     def wrong(self) -> bool:
@@ -49,6 +51,7 @@ def as_json(checked: Checked) -> dict[str, Any]:
         "checks": [check.name for check in checked.checks],
         "findings": [finding.row(check.name) for check, finding in checked.findings],
         "left_out": checked.left_out,
+        "undecoded": checked.undecoded,
     }
 
 
@@ -80,7 +83,11 @@ def as_sarif(checked: Checked) -> dict[str, Any]:
         "tool": {"driver": driver},
         "artifacts": [{"location": {"uri": uri}}],
         "results": results,
-        "properties": {"exchanges": checked.exchanges, "leftOut": checked.left_out},
+        "properties": {
+            "exchanges": checked.exchanges,
+            "leftOut": checked.left_out,
+            "undecoded": checked.undecoded,
+        },
     }
     return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 

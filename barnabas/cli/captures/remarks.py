@@ -72,6 +72,16 @@ def left_over(found: Conversations) -> Iterator[str]:
         yield f"{plural(found.skipped, 'byte')} in which no frame was found"
 
 
+def unread(frames: int, too_large: int, spoken: Draft | None) -> Iterator[str]:
+    """Frames and exchanges that could not be decoded. spoken: as what they were read."""
+    if frames:
+        other = "" if spoken is None else "; if another draft is spoken, --draft names it"
+        count = plural(frames, "frame")
+        yield f"{count} undecodable or without a request, of which nothing is known{other}"
+    if too_large:
+        yield f"{plural(too_large, 'exchange')} with a body too large to decode"
+
+
 def _tls(reader: CaptureReader) -> Iterator[str]:
     """What is to be said of TLS in a capture that was read."""
     seen = reader.tls

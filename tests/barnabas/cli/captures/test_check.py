@@ -126,6 +126,21 @@ def test_json(wrong: Path) -> None:
     assert [one["packets"] for one in first["evidence"]] == [[5, 7], [6, 8]]
 
 
+def test_what_can_not_be_decoded_is_counted(tmp_path: Path) -> None:
+    path, whole = tmp_path / "cut.pcapng", response(0)
+    with CaptureWriter(path, limit=None, meta={}) as capture:
+        flow = capture.open(1, ("10.0.0.1", 5000), ("10.0.0.2", 9092), START, {})
+        flow.arrived("request", request(0, topics=[]), START + MS)
+        flow.arrived("response", (len(whole) - 5).to_bytes(4) + whole[4:-1], START + 2 * MS)
+        flow.close(START + 3 * MS)
+    code, _, said = check(path)
+    lost = "1 frame undecodable or without a request, of which nothing is known"
+    assert (code, said) == (0, f"1 exchange: no findings\n{lost}\n")
+    assert json.loads(check(path, "--format", "json")[1])["undecoded"] == 1
+    (run,) = json.loads(check(path, "--format", "sarif")[1])["runs"]
+    assert run["properties"]["undecoded"] == 1
+
+
 STRING = {"type": "string"}
 TEXT = {"type": "object", "required": ["text"], "properties": {"text": {**STRING, "minLength": 1}}}
 URI = {"type": "string", "pattern": r"^[A-Za-z0-9._~/%-]+$"}

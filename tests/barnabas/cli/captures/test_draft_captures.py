@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,7 @@ def test_check_finds_nothing_in_it(capture: Path) -> None:
     found = CliRunner().invoke(app, ["check", str(capture)], catch_exceptions=False)
     assert (found.exit_code, found.stdout) == (0, "")
     assert "no findings" in found.stderr
+    assert "undecodable" not in found.stderr
     assert "read as the draft central-coordination" in found.stderr
 
 
@@ -150,3 +152,15 @@ def test_a_scenario_that_says_nothing_leaves_it_kafka(tmp_path: Path, scenario: 
     code, lines, said = decode(path)
     assert (code, lines) == (0, [])
     assert "read as" not in said
+
+
+def test_frames_of_another_draft_are_counted_and_nothing_is_said_to_be_right(capture: Path) -> None:
+    wrong = ["check", str(capture), "--draft", "rewrite-0.8.2"]
+    found = CliRunner().invoke(app, wrong, catch_exceptions=False)
+    assert "--draft names it" in found.stderr
+    said = re.search(r"(\d+) frames undecodable .*, of which nothing is known", found.stderr)
+    assert said is not None
+    document = CliRunner().invoke(app, [*wrong, "--format", "json"], catch_exceptions=False).stdout
+    assert json.loads(document)["undecoded"] == int(said[1]) > 0
+    _, _, decoded = decode(capture, "--draft", "rewrite-0.8.2")
+    assert said[0] in decoded
