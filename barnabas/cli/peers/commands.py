@@ -129,7 +129,8 @@ def peers_consume(
 ) -> None:
     """Consume a topic as one of a group, and print records until Ctrl-C.
 
-    On stderr: which partitions it starts and stops to fetch, and why.
+    On stderr: which partitions it starts and stops to fetch, and why. A topic that the brokers lack is said
+    and waited for; brokers of another design end it, with exit code 3.
     """
     from barnabas.cli.peers.consume import consume
 
