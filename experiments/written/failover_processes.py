@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import statistics
@@ -23,10 +22,8 @@ from barnabas.experiments.experiment import Bench, Experiment, Measured, address
 from barnabas.experiments.written import draft_peers
 from barnabas.experiments.written.process_groups import EVERY, Read, Watch, producing
 from barnabas.peers.apache.keeper import ZooKeeper
-from barnabas.peers.central_coordination.settings import ConsumerSettings as CentralSettings
 from barnabas.peers.client_0_8 import Client
-from barnabas.peers.consumer_rewrite.settings import ConsumerSettings as RewriteSettings
-from barnabas.peers.consuming import central, rewrite
+from barnabas.peers.consuming import either
 from barnabas.peers.listener import Address
 from barnabas.peers.options import addresses
 from barnabas.peers.processes.cluster import ProcessCluster
@@ -101,7 +98,12 @@ async def _one(
         async with draft_peers.passing(bench, bootstrap, folder, dialect) as proxy:
             at = await asyncio.to_thread(_all, address_of(proxy))
             members = [
-                asyncio.create_task(_member(cluster.design, at, group, number, read, over))
+                asyncio.create_task(
+                    either.consume(
+                        *(cluster.design, at, group, f"{group}-{number}", group),
+                        *(read.take, lambda line: None, over),
+                    )
+                )
                 for number in range(MEMBERS)
             ]
             with producing(bootstrap, group, PARTITIONS) as producers:
@@ -132,24 +134,6 @@ def _all(bootstrap: Address) -> tuple[Address, ...]:
     """All brokers, as a proxy names them: one that is stopped must not be the only one that is known."""
     with Client([bootstrap]) as client:
         return tuple(client.refresh().brokers.values())
-
-
-async def _member(
-    design: str, at: tuple[Address, ...], group: str, number: int, read: Read, over: asyncio.Event
-) -> None:
-    name = f"{group}-{number}"
-    if design == "rewrite":
-        settings = RewriteSettings(group, at, topics=(group,), client_id=name)
-        await rewrite.consume(settings, read.take, lambda line: None, over)
-        return
-    known = CentralSettings(
-        group,
-        name,
-        at,
-        topic_count=json.dumps({group: 1}),
-        auto_offset_reset="smallest",
-    )
-    await central.consume(known, read.take, lambda line: None, over)
 
 
 async def _death(

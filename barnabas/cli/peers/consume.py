@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from typing import Any, Final
 
@@ -11,10 +10,8 @@ from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.endings import endings
 from barnabas.nearest import choices
-from barnabas.peers.central_coordination.settings import ConsumerSettings as CentralSettings
 from barnabas.peers.client_0_8 import Message
-from barnabas.peers.consumer_rewrite.settings import ConsumerSettings as RewriteSettings
-from barnabas.peers.consuming import central, rewrite
+from barnabas.peers.consuming import either
 from barnabas.peers.consuming.designs import UnableError
 from barnabas.peers.consuming.topics import say_missing
 from barnabas.peers.leaders import Place
@@ -60,26 +57,12 @@ def consume(
             asyncio.get_running_loop().add_signal_handler(number, over.set)
         looks = asyncio.create_task(say_missing(bootstrap, name, topic, output.note))
         try:
-            await work(over)
-        finally:
-            looks.cancel()
-
-    async def work(over: asyncio.Event) -> None:
-        if design == "rewrite":
-            settings = RewriteSettings(
-                group, bootstrap, topics=(topic,), client_id=name, backoff_ms=BACKOFF
-            )
-            await rewrite.consume(settings, take, output.note, over)
-        else:
-            known = CentralSettings(
-                group,
-                name,
-                bootstrap,
-                topic_count=json.dumps({topic: 1}),
-                auto_offset_reset="smallest",
+            await either.consume(
+                *(design, bootstrap, group, name, topic, take, output.note, over),
                 backoff_ms=BACKOFF,
             )
-            await central.consume(known, take, output.note, over)
+        finally:
+            looks.cancel()
 
     try:
         asyncio.run(run())

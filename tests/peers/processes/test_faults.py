@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import resource
 import signal
@@ -18,10 +17,8 @@ from typing import IO
 import pytest
 
 from barnabas.peers.apache.keeper import ZooKeeper
-from barnabas.peers.central_coordination.settings import ConsumerSettings as CentralSettings
 from barnabas.peers.client_0_8 import Client, Error, Message
-from barnabas.peers.consumer_rewrite.settings import ConsumerSettings as RewriteSettings
-from barnabas.peers.consuming import central, rewrite
+from barnabas.peers.consuming import either
 from barnabas.peers.leaders import Place
 from barnabas.peers.options import addresses
 from barnabas.peers.processes.cluster import ProcessCluster, UnavailableError
@@ -120,18 +117,9 @@ async def consuming(
     def take(place: Place, _: int, message: Message) -> None:
         got.add((place, message.value or b""))
 
-    async def run() -> None:
-        if design == "rewrite":
-            settings = RewriteSettings(topic, bootstrap, topics=(topic,))
-            await rewrite.consume(settings, take, lambda line: None, over)
-        else:
-            count = json.dumps({topic: 1})
-            known = CentralSettings(
-                topic, "a", bootstrap, topic_count=count, auto_offset_reset="smallest"
-            )
-            await central.consume(known, take, lambda line: None, over)
-
-    task = asyncio.create_task(run())
+    task = asyncio.create_task(
+        either.consume(design, bootstrap, topic, "a", topic, take, lambda line: None, over)
+    )
     yield
     over.set()
     await task
