@@ -14,13 +14,13 @@ from typing import Any, Final
 from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
-from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.experiment import Bench, Between, Experiment, Measured
 from barnabas.experiments.written import draft_peers
-from barnabas.experiments.written.central_reading import shared
+from barnabas.experiments.written.central_reading import registering, shared
 from barnabas.peers.central_coordination.actions import ConsumerAction, StartFetchers
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
-from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.central_coordination.settings import BrokerSettings
 from barnabas.peers.listener import Address
 
 SESSIONS_MS: Final = (600, 1_500)
@@ -78,23 +78,19 @@ def counted(own: list[DraftExchange], dies: str) -> dict[str, Any]:
     }
 
 
-async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
-    runs: list[dict[str, Any]] = []
-    arms = [(session, kind) for session in how["sessions"] for kind in KINDS]
+async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]], Between]:
+    arms = [(kind, session) for session in how["sessions"] for kind in KINDS]
     settings = BrokerSettings(min_session_timeout_ms=min(how["sessions"]))
     async with Cluster(1, topics={}, settings=settings) as cluster:
-        async with draft_peers.passing(
-            bench, cluster.bootstrap, bench.folder, draft_peers.CENTRAL
-        ) as proxy:
-            address = address_of(proxy)
-            for number in range(how["rounds"]):
-                for session, kind in arms:
-                    bench.step(len(runs), len(arms) * how["rounds"], kind)
-                    group = f"s{session}k{KINDS.index(kind)}r{number}"
-                    found = await _one(cluster, address, group, session, kind)
-                    about = {"session": session, "kind": kind, "round": number, "group": group}
-                    runs.append({**about, **found})
-        return runs, proxy
+
+        async def each(address: Address, number: int, kind: str, session: int) -> dict[str, Any]:
+            group = f"s{session}k{KINDS.index(kind)}r{number}"
+            found = await _one(cluster, address, group, session, kind)
+            return {"session": session, "kind": kind, "round": number, "group": group, **found}
+
+        return await draft_peers.rounds(
+            bench, cluster.bootstrap, draft_peers.CENTRAL, how["rounds"], arms, each
+        )
 
 
 async def _one(
@@ -111,14 +107,7 @@ async def _one(
 
     clients = [
         Client(
-            ConsumerSettings(
-                group,
-                f"{group}-{name}",
-                (address,),
-                topic_count=f'{{"{topic}": 1}}',
-                session_timeout_ms=session_ms,
-                backoff_ms=20,
-            ),
+            registering(address, group, name, topic, session_ms),
             dies if name == "dies" else None,
         )
         for name in ("dies", "a", "b")

@@ -16,13 +16,19 @@ from typing import Any, Final
 from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
-from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.experiment import Bench, Between, Experiment, Measured
 from barnabas.experiments.written import draft_peers
-from barnabas.experiments.written.central_reading import EVERY_MS, Reading, reading, shared
+from barnabas.experiments.written.central_reading import (
+    EVERY_MS,
+    Reading,
+    reading,
+    registering,
+    shared,
+)
 from barnabas.peers.central_coordination.actions import BrokerAction, ReadOffsets, StoreOffsets
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
-from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.central_coordination.settings import BrokerSettings
 from barnabas.peers.central_coordination.wire import read_request
 from barnabas.peers.listener import Address, Send
 from barnabas.specs.malformed import Malformed
@@ -115,40 +121,22 @@ class _Trap:
                 raise asyncio.CancelledError
 
 
-async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
-    runs: list[dict[str, Any]] = []
+async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]], Between]:
     trap = _Trap()
     arms = [(phase, kind) for phase, *_ in PHASES for kind in KINDS]
     settings = BrokerSettings(min_session_timeout_ms=how["session"])
     async with Cluster(2, topics={}, settings=settings, watch=trap.watch) as cluster:
-        async with draft_peers.passing(
-            bench, cluster.bootstrap, bench.folder, draft_peers.CENTRAL
-        ) as proxy:
-            address = address_of(proxy)
-            for number in range(how["rounds"]):
-                for phase, kind in arms:
-                    bench.step(len(runs), len(arms) * how["rounds"], phase)
-                    group = f"p{phase[0]}k{KINDS.index(kind)}r{number}"
-                    read = Reading()
-                    about = _settings(address, group, how["session"])
-                    async with reading(read, *about) as clients:
-                        found = await _one(cluster, trap, clients, read, phase, kind)
-                    runs.append({"phase": phase, "kind": kind, "group": group, **found})
-        return runs, proxy
 
+        async def each(address: Address, number: int, phase: str, kind: str) -> dict[str, Any]:
+            group, read = f"p{phase[0]}k{KINDS.index(kind)}r{number}", Reading()
+            about = [registering(address, group, name, group, how["session"]) for name in "abc"]
+            async with reading(read, *about) as clients:
+                found = await _one(cluster, trap, clients, read, phase, kind)
+            return {"phase": phase, "kind": kind, "group": group, **found}
 
-def _settings(address: Address, group: str, session_ms: int) -> list[ConsumerSettings]:
-    return [
-        ConsumerSettings(
-            group,
-            f"{group}-{name}",
-            (address,),
-            topic_count=f'{{"{group}": 1}}',
-            session_timeout_ms=session_ms,
-            backoff_ms=20,
+        return await draft_peers.rounds(
+            bench, cluster.bootstrap, draft_peers.CENTRAL, how["rounds"], arms, each
         )
-        for name in "abc"
-    ]
 
 
 async def _one(

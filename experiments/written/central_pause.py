@@ -17,11 +17,11 @@ from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
 from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
 from barnabas.experiments.written import draft_peers
-from barnabas.experiments.written.central_reading import shared
+from barnabas.experiments.written.central_reading import registering, shared
 from barnabas.peers.central_coordination.actions import ConsumerAction, StartFetchers, StopFetchers
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.server import Cluster
-from barnabas.peers.central_coordination.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.central_coordination.settings import BrokerSettings
 from barnabas.peers.listener import Address
 
 SESSION_MS: Final = 900
@@ -100,14 +100,7 @@ async def _one(
 
     clients = [
         Client(
-            ConsumerSettings(
-                group,
-                f"{group}-{name}",
-                (address,),
-                topic_count=f'{{"topic-p{at}": 1}}',
-                session_timeout_ms=session_ms,
-                backoff_ms=20,
-            ),
+            registering(address, group, name, f"topic-p{at}", session_ms),
             watch if name == "paused" else None,
         )
         for name in ("paused", "other")

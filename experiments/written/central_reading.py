@@ -12,9 +12,24 @@ from barnabas.peers.central_coordination.actions import ConsumerAction, StartFet
 from barnabas.peers.central_coordination.client import Client
 from barnabas.peers.central_coordination.interest import Partition
 from barnabas.peers.central_coordination.settings import ConsumerSettings
+from barnabas.peers.listener import Address
 
 EVERY_MS: Final = 5
 """A record of each partition is read so often."""
+
+
+def registering(
+    address: Address, group: str, name: str, topic: str, session_ms: int
+) -> ConsumerSettings:
+    """A consumer of a topic, with its group's name and its own as id."""
+    return ConsumerSettings(
+        group,
+        f"{group}-{name}",
+        (address,),
+        topic_count=f'{{"{topic}": 1}}',
+        session_timeout_ms=session_ms,
+        backoff_ms=20,
+    )
 
 
 def shared(clients: list[Client], count: int) -> bool:

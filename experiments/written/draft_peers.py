@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from barnabas.captures.kafka.draft_conversations import DraftConversations, DraftExchange
 from barnabas.captures.reader import CaptureReader
-from barnabas.experiments.experiment import Bench, Between
+from barnabas.experiments.experiment import Bench, Between, address_of
 from barnabas.peers.consumer_rewrite.client import Client
 from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
 from barnabas.peers.listener import Address
@@ -40,6 +41,27 @@ async def passing(
         yield proxy
     finally:
         await asyncio.to_thread(manager.__exit__, None, None, None)
+
+
+async def rounds(
+    bench: Bench,
+    brokers: Iterable[Address],
+    dialect: str,
+    count: int,
+    arms: Sequence[tuple[Any, ...]],
+    each: Callable[..., Awaitable[dict[str, Any]]],
+) -> tuple[list[dict[str, Any]], Between]:
+    """So many rounds of all arms, one run behind the other; what came of each, and the proxy between.
+
+    arms: the first word of one is its name. each: called with the proxy's address, the round's number and
+    the arm's words.
+    """
+    runs: list[dict[str, Any]] = []
+    async with passing(bench, brokers, bench.folder, dialect) as proxy:
+        for number, arm in itertools.product(range(count), arms):
+            bench.step(len(runs), len(arms) * count, arm[0])
+            runs.append(await each(address_of(proxy), number, *arm))
+    return runs, proxy
 
 
 async def until(condition: Callable[[], bool], what: str) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import draft_steps, sequence
-from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.experiment import Bench, Between, Experiment, Measured
 from barnabas.experiments.written import draft_peers
 from barnabas.peers.consumer_rewrite.actions import BrokerAction, Write
 from barnabas.peers.consumer_rewrite.client import Client
@@ -88,23 +88,23 @@ def run(bench: Bench) -> Measured:
     return {"how": how, "runs": runs, "drawn": pictures}
 
 
-async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
-    runs: list[dict[str, Any]] = []
+async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]], Between]:
     trap = _Trap()
     async with Cluster(2, topics={}, watch=trap.watch) as cluster:
-        async with draft_peers.passing(
-            bench, cluster.bootstrap, bench.folder, draft_peers.REWRITE
-        ) as proxy:
-            for number in range(how["rounds"]):
-                for phase, kind, ordinal, _ in PHASES:
-                    bench.step(len(runs), how["rounds"] * len(PHASES), phase)
-                    group = f"{phase[0]}-{number}"
-                    trap.kind, trap.left = kind, ordinal
-                    clients = _clients(address_of(proxy), group, how["session"])
-                    async with draft_peers.polling(clients):
-                        found = await _one(cluster, trap, clients, group)
-                    runs.append({"phase": phase, "round": number, "group": group, **found})
-        return runs, proxy
+
+        async def each(
+            address: Address, number: int, phase: str, kind: Kind, ordinal: int, _: str
+        ) -> dict[str, Any]:
+            group = f"{phase[0]}-{number}"
+            trap.kind, trap.left = kind, ordinal
+            clients = _clients(address, group, how["session"])
+            async with draft_peers.polling(clients):
+                found = await _one(cluster, trap, clients, group)
+            return {"phase": phase, "round": number, "group": group, **found}
+
+        return await draft_peers.rounds(
+            bench, cluster.bootstrap, draft_peers.REWRITE, how["rounds"], PHASES, each
+        )
 
 
 class _Trap:
