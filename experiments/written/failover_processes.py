@@ -39,6 +39,8 @@ BEFORE: Final = 20
 """Records of each partition that are consumed before anything happens."""
 READ_ON: Final = 1.0
 """s for which records are produced when all partitions are fetched again."""
+AGAIN: Final = 20
+"""As often at most, until all consumers of a killed coordinator have another one."""
 KILLED, PAUSED = "killed", "stopped"
 DIALECTS: Final = {"rewrite": draft_peers.REWRITE, "central": draft_peers.CENTRAL}
 BACK: Final = {
@@ -109,7 +111,12 @@ async def _one(
             with producing(bootstrap, group, PARTITIONS) as producers:
                 await draft_peers.until(lambda: read.least() >= BEFORE, f"what {group} reads")
                 found = await _death(cluster, watch, read, pause)
-                await asyncio.sleep(READ_ON)
+                for _ in range(AGAIN):
+                    await asyncio.sleep(READ_ON)
+                    own = draft_peers.seen(proxy, dialect)
+                    there = back(own, cluster.design, found["died"], found["node"])
+                    if pause is not None or there is not None:
+                        break
                 await asyncio.gather(*(asyncio.to_thread(one.stop) for one in producers))
             acknowledged = {each for one in producers for each in one.acknowledged}
             with contextlib.suppress(TimeoutError):
