@@ -9,9 +9,9 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 Address = tuple[str, int]
 
@@ -99,7 +99,7 @@ class Listener(Generic[Action]):
         """Listen. Raises OSError."""
         self._server = await asyncio.start_server(self._accept, *address)
         self.address = self._server.sockets[0].getsockname()[:2]
-        self._keep(asyncio.create_task(self._work()))
+        self.beside(self._work())
 
     async def stop(self) -> None:
         """Die: everything is closed at once."""
@@ -121,6 +121,10 @@ class Listener(Generic[Action]):
             self._timer = asyncio.get_running_loop().call_later(
                 delay, lambda: self.do(self._core.tick(now_ms()))
             )
+
+    def beside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something for which the next action does not wait; an Exception of it ends the broker, too."""
+        self._keep(asyncio.create_task(self._guarded(work)))
 
     def send(self, action: Send) -> None:
         """Write to a connection, if it is still there."""
@@ -178,9 +182,12 @@ class Listener(Generic[Action]):
                 self.do(self._core.closed(number, now_ms()))
 
     async def _work(self) -> None:
+        while True:
+            await self._carry_out(await self._queue.get())
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         try:
-            while True:
-                await self._carry_out(await self._queue.get())
+            await work
         except Exception as problem:  # noqa: BLE001 - whatever it is, nothing more will be done
             self.failure = problem
             self._end()

@@ -32,8 +32,8 @@ What the document leaves open, and what is done here:
 - Offsets stand in the registry, an entry a group. With auto_commit the coordinator stores them when all
   have stopped, and at no other time. Without it the application writes them there (`offsets.store`), and
   the coordinator reads them: the document has no request for it.
-- One action follows the other: while a group's offsets are read or stored, pings and requests of all
-  groups wait. The document has threads for rebalances and a scheduler for pings.
+- While a group's offsets are read or stored, only its rebalance waits, and what is behind it in its
+  rebalance queue. Pings, requests and the rebalances of other queues go on.
 - If they can't be read or stored, all connections of the group are closed, and what was told is lost: the
   group starts from the offsets that stand there.
 - A request that a registered consumer sends, and an answer that nobody asked for, close the connection.

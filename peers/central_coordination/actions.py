@@ -1,4 +1,8 @@
-"""What the cores ask to be done. Actions are carried out in order; a peer may die between any two."""
+"""What the cores ask to be done. Actions are carried out in order; a peer may die between any two.
+
+What is asked of the registry takes its time: it follows what was asked of it before for the same group, and
+nothing else waits for it.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,11 @@ class StoreOffsets:
 
 @dataclass(frozen=True)
 class ReadOffsets:
-    """Read all offsets of a group, then call `Broker.offsets`."""
+    """Read all offsets of a group, then call `Broker.offsets` with this."""
 
     group: str
+    number: int
+    """Of a broker's readings: one that comes late is not taken for the next one of its group."""
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,19 @@ broker.receive(connection, data, now) -> actions
 broker.closed(connection, now)        -> actions
 broker.tick(now)                      -> actions     (at `broker.wake`)
 broker.elected(topics, now), .resigned(), .topics(topics, now)
-broker.offsets(group, offsets, now), .no_offsets(group, why, now)
+broker.offsets(asked, offsets, now), .no_offsets(group, why, now)
 """
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.peers.central_coordination.actions import BrokerAction
+from barnabas.peers.central_coordination.actions import BrokerAction, ReadOffsets
 from barnabas.peers.central_coordination.group import Group, Registered
 from barnabas.peers.central_coordination.interest import Partition, parse
 from barnabas.peers.central_coordination.registration import refused
@@ -55,6 +56,7 @@ class Broker:
         self.queues: list[deque[str]] = [deque() for _ in range(settings.rebalance_threads)]
         """Names of groups that are to be rebalanced; each queue has a thread, which is at one of them."""
         self._working: list[str | None] = [None] * settings.rebalance_threads
+        self._readings = itertools.count(1)
         self._topics: dict[str, tuple[str, ...]] = {}
         self._nodes: dict[int, Address] = {}
         self._coordinator = -1
@@ -98,10 +100,12 @@ class Broker:
         self._work(now)
         return self._taken()
 
-    def offsets(self, group: str, offsets: Mapping[Partition, int], now: int) -> list[BrokerAction]:
+    def offsets(
+        self, asked: ReadOffsets, offsets: Mapping[Partition, int], now: int
+    ) -> list[BrokerAction]:
         """What a `ReadOffsets` found."""
-        if group in self.groups:
-            self._out += self.groups[group].offsets(offsets, now)
+        if asked.group in self.groups:
+            self._out += self.groups[asked.group].offsets(asked, offsets, now)
         self._work(now)
         return self._taken()
 
@@ -206,7 +210,8 @@ class Broker:
         )
         group = self.groups.get(at.group)
         if group is None:
-            group = self.groups[at.group] = Group(at.group, self.settings.rebalance_retries)
+            group = Group(at.group, self.settings.rebalance_retries, self._readings)
+            self.groups[at.group] = group
         self._out += group.registered(at.consumer, now)
         self._try(group)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from barnabas.captures.kafka.wording import group_name
@@ -65,7 +65,7 @@ class Registered:
 class Group:
     """A group. All methods that take `now` return what is to be done."""
 
-    def __init__(self, name: str, retries: int) -> None:
+    def __init__(self, name: str, retries: int, readings: Iterator[int]) -> None:
         self.name = name
         self.state = QUIET
         self.consumers: dict[str, Registered] = {}
@@ -80,6 +80,9 @@ class Group:
         """The consumers and partitions that the rebalance is about."""
         self._offsets: dict[Partition, int] = {}
         """What was told and is not stored: who told it may fail before all have."""
+        self._readings = readings
+        self._reading: ReadOffsets | None = None
+        """The last one that was asked for: a rebalance that began again does not go by one before."""
 
     @property
     def rebalancing(self) -> bool:
@@ -158,11 +161,14 @@ class Group:
         if self._offsets:
             actions.append(StoreOffsets(self.name, self._offsets))
             self._offsets = {}
-        return [*actions, ReadOffsets(self.name)]
+        self._reading = ReadOffsets(self.name, next(self._readings))
+        return [*actions, self._reading]
 
-    def offsets(self, offsets: Mapping[Partition, int], now: int) -> list[BrokerAction]:
+    def offsets(
+        self, asked: ReadOffsets, offsets: Mapping[Partition, int], now: int
+    ) -> list[BrokerAction]:
         """The registry's offsets: send out the new assignment."""
-        if self.state != OFFSETS:
+        if self.state != OFFSETS or asked != self._reading:
             return []
         self._step(OFFSETS_READ)
         self._about = self._now()

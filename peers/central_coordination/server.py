@@ -9,6 +9,7 @@ async with Cluster(2, topics={"t": ("0-0", "0-1")}) as cluster:
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Self
 
@@ -63,6 +64,8 @@ class BrokerServer:
         """The topics are to be read."""
         self._term: int | None = None
         """In which it leads."""
+        self._asks: dict[str, deque[StoreOffsets | ReadOffsets]] = {}
+        """What is asked of the registry, by group: one behind the other, and no group waits for another."""
 
     async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
         """Listen. Raises OSError."""
@@ -86,8 +89,8 @@ class BrokerServer:
             return
         self._term = term
         if self.core.coordinates:
-            # at once: what is carried out now may wait for the registry
             self.listener.abort()
+            self._asks.clear()
             self.listener.do(self.core.resigned())
         if term is not None:
             self._news.set()
@@ -115,35 +118,51 @@ class BrokerServer:
                 self.listener.do(begin(topics, now_ms()))
 
     async def _carry_out(self, action: BrokerAction) -> None:
-        if self._watch is not None:
-            self._watch(self.node, action)
+        if isinstance(action, StoreOffsets | ReadOffsets):
+            self._ask(action)
+            return
+        self._seen(action)
         if isinstance(action, Send):
             self.listener.send(action)
         elif isinstance(action, Close):
             self._say(action.why)
             self.listener.close(action)
-        elif isinstance(action, StoreOffsets | ReadOffsets):
-            await self._ask_registry(action)
         else:
             self._say(f"{action.level} {action.text}")
 
-    async def _ask_registry(self, action: StoreOffsets | ReadOffsets) -> None:
-        """Store or read offsets. What fails is that group's failure; the broker goes on with the others."""
-        group, term = action.group, self._term
-        registry = self.session.registry
-        try:
-            if isinstance(action, StoreOffsets):
-                await asyncio.to_thread(store, registry, group, action.offsets)
-                return
-            found = await asyncio.to_thread(load, registry, group)
-        except Exception as problem:  # noqa: BLE001 - registries have errors of their own
-            why = f"offsets of {group} in the registry: {problem}"
-            if term == self._term:
-                self.listener.do(self.core.no_offsets(group, why, now_ms()))
+    def _ask(self, action: StoreOffsets | ReadOffsets) -> None:
+        """Ask the registry behind what this group has asked before."""
+        if action.group in self._asks:
+            self._asks[action.group].append(action)
             return
-        # in another term the group that asked is gone, though there may be one of its name
-        if term == self._term:
-            self.listener.do(self.core.offsets(group, found, now_ms()))
+        asks = self._asks[action.group] = deque((action,))
+        self.listener.beside(self._ask_registry(action.group, asks))
+
+    async def _ask_registry(self, group: str, asks: deque[StoreOffsets | ReadOffsets]) -> None:
+        """Store or read offsets. What fails is that group's failure; the broker goes on with the others."""
+        registry = self.session.registry
+        while self._asks.get(group) is asks:  # else it has resigned: the groups that asked are gone
+            if not asks:
+                del self._asks[group]
+                return
+            action = asks.popleft()
+            self._seen(action)
+            try:
+                if isinstance(action, StoreOffsets):
+                    await asyncio.to_thread(store, registry, group, action.offsets)
+                    continue
+                found = await asyncio.to_thread(load, registry, group)
+            except Exception as problem:  # noqa: BLE001 - registries have errors of their own
+                if self._asks.get(group) is asks:
+                    why = f"offsets of {group} in the registry: {problem}"
+                    self.listener.do(self.core.no_offsets(group, why, now_ms()))
+                continue
+            if self._asks.get(group) is asks:
+                self.listener.do(self.core.offsets(action, found, now_ms()))
+
+    def _seen(self, action: BrokerAction) -> None:
+        if self._watch is not None:
+            self._watch(self.node, action)
 
     def _say(self, line: str) -> None:
         self.said = [*self.said[-99:], line]

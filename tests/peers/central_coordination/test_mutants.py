@@ -60,6 +60,8 @@ MUTANTS = (
         "        if True:\n            return []\n        self._step(NEW"),
     Mutant("who registers while offsets are read is not asked where it is", group,
         "if self.state not in (STOPPING, OFFSETS):", "if self.state != STOPPING:"),
+    Mutant("offsets that were read before a retry are taken", group,
+        "if self.state != OFFSETS or asked != self._reading:", "if self.state != OFFSETS:"),
     Mutant("offsets are not stored", group,
         "        if self._offsets:\n", "        if self._offsets is None:\n"),
     Mutant("fetchers start from the beginning", group,

@@ -12,7 +12,7 @@ from barnabas.peers.central_coordination.coordinator import Broker, queue_of
 from barnabas.peers.central_coordination.offsets import load, store
 from barnabas.peers.central_coordination.wire import read_request, request, response
 from barnabas.peers.listener import Close, Send
-from barnabas.specs.drafts.central_states import CONSULTING, FETCHING, STARTING
+from barnabas.specs.drafts.central_states import CONSULTING, FETCHING, OFFSETS, STARTING
 from barnabas.specs.malformed import Malformed
 from tests.peers.central_coordination.world import SETTINGS, World
 
@@ -277,6 +277,23 @@ def test_groups_of_one_queue_are_rebalanced_one_after_the_other() -> None:
     world.until(lambda: world.settled(names[0]) and world.settled(names[1]))
 
 
+def test_a_registry_that_is_slow_for_one_group_holds_up_no_other() -> None:
+    world = settled("a")
+    assert queue_of("g", 2) != queue_of("h", 2)
+    world.slow["g"] = 5_000
+    world.add("b")
+    world.until(lambda: world.coordinator.groups["g"].state == OFFSETS)
+    at = world.now
+    world.add("c", group_id="h")
+    assert world.until(lambda: world.settled("h")) < 50
+    world.run(2_000)
+    assert "Ping" in sent(world, at)
+    assert all(one.core.losses == 0 for one in world.applications.values())
+    assert world.coordinator.groups["g"].state == OFFSETS
+    world.until(world.settled)
+    assert world.now - at > 4_900
+
+
 def test_what_changes_during_a_rebalance_is_followed_by_another() -> None:
     world = settled("a")
     group = world.coordinator.groups["g"]
@@ -369,12 +386,11 @@ def test_who_registers_while_offsets_are_read_is_stopped_before_any_is_started()
     broker.receive(1, stopped(0), 1)
     (ask,) = register(broker, 2, "b")[1:]
     assert ask == Send(2, request("StopFetcher"))
-    assert broker.offsets("g", {("t", "0-0"): 0}, 2) == []  # b may have been farther
-    assert broker.receive(2, stopped(42), 3) == [
-        StoreOffsets("g", {("t", "0-0"): 42}),
-        ReadOffsets("g"),
-    ]
-    starts = broker.offsets("g", {("t", "0-0"): 42}, 4)
+    early, late = ReadOffsets("g", 1), ReadOffsets("g", 2)
+    assert broker.offsets(early, {("t", "0-0"): 0}, 2) == []  # b may have been farther
+    assert broker.receive(2, stopped(42), 3) == [StoreOffsets("g", {("t", "0-0"): 42}), late]
+    assert broker.offsets(early, {("t", "0-0"): 0}, 4) == []  # and it was
+    starts = broker.offsets(late, {("t", "0-0"): 42}, 4)
     assert [one.connection for one in starts if isinstance(one, Send)] == [1, 2]
 
 

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
+from barnabas.peers.central_coordination.actions import BrokerAction, ReadOffsets
 from barnabas.peers.central_coordination.client import Client
+from barnabas.peers.central_coordination.offsets import path_of as path_of_offsets
 from barnabas.peers.central_coordination.server import Cluster
 from barnabas.peers.central_coordination.settings import ConsumerSettings
 from barnabas.peers.registry import Entry, MemoryElector, MemoryRegistry
@@ -87,15 +89,16 @@ def test_topics_that_nobody_can_read_are_said_and_read_again() -> None:
 
 
 class Deaf(MemoryRegistry):
-    """Does not answer questions about groups' offsets until it hears again."""
+    """Does not answer questions about offsets, of all groups or of one, until it hears again."""
 
-    def __init__(self) -> None:
+    def __init__(self, about: str = "/consumers") -> None:
         super().__init__()
+        self._about = about
         self.hears = threading.Event()
         self.asked = threading.Event()
 
     def read(self, path: str) -> Entry | None:
-        if path.startswith("/consumers"):
+        if path.startswith(self._about):
             self.asked.set()
             self.hears.wait(LIMIT)
         return super().read(path)
@@ -120,6 +123,46 @@ def test_who_resigns_closes_its_connections_though_the_registry_does_not_answer(
                 await until(lambda: topics_of(one) == ["t"])
             finally:
                 registry.hears.set()
+                await one.stop()
+
+    asyncio.run(run())
+
+
+def test_a_registry_that_does_not_answer_for_one_group_holds_up_no_other() -> None:
+    async def run() -> None:
+        registry = Deaf(path_of_offsets("slow"))
+        async with Cluster(1, topics={"t": ("0-0",)}, registry=registry) as cluster:
+            slow = client(cluster, "slow", '{"t": 1}')
+            other = None
+            try:
+                await until(registry.asked.is_set)
+                other = client(cluster, "other", '{"t": 1}')
+                await until(lambda: other is not None and topics_of(other) == ["t"])
+                assert not registry.hears.is_set()
+                assert not slow.starts
+                registry.hears.set()
+                await until(lambda: topics_of(slow) == ["t"])
+                assert slow.core.losses == 0
+            finally:
+                registry.hears.set()
+                for one in filter(None, (slow, other)):
+                    await one.stop()
+
+    asyncio.run(run())
+
+
+def test_a_fault_while_the_registry_is_asked_ends_the_broker() -> None:
+    def watch(node: int, action: BrokerAction) -> None:
+        if isinstance(action, ReadOffsets):
+            raise RuntimeError("a fault")
+
+    async def run() -> None:
+        async with Cluster(1, topics={"t": ("0-0",)}, watch=watch) as cluster:
+            one = client(cluster, "g", '{"t": 1}')
+            try:
+                await until(lambda: len(cluster.failures) == 1)
+                assert not cluster.servers
+            finally:
                 await one.stop()
 
     asyncio.run(run())

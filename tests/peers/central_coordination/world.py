@@ -85,7 +85,9 @@ class World:
         self.now = 0
         self.latency = 1
         self.reading = 1
-        """How long offsets are read from the registry."""
+        """How long offsets are read from the registry, ..."""
+        self.slow: dict[str, int] = {}
+        """... and those of some groups."""
         self.elector = MemoryElector()
         self.topics = {"t": ("0-0", "0-1", "1-0", "1-1")} if topics is None else topics
         self.brokers: dict[int, Broker | None] = {}
@@ -97,8 +99,8 @@ class World:
         """Whether consumers consume a record of each of their partitions whenever something reaches them."""
         self.log: list[tuple[int, str, object]] = []
         self.crash_before: Callable[[int, BrokerAction], bool] = lambda broker, action: False
-        self._waiting: dict[int, list[BrokerAction]] = {}
-        """What brokers that read offsets do when they have them: actions are carried out in order."""
+        self._waiting: dict[tuple[int, str], list[StoreOffsets | ReadOffsets]] = {}
+        """What a broker asks of the registry when it has read the offsets of a group, for that one."""
         self._events: list[tuple[int, int, Callable[[], None]]] = []
         self._order = itertools.count()
         self._links = itertools.count()
@@ -114,7 +116,7 @@ class World:
         if self.brokers[node] is None:
             return
         self.brokers[node] = None
-        self._waiting.pop(node, None)
+        self._forget(node)
         self.promises.forget(list(self.promises.reported))
         for link in [one for one in self.links.values() if one.broker == node]:
             self._end_there(link, told=False)
@@ -128,7 +130,7 @@ class World:
         if leader is None:
             return
         self.elector.leave(leader.candidate)
-        self._waiting.pop(leader.candidate, None)
+        self._forget(leader.candidate)
         self.promises.forget(list(self.promises.reported))
         broker = self.brokers[leader.candidate]
         if broker is not None:
@@ -275,9 +277,11 @@ class World:
             broker = self.brokers[node]
             if broker is None:
                 return
-            if node in self._waiting:
-                self._waiting[node].append(action)
-                continue
+            if isinstance(action, StoreOffsets | ReadOffsets):
+                behind = self._waiting.get((node, action.group))
+                if behind is not None:
+                    behind.append(action)
+                    continue
             if self.crash_before(node, action):
                 self.crash(node)
                 return
@@ -296,22 +300,32 @@ class World:
                 store(self.registry, action.group, action.offsets)
                 self.promises.store(action.group, load(self.registry, action.group))
             elif isinstance(action, ReadOffsets):
-                behind = self._waiting[node] = []
-                self._later(self.reading, partial(self._read, node, behind, action.group))
+                group = action.group
+                waits: list[StoreOffsets | ReadOffsets] = []
+                self._waiting[node, group] = waits
+                ms = self.slow.get(group, self.reading)
+                self._later(ms, partial(self._read, node, waits, action))
             else:
                 assert isinstance(action, Log)
         broker = self.brokers[node]
         if broker is not None and broker.coordinates:
             self.promises.forget(set(self.promises.reported) - broker.groups.keys())
 
-    def _read(self, node: int, behind: list[BrokerAction], group: str) -> None:
-        broker = self.brokers[node]
-        if broker is None or self._waiting.get(node) is not behind:
+    def _read(
+        self, node: int, behind: list[StoreOffsets | ReadOffsets], asked: ReadOffsets
+    ) -> None:
+        broker, group = self.brokers[node], asked.group
+        if broker is None or self._waiting.get((node, group)) is not behind:
             return  # it is dead, or coordinates no longer
-        del self._waiting[node]
-        actions = broker.offsets(group, load(self.registry, group), self.now)
+        del self._waiting[node, group]
+        actions = broker.offsets(asked, load(self.registry, group), self.now)
         self._hand_out(group, actions)
-        self._of_broker(node, behind + actions)
+        self._of_broker(node, [*behind, *actions])
+
+    def _forget(self, node: int) -> None:
+        """What a broker waits for is no longer its own."""
+        for key in [key for key in self._waiting if key[0] == node]:
+            del self._waiting[key]
 
     def _hand_out(self, group: str, actions: list[BrokerAction]) -> None:
         """What one round of start-fetcher gives out."""
