@@ -7,10 +7,11 @@ that is. No message says why an epoch begins. A member joins with epoch 0 and le
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from barnabas.captures.checks.answered import Answered
 from barnabas.captures.checks.finding import evidence
-from barnabas.captures.checks.groups import GROUP_TYPES, REMOVED, Answered, Group, Groups
+from barnabas.captures.checks.groups import GROUP_TYPES, REMOVED, Group, Groups
 from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,
@@ -20,7 +21,7 @@ from barnabas.captures.checks.rebalance import (
     Join,
     Member,
 )
-from barnabas.captures.kafka.context.memory import Weighed
+from barnabas.captures.kafka.context.memory import BYTES, Weighed
 from barnabas.captures.kafka.exchange import Exchange
 
 
@@ -28,11 +29,11 @@ class Epochs(Groups):
     """What exchanges say of these groups, in the order in which they end. No epoch is shown before it is
     over."""
 
-    def _says(self, exchange: Exchange) -> bool:
-        return exchange.key in GROUP_TYPES
+    def __init__(self, bytes_: int = BYTES) -> None:
+        super().__init__(_read, bytes_)
 
     def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
-        exchange, name, request, response, end = seen
+        exchange, name, request, response, end, *_ = seen
         asked = request["member_epoch"]
         member = response["member_id"] or request["member_id"]
         one = group.members.get(member)
@@ -68,3 +69,8 @@ class Epochs(Groups):
                 now.joins.append(Join(one.named(group.members), member, one.client, *told))
                 now.members = len(group.members)
         one.epoch = epoch
+
+
+def _read(exchange: Exchange) -> Iterable[Answered]:
+    seen = Answered.of(exchange) if exchange.key in GROUP_TYPES else None
+    return () if seen is None else (seen,)

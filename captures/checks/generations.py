@@ -8,11 +8,12 @@ leaves it says itself (KIP-800: JoinGroup v8+, LeaveGroup v5+), else what passes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from barnabas.captures.checks.answered import Answered, Read
 from barnabas.captures.checks.finding import evidence
-from barnabas.captures.checks.groups import Answered, Group, Groups
+from barnabas.captures.checks.groups import Group, Groups
 from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,
@@ -38,11 +39,21 @@ _KEYS: Final = (JOIN_GROUP, SYNC_GROUP, LEAVE_GROUP, HEARTBEAT, OFFSET_COMMIT)
 _TELLING: Final = (REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID)
 
 
-class Generations(Groups):
-    """What exchanges say of the classic groups, in the order in which they end."""
+def kafkas(exchange: Exchange) -> Iterable[Answered]:
+    """What an exchange says of a classic group's generation, where it does."""
+    often = exchange.key in (HEARTBEAT, OFFSET_COMMIT)
+    if exchange.key not in _KEYS or (often and exchange.error not in _TELLING):
+        return ()
+    seen = Answered.of(exchange)
+    return () if seen is None else (seen,)
 
-    def __init__(self, bytes_: int = BYTES) -> None:
-        super().__init__(bytes_)
+
+class Generations(Groups):
+    """What exchanges say of the classic groups, in the order in which they end. read: Kafka's own, or a
+    design's."""
+
+    def __init__(self, bytes_: int = BYTES, *, read: Read = kafkas) -> None:
+        super().__init__(read, bytes_)
         self._asked: Memory[tuple[str, str], str] = Memory(bytes_=bytes_)
         """Reasons of newcomers that were given an id to come back with."""
 
@@ -51,26 +62,21 @@ class Generations(Groups):
         """Bytes that is kept of all of them, nearly."""
         return super().weight + self._asked.weight
 
-    def _says(self, exchange: Exchange) -> bool:
-        if exchange.key in (HEARTBEAT, OFFSET_COMMIT):
-            return exchange.error in _TELLING
-        return exchange.key in _KEYS
-
     def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
-        if seen.exchange.key == JOIN_GROUP:
+        if seen.key == JOIN_GROUP:
             yield from self._joined(seen, group)
-        elif seen.exchange.key == LEAVE_GROUP:
+        elif seen.key == LEAVE_GROUP:
             yield from self._left(seen, group)
         else:
             yield from self._told(seen, group)
 
     def _joined(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
-        exchange, name, request, response, end = seen
+        exchange, name, request, response, end, *_ = seen
         member, reason = response["member_id"], request.get("reason") or ""
-        if exchange.error:
-            if exchange.error == MEMBER_ID_REQUIRED:
+        if seen.error:
+            if seen.error == MEMBER_ID_REQUIRED:
                 self._asked[name, member] = reason
-            elif exchange.error == UNKNOWN_MEMBER_ID:
+            elif seen.error == UNKNOWN_MEMBER_ID:
                 yield from self._gone(seen, group, request["member_id"], EXPIRED)
             return
         number = response["generation_id"]
@@ -81,11 +87,11 @@ class Generations(Groups):
             if now is not None:
                 yield now.ended()
             protocol = response.get("protocol_name") or ""
-            now = Generation(name, number, "classic", protocol, exchange.ts, group.pending)
+            now = Generation(name, number, seen.type, protocol, seen.ts, group.pending)
             group.now, group.pending = now, Weighed()
             group.before, group.listed = group.listed, set()
             group.listed_weight = weight(group.before)
-        static = now.joined and exchange.ts > now.joins[0].end
+        static = now.joined and seen.ts > now.joins[0].end
         before = group.member(member, group.before)
         asked = self._asked.pop((name, member), None)
         new = before is None and (
@@ -96,7 +102,7 @@ class Generations(Groups):
         group.members[member] = one
         if asked is not None or reason.startswith(GIVEN_ID):
             reason = asked or ""
-        told = None if before is None else before.told
+        told = None if before is None or asked is not None else before.told
         if static:
             return  # it has its place back, and nobody else hears of it (KIP-345)
         if new or (before is not None and told is None and not now.causes):
@@ -104,7 +110,7 @@ class Generations(Groups):
             cause.back = self._absent.ended(name, one) if new else None
             now.causes.append(cause)
             yield cause
-        who, times = (one.named(group.members), member, one.client), (exchange.ts, end, told)
+        who, times = (one.named(group.members), member, one.client), (seen.ts, end, told)
         now.joins.append(Join(*who, *times, new, evidence(exchange)))
         now.leader = response["leader"]
         if response["members"]:
@@ -159,17 +165,19 @@ class Generations(Groups):
 
     def _told(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:
         """Heartbeat, OffsetCommit and SyncGroup: what a member is told."""
-        exchange, _, request, _, end = seen
+        request, end = seen.request, seen.end
         member = group.members.get(request["member_id"])
-        if exchange.error == REBALANCE_IN_PROGRESS:
+        if seen.error == REBALANCE_IN_PROGRESS:
             if member is not None and member.told is None:
                 member.told = end
-        elif exchange.error == UNKNOWN_MEMBER_ID:
+        elif seen.error == UNKNOWN_MEMBER_ID:
             yield from self._gone(seen, group, request["member_id"], EXPIRED)
-        elif exchange.key == SYNC_GROUP and not exchange.error and group.now is not None:
+        elif seen.key == SYNC_GROUP and not seen.error and group.now is not None:
             now = group.now
             if request["generation_id"] == now.number:
                 now.assigned = max(now.assigned or 0, end)
+                if seen.response.get("members"):  # of the rewrite, whose groups have no leader
+                    yield from self._members(seen, group, now)
                 if not now.joined:
                     now.joined = True
                     yield now

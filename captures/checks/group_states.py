@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from barnabas.captures.checks.answered import Answered
 from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
-from barnabas.captures.checks.groups import GROUP_APIS, Answered
+from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange

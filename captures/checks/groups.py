@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, Self
+from typing import Final
 
-from barnabas.captures.checks.finding import answered
+from barnabas.captures.checks.answered import Answered, Read
 from barnabas.captures.checks.rebalance import REASON, Cause, Generation, Member, Members
 from barnabas.captures.kafka.context.memory import BYTES, Memory, Weighed
 from barnabas.captures.kafka.exchange import Exchange
@@ -97,29 +97,11 @@ class Absences(Memory[tuple[str, str, str | int], Cause]):
         )
 
 
-class Answered(NamedTuple):
-    """An exchange about a group, which was answered."""
-
-    exchange: Exchange
-    group: str
-    request: dict[str, Any]
-    response: dict[str, Any]
-    end: int
-    """When the client had the answer, in ns since the epoch."""
-
-    @classmethod
-    def of(cls, exchange: Exchange) -> Self | None:
-        """None: it was not answered, or can't be read."""
-        request, response, end = exchange.request, exchange.response, answered(exchange)
-        if not request or not response or end is None:
-            return None
-        return cls(exchange, request["group_id"], request, response, end)
-
-
 class Groups(ABC):
-    """What exchanges say of groups, in the order in which they end."""
+    """What exchanges say of groups, in the order in which they end; read: what one says."""
 
-    def __init__(self, bytes_: int = BYTES) -> None:
+    def __init__(self, read: Read, bytes_: int = BYTES) -> None:
+        self._read = read
         self._bytes = bytes_
         self._groups: Memory[str, Group] = Memory(bytes_=bytes_)
         self._absent = Absences(bytes_=bytes_)
@@ -127,14 +109,15 @@ class Groups(ABC):
     def learn(self, exchange: Exchange) -> Iterator[Cause | Generation]:
         """What an exchange shows: causes at once, a generation when its members go on from JoinGroup
         and again, `over`, when another one begins."""
-        seen = Answered.of(exchange) if self._says(exchange) else None
-        if seen is None:
-            return
+        for seen in self._read(exchange):
+            yield from self._learn(seen, exchange.losses)
+
+    def _learn(self, seen: Answered, losses: int) -> Iterator[Cause | Generation]:
         group = self._groups.get(seen.group)
-        if group is None or group.losses != exchange.losses:
+        if group is None or group.losses != losses:
             if group is not None and group.now is not None:
                 yield group.now.ended()
-            group = Group(exchange.losses)
+            group = Group(losses)
         yield from self._take(seen, group)
         self._groups[seen.group] = group
         if group.weight > self._bytes:  # as behind a gap: what it was is not known any more
@@ -160,10 +143,6 @@ class Groups(ABC):
     def weight(self) -> int:
         """Bytes that is kept of all of them, nearly."""
         return self._groups.weight + self._absent.weight
-
-    @abstractmethod
-    def _says(self, exchange: Exchange) -> bool:
-        """Whether such an exchange says anything of a generation."""
 
     @abstractmethod
     def _take(self, seen: Answered, group: Group) -> Iterator[Cause | Generation]:

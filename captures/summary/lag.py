@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from barnabas.captures.checks.drafts.groups import DraftGroups
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.checks.partitions import answered_partitions, by_follower
 from barnabas.captures.kafka.context import Context
@@ -36,7 +37,7 @@ _FETCHED: Final = tuple(
     )
 )
 
-Place = tuple[str, int]
+Place = tuple[str, int | str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,14 @@ class Lag:
     said: `most` of each, of `bytes_`.
 
     Offsets of a transaction count once it is committed. The end is the high watermark of a Fetch response,
-    or what ListOffsets says without read_committed.
+    or what ListOffsets says without read_committed. A consumer of central coordination commits where it
+    stops, and is told where it starts: in between nothing is said.
     """
 
     def __init__(self, context: Context, most: int = MOST, bytes_: int = BYTES) -> None:
         self._context = context
-        self._committed: Memory[tuple[str, str, int], Seen] = Memory(most, bytes_)
+        self._drafts = DraftGroups(bytes_)
+        self._committed: Memory[tuple[str, str, int | str], Seen] = Memory(most, bytes_)
         self._ends: Memory[Place, Seen] = Memory(most, bytes_)
         self._pending: Memory[str, dict[tuple[str, str, int], int]] = Memory(most, bytes_)
         self.fell_out = 0
@@ -71,10 +74,17 @@ class Lag:
     @property
     def forgotten(self) -> int:
         """What was forgotten because there was too much."""
-        return self._committed.forgotten + self._ends.forgotten + self._pending.forgotten
+        kept = self._committed.forgotten + self._ends.forgotten + self._pending.forgotten
+        return kept + self._drafts.forgotten
 
     def add(self, exchange: Exchange) -> None:
         """Take an exchange of which the context has learnt, in the order in which they end."""
+        for seen in self._drafts.of(exchange):
+            if seen.key == OFFSET_COMMIT:
+                for topic, number, offset in seen.partitions:
+                    self._committed[seen.group, topic, number] = Seen(
+                        offset, exchange.api, seen.end
+                    )
         end = answered(exchange)
         if end is None:
             return
@@ -107,7 +117,7 @@ class Lag:
         """By group and partition; `lag` is null where no end was seen."""
         rows = []
         for (group, topic, number), committed in sorted(
-            self._committed.items(), key=lambda item: item[0]
+            self._committed.items(), key=lambda item: (*item[0][:2], str(item[0][2]).rjust(10))
         ):
             end = self._ends.get((topic, number))
             rows.append(

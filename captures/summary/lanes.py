@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from barnabas.captures.checks.drafts.groups import DraftGroups
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.checks.groups import GROUP_APIS, GROUP_TYPES
 from barnabas.captures.checks.rebalance import REASON
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, weight
+from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten
+from barnabas.specs.drafts.keys import STEP
 from barnabas.specs.keys import HEARTBEAT, LEAVE_GROUP
 
 EVENTS: Final = 1000
@@ -90,6 +93,17 @@ class Lane:
         }
 
 
+class _Said(NamedTuple):
+    """What an exchange says of a group, in the words of Kafka's own."""
+
+    key: int
+    group: str
+    request: dict[str, Any]
+    response: dict[str, Any]
+    error: str | None
+    """As it stands in the exchange."""
+
+
 class Lanes:
     """Lanes of all members: at most `most` of `bytes_`, and `events` in each.
 
@@ -99,6 +113,7 @@ class Lanes:
     """
 
     def __init__(self, most: int = MOST, bytes_: int = BYTES, events: int = EVENTS) -> None:
+        self._drafts = DraftGroups(bytes_)
         self._lanes: Memory[tuple[str, str], Lane] = Memory(most, bytes_)
         self._events = events
         self.fell_out = 0
@@ -106,19 +121,18 @@ class Lanes:
 
     @property
     def forgotten(self) -> int:
-        """Lanes that were forgotten because there were too many."""
-        return self._lanes.forgotten
+        """Lanes, and groups of designs, that were forgotten because there were too many."""
+        return self._lanes.forgotten + self._drafts.forgotten
 
     def add(self, exchange: Exchange) -> None:
         """Take an exchange, in the order in which they end."""
-        request = exchange.request if exchange.api in GROUP_APIS else None
-        if not request:
+        said = self._said(exchange)
+        if said is None:
             return
-        response = exchange.response or {}
-        event = _event(exchange, request, response)
-        for member, instance in _members(exchange, request, response):
+        event = _event(exchange, said)
+        for member, instance in _members(said):
             client = shorten(exchange.client, REASON)
-            key = (request["group_id"], member or client)
+            key = (said.group, member or client)
             lane = self._lanes.get(key) or Lane(key[0], member, client, instance)
             if lane.events and lane.events[-1].goes_on(event):
                 last = lane.events[-1]
@@ -130,33 +144,44 @@ class Lanes:
                     self.fell_out += 1
             self._lanes[key] = lane
 
+    def _said(self, exchange: Exchange) -> _Said | None:
+        """What it says, answered or not; of a design's the first of what it comes to."""
+        drafts = list(self._drafts.of(exchange))
+        if drafts:
+            one, error = drafts[0], DraftExchange.of(exchange).error
+            return _Said(one.key, one.group, one.request, one.response, error)
+        request = exchange.request if exchange.key < STEP and exchange.api in GROUP_APIS else None
+        if not request:
+            return None
+        group, response = request["group_id"], exchange.response or {}
+        return _Said(exchange.key, group, request, response, exchange.error)
+
     def rows(self) -> list[dict[str, Any]]:
         """Lanes by group and when they began."""
         lanes = sorted(self._lanes.values(), key=lambda lane: (lane.group, lane.events[0].start))
         return [lane.row() for lane in lanes]
 
 
-def _event(exchange: Exchange, request: dict[str, Any], response: dict[str, Any]) -> Event:
+def _event(exchange: Exchange, said: _Said) -> Event:
+    key, _, request, response, error = said
     names = ("generation_id", "member_epoch", "generation_id_or_member_epoch")
     asked = next((request[name] for name in names if name in request), -1)
-    told = () if exchange.error else (response.get(name) for name in names[:2])
+    told = () if error else (response.get(name) for name in names[:2])
     generation = next((one for one in told if one is not None), asked)
-    run = exchange.key == HEARTBEAT or (
-        exchange.key in GROUP_TYPES
+    run = key == HEARTBEAT or (
+        key in GROUP_TYPES
         and asked > 0
         and response.get("assignment") is None
         and request.get("topic_partitions") is None
     )
     place = (exchange.connection, exchange.correlation_id)
     end = answered(exchange)
-    return Event(exchange.api, exchange.ts, end, generation, exchange.error, *place, run=run)
+    return Event(exchange.api, exchange.ts, end, generation, error, *place, run=run)
 
 
-def _members(
-    exchange: Exchange, request: dict[str, Any], response: dict[str, Any]
-) -> Iterator[tuple[str, str | None]]:
+def _members(said: _Said) -> Iterator[tuple[str, str | None]]:
     """Whose lanes it stands in, with their instances: a LeaveGroup may be of several members."""
-    several = request.get("members") if exchange.key == LEAVE_GROUP else None
-    for one in several or (request,):
-        member = response.get("member_id") or one.get("member_id") or ""
+    several = said.request.get("members") if said.key == LEAVE_GROUP else None
+    for one in several or (said.request,):
+        member = said.response.get("member_id") or one.get("member_id") or ""
         yield member, one.get("group_instance_id", one.get("instance_id"))

@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from barnabas.captures.checks.drafts.groups import DraftGroups
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.id_names import name_of
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, Weighed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.embedded.members import read_member
-from barnabas.specs.keys import CONSUMER_GROUP_HEARTBEAT, STREAMS_GROUP_HEARTBEAT, SYNC_GROUP
+from barnabas.specs.keys import (
+    CONSUMER_GROUP_HEARTBEAT,
+    JOIN_GROUP,
+    STREAMS_GROUP_HEARTBEAT,
+    SYNC_GROUP,
+)
 from barnabas.specs.malformed import Malformed
 
 MOVES: Final = 10_000
 """Of a generation that are kept: the first ones."""
 
-Partitions = list[tuple[str, int]]
+Move = tuple[str, int | str, str, str, int]
+"""Topic, partition, from whom, to whom, when in ns since the epoch."""
+
+Partitions = list[tuple[str, int | str]]
 
 
 class Moves:
@@ -29,20 +38,26 @@ class Moves:
 
     def __init__(self, context: Context, most: int = MOST, bytes_: int = BYTES) -> None:
         self._context = context
-        self._owners: Memory[tuple[str, str, int], str] = Memory(most, bytes_)
-        self._moves: Memory[tuple[str, int], Weighed[tuple[str, int, str, str, int]]] = Memory(
-            most, bytes_
-        )
+        self._drafts = DraftGroups(bytes_)
+        self._owners: Memory[tuple[str, str, int | str], str] = Memory(most, bytes_)
+        self._moves: Memory[tuple[str, int], Weighed[Move]] = Memory(most, bytes_)
         self.fell_out = 0
         """Moves of a generation that had too many."""
 
     @property
     def forgotten(self) -> int:
-        """Owners and generations that made room for later ones."""
-        return self._owners.forgotten + self._moves.forgotten
+        """Owners, generations and groups of designs that made room for later ones."""
+        return self._owners.forgotten + self._moves.forgotten + self._drafts.forgotten
 
     def add(self, exchange: Exchange) -> None:
         """Take an exchange of which the context has learnt."""
+        for seen in self._drafts.of(exchange):
+            if seen.key == JOIN_GROUP and not seen.error:
+                told = seen.response
+                partitions = [(topic, number) for topic, number, _ in seen.partitions]
+                self._given(
+                    (seen.group, told["generation_id"]), told["member_id"], partitions, seen.end
+                )
         end = answered(exchange)
         if end is None or exchange.error or not exchange.request:
             return
@@ -79,7 +94,7 @@ class Moves:
     def _given(
         self, generation: tuple[str, int], owner: str, partitions: Partitions, end: int
     ) -> None:
-        moves: Weighed[tuple[str, int, str, str, int]] | None = None
+        moves: Weighed[Move] | None = None
         for topic, number in partitions:
             place = (generation[0], topic, number)
             before = self._owners.get(place, owner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from barnabas.captures.checks.drafts.groups import DraftGroups
 from barnabas.captures.checks.epochs import Epochs
 from barnabas.captures.checks.generations import Generations
 from barnabas.captures.checks.rebalance import Cause, Generation
@@ -22,7 +23,7 @@ Row = dict[str, Any]
 
 
 class Rebalances:
-    """Generations of classic groups, and group epochs of those of KIP-848, 932 and 1071."""
+    """Generations of classic groups and of designs', and group epochs of those of KIP-848, 932 and 1071."""
 
     def __init__(
         self,
@@ -34,7 +35,8 @@ class Rebalances:
         """Generations that are over."""
         self._rows: Memory[int, Row] = Memory(most, bytes_)
         self._row = row
-        self._of = (Generations(), Epochs())
+        self._drafts = DraftGroups()
+        self._of = (Generations(), Epochs(), Generations(read=self._drafts.of))
 
     def note(self, exchange: Exchange) -> None:
         """Take an exchange, in the order in which they end."""
@@ -54,8 +56,8 @@ class Rebalances:
 
     @property
     def forgotten(self) -> int:
-        """Rows that made room for later ones."""
-        return self._rows.forgotten
+        """Rows, and groups of designs, that made room for later ones."""
+        return self._rows.forgotten + self._drafts.forgotten
 
     def _keep(self, found: Iterable[Cause | Generation]) -> None:
         for one in found:

@@ -16,6 +16,7 @@ from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.topics import topics_of
 from barnabas.captures.summary.api_stats import Latencies
+from barnabas.specs.drafts.keys import error_in_header
 
 MOST: Final = 100_000
 """Rows of a kind."""
@@ -61,15 +62,18 @@ class Row:
 
     def note(self, exchange: Exchange, software: str | None) -> None:
         """Count an exchange."""
+        error = exchange.error
+        if error is None and exchange.note and error_in_header(exchange.key):
+            error = exchange.note
         self.count += 1
         self.request_bytes += exchange.request_size
         self.response_bytes += exchange.response_size or 0
         if exchange.response_size is None:
             self.unanswered += 1
-        elif exchange.error is None:
+        elif error is None:
             self.undecoded += 1
-        elif exchange.error:
-            self.errors[exchange.error] += 1
+        elif error:
+            self.errors[error] += 1
         self.versions.setdefault(exchange.api, set()).add(exchange.version)
         if software:
             self.software.add(software)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from barnabas.captures.checks.finding import CLIENT, client_key
 from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.checks.partitions import answered_partitions, by_follower, partitions
-from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.context import Context, registrations
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, weight
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
@@ -104,7 +104,7 @@ class Traffic:
     def add(self, exchange: Exchange) -> None:
         """Take an exchange of which the context has learnt, in the order in which they end."""
         self._now = max(self._now, exchange.end)
-        if exchange.api in GROUP_APIS:
+        if exchange.api in GROUP_APIS or exchange.key in registrations.KEYS:
             group = (fields(exchange, "request", "group_id") or {}).get("group_id")
             if group:
                 self._groups[client_key(exchange)] = group

@@ -7,6 +7,7 @@ import {html, useState} from "./vendor/preact.js";
 
 const WINDOWS = [["all", Infinity], ["5 min", 300e3], ["1 min", 60e3], ["10 s", 10e3]];
 const LANE = 26, BAND = 34;
+const LEGEND = ["JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "LeaveGroup", "ConsumerGroupHeartbeat", "RegisterConsumer", "StopFetcher", "StartFetcher", "Ping"];
 
 export function Groups() {
   const [group, choose] = useState("");
@@ -31,7 +32,7 @@ export function Groups() {
     ]}/>
     <h2>Lag</h2><p class="none">From the offsets that passed here: committed ones, and ends of logs in responses. Who did not ask here is not seen.</p>
     <${Table} label="Lag" none="No committed offset has passed." rows=${found.lag} columns=${[
-      ["partition", row => `${row.topic}[${row.partition}]`], ["committed", row => row.committed.offset, "number"],
+      ["partition", row => `${row.topic}[${row.partition}]`], ["committed", row => row.committed.offset, "number"], ["said by", row => row.committed.api],
       ["end", row => row.end?.offset ?? "not seen", "number"], ["lag", row => row.lag, "number"], ["end seen", row => row.end ? clock(row.end.ts) : ""],
     ]}/>`}</div>`;
 }
@@ -43,6 +44,7 @@ function Lanes({found, span}) {
   const at = time => 100 * (time - start) / width;
   const shown = found.lanes.filter(lane => lane.events.some(each => toMs(each.end ?? each.start) >= start));
   const late = new Set(found.bands.flatMap(({late}) => late && late.kind !== "untold" ? late.members : []));
+  const apis = new Set(found.lanes.flatMap(lane => lane.events.map(each => each.api)));
   const height = BAND + LANE * shown.length;
   const open = each => go({view: "exchanges", filter: `connection == ${each.connection} && correlation_id == ${each.correlation_id}`, chosen: null});
   return html`<div class="lanes" role="group" aria-label="Lanes of members">
@@ -64,5 +66,5 @@ function Lanes({found, span}) {
           <title>${plain(`${each.api}${each.count > 1 ? ` × ${each.count}` : ""} at ${clock(each.start)}, generation ${each.generation}${each.error ? ", " + each.error : ""}`)}</title></rect>`;
       })}</g>`)}
     </svg>
-    <p class="legend">${["JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "LeaveGroup", "ConsumerGroupHeartbeat"].map(api => html`<span class=${api}>${api}</span>`)}<span class="stood">delivery stands still</span></p></div>`;
+    <p class="legend">${LEGEND.filter(api => apis.has(api)).map(api => html`<span class=${api}>${api}</span>`)}<span class="stood">delivery stands still</span></p></div>`;
 }

@@ -59,15 +59,15 @@ def summary_command(
     only: Filter = None,
     most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows per table.")] = 20,
     tls_keys: TlsKeys = None,
+    draft: DraftName = None,
     as_json: OneDocument = False,
 ) -> None:
     """Summarise a capture: counts, errors, latencies, versions, client software."""
     from barnabas.cli.captures.summary import summary
 
-    keys = read_keys(tls_keys)
-    raise typer.Exit(
-        summary(files, tuple(by or ()), only=only, most=most, as_json=as_json, keys=keys)
-    )
+    kinds, keys = tuple(by or ()), read_keys(tls_keys)
+    found = summary(files, kinds, only=only, most=most, as_json=as_json, keys=keys, draft=draft)
+    raise typer.Exit(found)
 
 
 @capture_app.command(

@@ -15,7 +15,7 @@ from barnabas.captures.summary.rebalances import Rebalances
 from barnabas.captures.summary.summary import KINDS, Row, Summary
 from barnabas.captures.summary.transactions import Transactions
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.cli.captures.input import bar, opened, read
+from barnabas.cli.captures.input import bar, opened, read, spoken
 from barnabas.cli.captures.remarks import left_over, remarks
 from barnabas.cli.captures.summary_groups import groups_lines, groups_table
 from barnabas.cli.captures.summary_transactions import transactions_table
@@ -48,12 +48,14 @@ def summary(
     most: int = MOST,
     as_json: bool = False,
     keys: KeyLog | None = None,
+    draft: str | None = None,
     output: Output | None = None,
 ) -> int:
     """Print the tables; returns the exit code. Raises Trouble.
 
     by: names of `barnabas.captures.summary.summary.KINDS`, GROUP or TRANSACTION, all but that one if empty.
-    only: a condition on exchanges. most: rows of each table; JSON has all.
+    only: a condition on exchanges. most: rows of each table; JSON has all. draft: what is spoken, if the
+    scenario does not say it.
     """
     kinds = (*KINDS, GROUP, TRANSACTION)
     for name in by:
@@ -65,7 +67,9 @@ def summary(
     rebalances = Rebalances() if GROUP in (by or (GROUP,)) else None
     transactions = Transactions(output.context) if TRANSACTION in by else None
     capture = opened(*paths, keys=keys, context=output.context)
-    found = capture.learn(capture.exchanges(bar(output, "reading"), inferred=True))
+    dialect = spoken(capture, draft)
+    progress = bar(output, "reading")
+    found = capture.learn(capture.exchanges(progress, inferred=True, spoken=dialect))
     for exchange in read(capture, found, output):
         if passes is None or passes(exchange):
             overview.note(exchange, output.context)
@@ -106,7 +110,7 @@ def summary(
         _more(output, len(found_rows), most)
         if transactions.forgotten:
             output.note(f"{plural(transactions.forgotten, 'transaction')} not kept: too many")
-    for remark in (*remarks(capture), *left_over(capture.conversations)):
+    for remark in (*remarks(capture, dialect), *left_over(capture.conversations)):
         output.note(remark)
     return FINE
 

@@ -17,6 +17,9 @@ from barnabas.specs.drafts.rewrite_0_8_2 import REWRITE_0_8_2
 from barnabas.specs.groups.table import NONE
 from barnabas.specs.malformed import Malformed
 
+MEMBERS: Final = 1 << 20
+"""Bytes of the names of a group's members: of more, who has gone is not told."""
+
 _APIS: Final = {
     key: api
     for api in REWRITE_0_8_2.apis

@@ -32,6 +32,7 @@ from barnabas.peers.listener import Close, Send
 from barnabas.peers.registry import MemoryElector, MemoryRegistry
 from barnabas.specs.malformed import Malformed
 from tests.peers.central_coordination.promises import Promises, one_fetches
+from tests.peers.wire_tap import Tapped
 
 SETTINGS = BrokerSettings(min_session_timeout_ms=100, rebalance_threads=2)
 
@@ -98,6 +99,7 @@ class World:
         self.consumes = False
         """Whether consumers consume a record of each of their partitions whenever something reaches them."""
         self.log: list[tuple[int, str, object]] = []
+        self.tapped: Tapped = []
         self.crash_before: Callable[[int, BrokerAction], bool] = lambda broker, action: False
         self._waiting: dict[tuple[int, str], list[StoreOffsets | ReadOffsets]] = {}
         """What a broker asks of the registry when it has read the offsets of a group, for that one."""
@@ -432,6 +434,7 @@ class World:
                 self._of_broker(link.broker, broker.receive(link.number, data, self.now))
 
         if not link.lossy:
+            self.tapped.append((self.now, link.number, "request", data))
             self._along(link, "there", arrive)
 
     def _note_answer(self, link: Link, data: bytes) -> None:
@@ -451,10 +454,12 @@ class World:
                 self._hand(link.consumer, link, lambda: core.receive(data, self.now))
 
         if not link.lossy:
+            self.tapped.append((self.now, link.number, "response", data))
             self._along(link, "here", arrive)
 
     def _hang_up(self, link: Link) -> None:
         """A broker ends a connection; the consumer hears of it behind what was sent before, if at all."""
+        self.tapped.append((self.now, link.number, "response", b""))
         if not link.lossy:
             self._along(link, "here", partial(self._end_here, link, told=True))
 
@@ -474,6 +479,7 @@ class World:
             application.link = None
 
     def _end_there(self, link: Link, *, told: bool) -> None:
+        self.tapped.append((self.now, link.number, "request", b""))
         was_open, link.open_there = link.open_there, False
         self.links.pop(link.number, None)
         broker = self.brokers.get(link.broker)

@@ -35,6 +35,7 @@ from barnabas.peers.registry import Entry, MemoryElector, MemoryRegistry
 from barnabas.peers.registry.paths import name_of
 from barnabas.specs.drafts.rewrite_states import DOWN
 from tests.peers.consumer_rewrite.promises import Promises
+from tests.peers.wire_tap import Tapped
 
 SETTINGS = BrokerSettings(slots=2)
 
@@ -98,6 +99,7 @@ class World:
         self.links: dict[int, Link] = {}
         self.owners: dict[tuple[str, int, Partition], str] = {}
         self.log: list[tuple[int, str, object]] = []
+        self.tapped: Tapped = []
         self.crash_before: Callable[[int, BrokerAction], bool] = lambda broker, action: False
         self.incarnation: dict[int, int] = {}
         self.promises = Promises(self.registry)
@@ -492,6 +494,7 @@ class World:
                 self._of_broker(link.broker, broker.receive(link.number, data, self.now))
 
         if not link.lossy:
+            self.tapped.append((self.now, link.number, "request", data))
             self._along(link, "there", arrive)
 
     def _to_consumer(self, link: Link, data: bytes) -> None:
@@ -501,10 +504,12 @@ class World:
                 self._hand(link.consumer, link, lambda: core.receive(data, self.now))
 
         if not link.lossy:
+            self.tapped.append((self.now, link.number, "response", data))
             self._along(link, "here", arrive)
 
     def _hang_up(self, link: Link) -> None:
         """A broker ends a connection; the consumer hears of it behind what was sent before, if at all."""
+        self.tapped.append((self.now, link.number, "response", b""))
         if not link.lossy:
             self._along(link, "here", partial(self._end_here, link, told=True))
 
@@ -524,6 +529,7 @@ class World:
             application.link = None
 
     def _end_there(self, link: Link, *, told: bool) -> None:
+        self.tapped.append((self.now, link.number, "request", b""))
         was_open, link.open_there = link.open_there, False
         self.links.pop(link.number, None)
         broker = self.brokers.get(link.broker)

@@ -122,6 +122,30 @@ def test_check_finds_nothing_in_it(capture: Path) -> None:
     assert "read as the draft central-coordination" in found.stderr
 
 
+def summary(*arguments: str | Path) -> tuple[str, str]:
+    found = CliRunner().invoke(app, ["summary", *map(str, arguments)], catch_exceptions=False)
+    assert found.exit_code == 0
+    return found.stdout, found.stderr
+
+
+def test_summary_has_its_apis_its_errors_and_its_groups(capture: Path) -> None:
+    assert "read as the draft central-coordination" in summary(capture)[1]
+    document = json.loads(summary(capture, "--json")[0])
+    assert document["api"]["RegisterConsumer"]["count"] == 2
+    assert document["api"]["RegisterConsumer"]["errors"] == {"DuplicateConsumerId": 1}
+    (row,) = document["group"]
+    assert (row["group"], row["generation"], row["members"]) == ("g", 1, 1)
+    assert (row["type"], row["why"]) == ("central-coordination", "c1 joined")
+
+
+def test_summary_is_told_what_is_spoken(capture: Path) -> None:
+    plain = capture.with_name("no-scenario.pcapng")
+    with CaptureWriter(plain, limit=None, meta={}):
+        pass
+    assert "draft" not in summary(plain)[1]
+    assert "the draft rewrite-0.8.2" in summary(plain, "--draft", "rewrite-0.8.2")[1]
+
+
 def test_check_runs_the_checks_of_drafts(capture: Path) -> None:
     """Not of a capture that says nothing, and `--draft` says it for one."""
 
