@@ -6,6 +6,7 @@ import re
 from functools import cache
 from typing import Any, Final
 
+from barnabas.specs.drafts.keys import STEP, of_key
 from barnabas.specs.frames import Direction
 from barnabas.specs.guide import changes, history, purpose, span
 from barnabas.specs.registry import NAMES, api
@@ -15,11 +16,17 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 
 @cache
 def about(key: int, version: int) -> dict[str, Any] | None:
-    """An API and one of its versions, in words; None: it is not Kafka's.
+    """An API and one of its versions, in words; None: nobody knows it.
 
     >>> about(26, 1)
     {'purpose': 'commits or aborts a transaction', 'versions': [0, 5], 'brought': []}
+    >>> about(65536 + 7, 0)["purpose"]
+    "the coordinator asks the consumer; Central consumer coordination, in 0.7's format"
     """
+    if key > STEP:
+        design, one = of_key(key)
+        said = f"the {one.asker} asks the {one.answerer}; {design.title}"
+        return {"purpose": said, "versions": [one.version, one.version], "brought": []}
     if key not in NAMES:
         return None
     found = api(key)
@@ -41,7 +48,7 @@ def type_of(key: int, direction: Direction, path: str) -> str:
 
 @cache
 def _types(key: int, direction: Direction) -> dict[str, str]:
-    if key not in NAMES:
+    if key not in NAMES and key < STEP:
         return {}
     message = api(key).request if direction == "request" else api(key).response
     found = {}

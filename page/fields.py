@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 
+from barnabas.proxy.scenario.model import DIALECTS, dialect
+from barnabas.specs.drafts.keys import own_key
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.layout import Layout
 from barnabas.specs.registry import NAMES, api, codec_of
@@ -17,15 +19,24 @@ def body_fields() -> dict[str, str]:
 
     >>> body_fields()["response.brokers[].host"]
     'Metadata, DescribeCluster'
+    >>> body_fields()["response.offset_info[].offset"]
+    'StopFetcher (central-coordination)'
     """
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for key, name in NAMES.items():
+    for key, name in (*NAMES.items(), *_of_drafts()):
         oldest, newest = api(key).versions
         for version in range(newest, oldest - 1, -1):
             for direction in DIRECTIONS:
                 for path in _paths(codec_of(key, version, direction).layout):
                     found[f"{direction}.{path}"][name] = None
     return {path: ", ".join(names) for path, names in found.items()}
+
+
+def _of_drafts() -> Iterator[tuple[int, str]]:
+    """The APIs of the designs that are spoken, which are named."""
+    for design in map(dialect, DIALECTS):
+        for one in design.apis:
+            yield own_key(design, one), f"{one.name} ({design.name})"
 
 
 def _paths(layout: Layout) -> Iterator[str]:
