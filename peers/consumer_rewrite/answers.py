@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from barnabas.peers.consumer_rewrite.group_entry import Committed, Consumer, GroupEntry
-from barnabas.peers.consumer_rewrite.strategies import Partition
 from barnabas.peers.consumer_rewrite.wire import CODES
 from barnabas.peers.leaders import UNKNOWN_TOPIC_OR_PARTITION
 from barnabas.peers.listener import Address
+from barnabas.peers.registry.interface import ENTRY_LIMIT
 from barnabas.specs.drafts.rewrite_states import UNKNOWN
 from barnabas.specs.groups.table import NONE
 
@@ -115,10 +115,10 @@ def fetched(record: GroupEntry, body: Body) -> Body:
 
 
 def committed(
-    before: Mapping[Partition, Committed], body: Body, topics: Mapping[str, int], response: Body
-) -> dict[Partition, Committed]:
-    """The offsets behind an OffsetCommit; what can't be kept has its error in the response, which changes."""
-    offsets = dict(before)
+    before: GroupEntry, body: Body, topics: Mapping[str, int], response: Body
+) -> GroupEntry:
+    """The group behind an OffsetCommit; what can't be kept has its error in the response, which changes."""
+    offsets = dict(before.offsets)
     for topic, told in zip(body["topics"], response["responses"], strict=True):
         for one, said in zip(topic["partitions"], told["partition_responses"], strict=True):
             at = topic["topic"], one["partition"]
@@ -128,4 +128,10 @@ def committed(
                 offsets[at] = Committed(one["offset"], one["timestamp"], one["metadata"])
             else:
                 said["error_code"] = UNKNOWN_TOPIC_OR_PARTITION
-    return offsets
+    after = replace(before, offsets=offsets)
+    if len(after.encode()) <= ENTRY_LIMIT:
+        return after
+    for told in response["responses"]:
+        for said in told["partition_responses"]:
+            said["error_code"] = said["error_code"] or METADATA_TOO_LARGE
+    return before

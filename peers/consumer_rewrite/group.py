@@ -6,7 +6,6 @@ Nothing here knows of sockets or of the clock. Times are ms of any clock that do
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from barnabas.peers.consumer_rewrite.actions import Log, Write
 from barnabas.peers.consumer_rewrite.answers import (
@@ -268,10 +267,10 @@ class Group:
         response = refusal("OffsetCommit", answer, body)
         if answer != NONE:
             return [Answer(asked, "OffsetCommit", response)]
-        offsets = committed(self.record.offsets, body, self._topics, response)
+        record = committed(self.record, body, self._topics, response)
         actions: list[Action] = []
-        if offsets != self.record.offsets:
-            self.record = replace(self.record, offsets=offsets)
+        if record != self.record:
+            self.record = record
             actions.append(self._write(self.record))
         return [*actions, Answer(asked, "OffsetCommit", response)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -9,7 +10,13 @@ from typing import Final
 from barnabas.peers.consumer_rewrite.answers import Asked, Body
 from barnabas.peers.consumer_rewrite.group_entry import Consumer, GroupEntry
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings
-from barnabas.peers.consumer_rewrite.strategies import Partition, Strategy, assigned
+from barnabas.peers.consumer_rewrite.strategies import (
+    BrokenPromise,
+    Partition,
+    Strategy,
+    assigned,
+)
+from barnabas.peers.registry.interface import ENTRY_LIMIT
 from barnabas.specs.drafts.rewrite_states import (
     INCONSISTENT_STRATEGY,
     TIMEOUT_TOO_HIGH,
@@ -21,6 +28,10 @@ from barnabas.specs.drafts.rewrite_states import (
 NAMED: Final = 200
 """Characters of a group's name that its consumers' ids begin with: the name may be as long as a string can
 be, an id with it not."""
+
+
+TOPICS_LIMIT: Final = 100_000
+"""Bytes that the topics of a JoinGroup take in the group's entry, which has those of all."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ def refused(
     timeout, strategy = body["session_timeout"], body["partition_assignment_strategy"]
     if timeout > settings.max_session_timeout_ms:
         return TIMEOUT_TOO_HIGH
-    if timeout < 1:
+    if timeout < 1 or len(json.dumps(body["topics"])) > TOPICS_LIMIT:
         return UNKNOWN
     if strategy not in settings.strategies:
         return UNKNOWN_STRATEGY
@@ -74,16 +85,20 @@ def decided(
 ) -> GroupEntry:
     """The next generation: who is in it, and what each owns. All have the same strategy.
 
-    Raises BrokenPromise if that one gives no assignment.
+    Raises BrokenPromise if that one gives no assignment, or one that no entry holds.
     """
     partitions = subscribed(consumers, topics)
     owned: dict[str, tuple[Partition, ...]] = {}
     if consumers:
         strategy = strategies[consumers[0].strategy]
         owned = assigned(strategy, {one.consumer_id: one.topics for one in consumers}, partitions)
-    return GroupEntry(
+    entry = GroupEntry(
         before.generation + 1,
         tuple(replace(one, owns=owned[one.consumer_id]) for one in consumers),
         partitions,
         before.offsets,
     )
+    size = len(entry.encode())
+    if consumers and size > ENTRY_LIMIT:
+        raise BrokenPromise(f"an entry of {size} bytes; the most is {ENTRY_LIMIT}")
+    return entry

@@ -7,7 +7,7 @@ made a node that goes when its session does. Calls may take the time of a networ
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 
 class Entry(NamedTuple):
@@ -37,6 +37,18 @@ ABSENT = -1
 """The version of an entry that does not exist."""
 
 
+ENTRY_LIMIT: Final = 900_000
+"""Bytes of an entry. ZooKeeper takes 1 MiB, with the path (jute.maxbuffer), and closes the connection of who
+writes more: a broker that tried again and again would coordinate nothing."""
+
+
+def bounded(path: str, data: bytes) -> bytes:
+    """What an entry is to hold. Raises ValueError for more than ENTRY_LIMIT."""
+    if len(data) > ENTRY_LIMIT:
+        raise ValueError(f"{len(data)} bytes for {path[:80]}; the most is {ENTRY_LIMIT}")
+    return data
+
+
 class Registry(Protocol):
     """Entries by path, as `/groups/g`."""
 
@@ -44,7 +56,10 @@ class Registry(Protocol):
         """An entry; None: there is none."""
 
     def write(self, path: str, data: bytes, version: int) -> bool:
-        """Replace an entry that has this version, or make one that is ABSENT. False: it has another."""
+        """Replace an entry that has this version, or make one that is ABSENT. False: it has another.
+
+        Raises ValueError for more than ENTRY_LIMIT bytes.
+        """
 
     def children(self, path: str) -> list[str]:
         """Names of the entries right below a path, sorted."""

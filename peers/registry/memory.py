@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from barnabas.peers.registry.interface import ABSENT, Entry, Leader, Rank, no_rank
+from barnabas.peers.registry.interface import ABSENT, Entry, Leader, Rank, bounded, no_rank
 
 
 class MemoryRegistry:
@@ -35,7 +35,7 @@ class MemoryRegistry:
             entry = self._entries.get(path)
             if (ABSENT if entry is None else entry.version) != version:
                 return False
-            self._entries[path] = Entry(data, version + 1)
+            self._entries[path] = Entry(bounded(path, data), version + 1)
             parent = path.rpartition("/")[0] if entry is None else None
             places = (path,) if parent is None else (path, parent)
             told = [call for place in places for call in self._watches.get(place, ())]

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from barnabas.peers.registry.interface import ABSENT, Entry, Leader, Rank, no_rank
+from barnabas.peers.registry.interface import ABSENT, Entry, Leader, Rank, bounded, no_rank
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
@@ -45,7 +45,7 @@ class ZooKeeperRegistry:
         """
         from kazoo.exceptions import BadVersionError, NodeExistsError, NoNodeError
 
-        path, client = self._root + path, self._client
+        path, client, data = self._root + path, self._client, bounded(path, data)
         try:
             if version == ABSENT:
                 client.retry(client.create, path, data, makepath=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.peers.consumer_rewrite.actions import Load, Write
+from barnabas.peers.consumer_rewrite.actions import Load, Log, Write
 from barnabas.peers.consumer_rewrite.answers import (
     METADATA_LIMIT,
     METADATA_TOO_LARGE,
@@ -115,8 +115,8 @@ def table(request: pytest.FixtureRequest) -> Table:
     return Table(whole=request.param)
 
 
-def two(table: Table) -> None:
-    """g-0 on connection 1 and g-1 on 2, in generation 2."""
+def two(table: Table, count: int = 2) -> None:
+    """g-0 on connection 1 and g-1 on 2, in generation 2, each with half of the partitions."""
     table.join(1)
     assert table.response(1)["consumer_id"] == "g-0"
     table.join(2)
@@ -124,8 +124,10 @@ def two(table: Table) -> None:
     table.join(1, "g-0")
     first, second = table.response(1), table.response(2)
     assert (first["group_generation_id"], second["group_generation_id"]) == (2, 2)
-    assert first["assigned_partitions"] == [{"topic": "t", "partitions": [0]}]
-    assert second["assigned_partitions"] == [{"topic": "t", "partitions": [1]}]
+    assert first["assigned_partitions"] == [{"topic": "t", "partitions": [*range(count // 2)]}]
+    assert second["assigned_partitions"] == [
+        {"topic": "t", "partitions": [*range(count // 2, count)]}
+    ]
     assert second["consumer_id"] == "g-1"
 
 
@@ -178,6 +180,29 @@ def test_commits_that_cannot_be_kept(table: Table) -> None:
     assert table.broker.groups["g"].record.offsets == {}
 
 
+def test_a_commit_that_no_entry_holds_is_refused_and_the_group_stays(table: Table) -> None:
+    table.broker.topics({"t": 300}, 0)
+    two(table, 300)
+    one = {"offset": 7, "timestamp": 1, "metadata": "x" * METADATA_LIMIT}
+    topics = [{"topic": "t", "partitions": [one | {"partition": at} for at in range(240)]}]
+    who = {"group_generation_id": 2, "consumer_id": "g-0"}
+    table.ask(1, "OffsetCommit", **who, topics=topics)
+    (told,) = table.response(1)["responses"]
+    assert {said["error_code"] for said in told["partition_responses"]} == {METADATA_TOO_LARGE}
+    assert table.broker.groups["g"].record.offsets == {}
+    assert table.commit(1, "g-0", 2) == "NONE"
+
+
+def test_a_generation_that_no_entry_holds_is_refused_and_the_next_one_is_not() -> None:
+    table = Table()
+    table.broker.topics({"t": 2, "many": 100_000}, 0)
+    table.join(1, topics=["many"])
+    assert table.error(1) == "Unknown"
+    assert any(isinstance(one, Log) and "bytes" in one.text for one in table.actions)
+    table.join(1)
+    assert table.error(1) == "NONE"
+
+
 def test_nobody_commits_while_a_generation_is_written(table: Table) -> None:
     two(table)
     table.join(1, "g-0")
@@ -197,6 +222,7 @@ def test_nobody_commits_while_a_generation_is_written(table: Table) -> None:
     [
         ({"session_timeout": 30_001}, "SessionTimeoutTooHigh"),
         ({"session_timeout": 0}, "Unknown"),
+        ({"topics": ["x" * 30_000] * 4}, "Unknown"),
         ({"partition_assignment_strategy": "best"}, "UnknownPartitioningStrategy"),
         ({"partition_assignment_strategy": "roundrobin"}, "InconsistentPartitioningStrategy"),
         ({"consumer_id": "g-9"}, "UnknownConsumerId"),

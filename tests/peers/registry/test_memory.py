@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from barnabas.peers.registry import Entry, Leader, MemoryElector, MemoryRegistry
-from barnabas.peers.registry.interface import ABSENT
+from barnabas.peers.registry.interface import ABSENT, ENTRY_LIMIT
 
 
 def test_a_write_depends_on_the_version_that_was_read() -> None:
@@ -14,6 +16,13 @@ def test_a_write_depends_on_the_version_that_was_read() -> None:
     assert not registry.write("/a/b", b"2", ABSENT)
     assert registry.write("/a/b", b"2", 0)
     assert registry.read("/a/b") == Entry(b"2", 1)
+
+
+def test_an_entry_has_a_largest_size() -> None:
+    registry = MemoryRegistry()
+    assert registry.write("/a", bytes(ENTRY_LIMIT), ABSENT)
+    with pytest.raises(ValueError, match=f"{ENTRY_LIMIT + 1} bytes for /a"):
+        registry.write("/a", bytes(ENTRY_LIMIT + 1), 0)
 
 
 def test_children_are_those_right_below() -> None:

@@ -22,7 +22,7 @@ from barnabas.peers.consumer_rewrite.server import Cluster
 from barnabas.peers.consumer_rewrite.settings import BrokerSettings, ConsumerSettings
 from barnabas.peers.registry import Entry
 from barnabas.peers.registry.broker_ids import BrokerIds, TakenError
-from barnabas.peers.registry.interface import ABSENT
+from barnabas.peers.registry.interface import ABSENT, ENTRY_LIMIT
 from barnabas.peers.registry.paths import below, name_of
 from barnabas.peers.registry.topics import Topics
 from barnabas.peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
@@ -102,6 +102,23 @@ def test_groups_may_be_called_anything(connect: Connect) -> None:
     for name in names:
         assert registry.write(below("/odd", name), b"", ABSENT)
     assert set(map(name_of, registry.children("/odd"))) == names
+
+
+def test_the_largest_entry_of_the_longest_name_is_taken_and_a_larger_one_costs_no_connection(
+    connect: Connect,
+) -> None:
+    client = connect()
+    registry, path, states = (
+        ZooKeeperRegistry(client),
+        below("/large", "/" * 0x7FFF),
+        list[object](),
+    )
+    client.add_listener(states.append)
+    assert registry.write(path, bytes(ENTRY_LIMIT), ABSENT)
+    with pytest.raises(ValueError, match="bytes for /large"):
+        registry.write(path, bytes(ENTRY_LIMIT + 1), 0)
+    assert registry.write(path, b"", 0)
+    assert states == []
 
 
 def test_who_has_stood_longest_leads_until_its_session_ends(connect: Connect) -> None:
