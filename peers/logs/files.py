@@ -1,7 +1,8 @@
 """Logs in files, in a folder that the brokers of a cluster share: an append is there when it returns.
 
 A file is its leader's as long as that has it locked, and a lock ends with its process, however that dies.
-What a leader that died has left half written is cut off by the next one.
+What a leader that died has left half written is cut off by the next one, which says so. A file with anything
+else behind its last message is not touched, and not led.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Callable, Iterable
+import resource
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from barnabas.peers.leaders import Place
 from barnabas.peers.logs.log import OUTPUT_LIMIT, Log, stamped
 from barnabas.peers.registry.paths import below
+from barnabas.plural import plural
 
 LOG_LIMIT: Final = 1 << 28
 """Bytes of a partition's file: more is refused, nothing is deleted."""
@@ -25,10 +29,21 @@ class Full(OSError):
     """A log has LOG_LIMIT bytes."""
 
 
-class LogFile:
-    """A partition's log in a file that this process leads. Raises BlockingIOError if another one does.
+class Damaged(OSError):
+    """A file is no log from somewhere on."""
 
-    say: told why an append failed, if the file could not be written.
+
+class Deleted(OSError):
+    """A file has no name any more: what is written there goes with this process."""
+
+
+class LogFile:
+    """A partition's log in a file that this process leads.
+
+    Raises BlockingIOError if another one does, Damaged for a file that is no log and stays as it is, and
+    other OSErrors.
+
+    say: told why an append failed, if the file could not be written, and what is cut off.
     """
 
     def __init__(self, path: Path, say: Callable[[str], None] = lambda line: None) -> None:
@@ -38,10 +53,25 @@ class LogFile:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self.log = Log()
-            os.truncate(self._file, self.log.add(path.read_bytes()))
+            self._read_all()
         except BaseException:
             self.close()
             raise
+
+    def _read_all(self) -> None:
+        data = self._path.read_bytes()
+        whole = self.log.add(data)
+        if whole == len(data):
+            return
+        if not self.log.torn(data[whole:]):
+            raise Damaged(
+                f"no record {self.log.end} at byte {whole} of {len(data)}; the file is left as it is"
+            )
+        os.truncate(self._file, whole)
+        self._say(
+            f"{self._path.name}: a write that was not finished, {len(data) - whole} bytes behind "
+            f"{plural(self.log.end, 'record')}, is cut off"
+        )
 
     def append(self, data: bytes, limit: int = OUTPUT_LIMIT) -> tuple[int, int]:
         """Append a message set; the offset of its first message, and how many bytes were decompressed.
@@ -61,6 +91,8 @@ class LogFile:
 
     def _write(self, whole: bytes) -> None:
         """All of it or nothing. Raises OSError."""
+        if not os.fstat(self._file).st_nlink:
+            raise Deleted("the file is deleted")
         if self.log.size + len(whole) > LOG_LIMIT:
             raise Full(f"a log has {LOG_LIMIT} bytes at most")
         if os.pwrite(self._file, whole, self.log.size) != len(whole):
@@ -79,25 +111,45 @@ class LogFile:
 
 
 class Logs:
-    """The partitions that this broker leads, with their files in a folder. say: told what is not written."""
+    """The partitions that this broker leads, with their files in a folder. say: told what is not written, and
+    what can't be opened."""
 
     def __init__(self, folder: Path, say: Callable[[str], None] = lambda line: None) -> None:
         self._folder = folder
         self._say = say
         self._files: dict[Place, LogFile] = {}
+        self.failed: dict[Place, str] = {}
+        """Why some can't be led."""
+        self._said: dict[Place, str] = {}
+        """What of that was said."""
 
     def lead(self, places: Iterable[Place]) -> int:
-        """Lead these partitions and no others; how many are still another's. Raises OSError."""
+        """Lead these partitions and no others, as far as their files can be opened; how many are still
+        another's."""
         wanted = set(places)
         for place in self._files.keys() - wanted:
             self._files.pop(place).close()
-        held = 0
+        held, self.failed, most = 0, {}, _most()
         for place in sorted(wanted - self._files.keys()):
             try:
+                if len(self._files) >= most:
+                    raise OSError(f"{most} are open, as many as ulimit -n leaves room for")
                 self._files[place] = LogFile(path_of(self._folder, place), self._say)
             except BlockingIOError:
                 held += 1
+            except OSError as problem:
+                self.failed[place] = problem.strerror or str(problem)
+        self._say_failed()
         return held
+
+    def _say_failed(self) -> None:
+        """A line a reason, when there are others than were said."""
+        if self.failed == self._said:
+            return
+        self._said = self.failed
+        for why, places in _by_reason(self.failed).items():
+            more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+            self._say(f"{path_of(self._folder, places[0])}{more} can't be opened: {why}")
 
     def get(self, place: Place) -> LogFile | None:
         """The log of a partition; None: it is not led here."""
@@ -116,3 +168,16 @@ def path_of(folder: Path, place: Place) -> Path:
     """
     topic, number = place
     return folder / f"{below('', topic)[1:]}-{number}.log"
+
+
+def _by_reason(failed: Mapping[Place, str]) -> dict[str, list[Place]]:
+    found: dict[str, list[Place]] = {}
+    for place, why in failed.items():
+        found.setdefault(why, []).append(place)
+    return found
+
+
+def _most() -> int:
+    """How many files may be open: connections need some of those that the system allows."""
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return sys.maxsize if allowed == resource.RLIM_INFINITY else allowed * 3 // 4

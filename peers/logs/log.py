@@ -12,6 +12,7 @@ brokers of 0.8 have it.
 from __future__ import annotations
 
 import struct
+import zlib
 from array import array
 from bisect import bisect_left
 from dataclasses import replace
@@ -23,6 +24,12 @@ from barnabas.specs.records.message_set import OVERHEAD
 
 _ENTRY: Final = struct.Struct(">qi")
 """Offset of a message, and the bytes behind this."""
+
+_HEAD: Final = struct.Struct(">qiIBB")
+"""The same, the checksum of what follows it, magic and attributes."""
+
+_SUMMED: Final = _ENTRY.size + 4
+"""Where that begins."""
 
 OUTPUT_LIMIT: Final = 16 << 20
 """Bytes that the compressed messages of a request may hold."""
@@ -62,18 +69,38 @@ class Log:
         self._positions = array("q")
 
     def add(self, data: bytes) -> int:
-        """Bytes stand at the end of the file; how many of them are whole messages, of offsets that follow."""
-        at = 0
-        while len(data) - at >= _ENTRY.size:
-            offset, size = _ENTRY.unpack_from(data, at)
-            if size < 0 or offset < self.end or len(data) - at - _ENTRY.size < size:
+        """Bytes stand at the end of the file; how many of them are whole messages, of offsets that follow and
+        as they were written."""
+        at, view = 0, memoryview(data)
+        while len(data) - at >= OVERHEAD[0]:
+            offset, size, crc, _, attributes = _HEAD.unpack_from(data, at)
+            end = at + _ENTRY.size + size
+            if (
+                end < at + OVERHEAD[0]
+                or len(data) < end
+                or zlib.crc32(view[at + _SUMMED : end]) != crc
+            ):
+                break
+            most = OUTPUT_LIMIT if attributes & 7 else 1  # compressed
+            if not self.end <= offset < self.end + most:  # the checksum is not of this
                 break
             self._last.append(offset)
             self._positions.append(self.size)
             self.end = offset + 1
-            self.size += _ENTRY.size + size
-            at += _ENTRY.size + size
+            self.size += end - at
+            at = end
         return at
+
+    def torn(self, rest: bytes) -> bool:
+        """Whether this, behind the last message, is the beginning of the next one: a write that nobody
+        finished, and of which nobody was told. Anything else is damage."""
+        if len(rest) < _ENTRY.size:
+            return True
+        offset, size = _ENTRY.unpack_from(rest)
+        whole: int = _ENTRY.size + size
+        return bool(
+            self.end <= offset < self.end + OUTPUT_LIMIT and len(rest) < whole <= MESSAGE_LIMIT
+        )
 
     def place(self, offset: int, most: int) -> tuple[int, int]:
         """Where to read from an offset on, and how many bytes; the last message may be cut off, as in 0.8.
@@ -113,5 +140,7 @@ def stamped(data: bytes, offset: int, limit: int = OUTPUT_LIMIT) -> tuple[bytes,
         output += sum(OVERHEAD[0] + len(one.key or b"") + len(one.value or b"") for one in records)
         if records:
             parts.append(build(records, magic=0, compression=batch.compression))
+            if len(parts[-1]) > MESSAGE_LIMIT:
+                raise TooLarge(f"a message of {len(parts[-1])} bytes, as it is compressed here")
         offset += len(records)
     return b"".join(parts), output

@@ -21,6 +21,7 @@ from barnabas.peers.processes.designs import DESIGNS, Leaders, Parts
 from barnabas.peers.registry.broker_ids import BrokerIds, TakenError
 from barnabas.peers.registry.topics import Topics
 from barnabas.peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
+from barnabas.plural import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 HANDOVER: Final = 0.1
 """s until partitions are asked for again that another process has."""
+
+PATIENCE: Final = 30
+"""Times that they are asked for before that is said: a process that has ended has none."""
+
+FAILED: Final = 5.0
+"""s until files are tried again that could not be opened."""
 
 AGAIN: Final = 1.0
 """s until topics that could not be read are read again."""
@@ -63,6 +70,10 @@ class Node:
         self._topics: dict[str, int] = {}
         self._leads: tuple[int, ...] = ()
         self._live: tuple[int, ...] = ()
+        self._again: asyncio.TimerHandle | None = None
+        """The next look for logs that could not be opened."""
+        self._held = 0
+        """How often in a row another process had some of its logs."""
         self._connected = True
         self._news = asyncio.Event()
         """Of brokers, elections, or topics."""
@@ -169,13 +180,15 @@ class Node:
             for number in range(count)
             if leader_of(number, nodes, self._brokers) == self.node
         }
-        try:
-            held = self._logs.lead(places)
-        except OSError as problem:
-            self._say(f"a log can't be opened: {problem}")
-            held = 1
-        if held:
-            self._loop.call_later(HANDOVER, self._news.set)
+        held = self._logs.lead(places)
+        self._held = self._held + 1 if held else 0
+        if self._held == PATIENCE:
+            self._say(f"waits for {plural(held, 'log')} that another process has locked")
+        if self._again is not None:
+            self._again.cancel()  # else each piece of news would bring a look of its own for ever
+            self._again = None
+        if held or self._logs.failed:
+            self._again = self._loop.call_later(HANDOVER if held else FAILED, self._news.set)
         self._made.server.listener.do(self._made.front.look(now_ms()))
         self._say_changes(tuple(sorted(nodes)), leaders)
 

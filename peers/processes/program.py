@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import signal
 import sys
 import threading
@@ -24,6 +25,8 @@ from barnabas.peers.registry.broker_ids import TakenError
 def main() -> None:
     """Run a broker until stdin ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # each log is an open file
     sys.exit(asyncio.run(_run(json.loads(sys.argv[1]))))
 
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import random
+import struct
+import zlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.peers.client_0_8 import Message
 from barnabas.peers.client_0_8.message_sets import read_from, write
+from barnabas.peers.logs import log
 from barnabas.peers.logs.log import MESSAGE_LIMIT, Log, OutOfRange, TooLarge, stamped
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import Record, build
@@ -59,13 +66,16 @@ def test_what_a_file_has_half_of_is_not_in_the_log(torn: int) -> None:
     log = Log()
     assert log.add(whole[: 54 + torn]) == 54
     assert log.end == 2
+    assert log.torn(whole[54 : 54 + torn])
+    assert not log.torn(whole[54:])  # whole, and not taken: it is damaged
 
 
-def test_a_file_with_offsets_that_go_back_ends_before_them() -> None:
-    whole, _ = stamped(write([Message(None, b"v")]), 5)
+@pytest.mark.parametrize("offset", [0, 2, 1 << 40])
+def test_a_file_with_another_offset_than_the_next_one_ends_before_that(offset: int) -> None:
+    whole, _ = stamped(write([Message(None, b"v")]), 0)
     log = Log()
-    assert log.add(whole + whole) == len(whole)
-    assert log.end == 6
+    assert log.add(whole + stamped(write([Message(None, b"w")]), offset)[0]) == len(whole)
+    assert log.end == 1
 
 
 @pytest.mark.parametrize(
@@ -86,6 +96,28 @@ def test_what_is_no_message_set_of_0_8_is_refused(data: bytes, said: str) -> Non
 def test_a_message_has_a_largest_size() -> None:
     with pytest.raises(TooLarge):
         stamped(write([Message(None, bytes(MESSAGE_LIMIT))]), 0)
+
+
+def test_a_message_that_is_larger_when_it_is_compressed_anew_has_that_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A fetch of the largest message would not get it whole, and no other behind it."""
+    tokens = [b"abc" + hashlib.sha256(bytes([at])).digest() for at in range(256)]
+    turns = random.Random(1)
+    value = b"".join(turns.choice(tokens) for _ in range(2000))
+    small = wrapped(write([Message(None, value)]))
+    size = len(stamped(small, 0)[0])
+    assert len(small) < size
+    monkeypatch.setattr(log, "MESSAGE_LIMIT", size - 1)
+    with pytest.raises(TooLarge, match="as it is compressed here"):
+        stamped(small, 0)
+
+
+def wrapped(inner: bytes) -> bytes:
+    """Messages in one of gzip, as small as it can be."""
+    data = gzip.compress(inner, 9)
+    body = struct.pack(">bbii", 0, 1, -1, len(data)) + data
+    return struct.pack(">qiI", 0, len(body) + 4, zlib.crc32(body)) + body
 
 
 def test_what_is_compressed_holds_a_bounded_number_of_bytes() -> None:

@@ -72,12 +72,14 @@ def brokers(
     topic: str,
     design: str = "rewrite",
     expiry: float = EXPIRY,
+    data: Path | None = None,
 ) -> ProcessCluster:
     return ProcessCluster(
         design,
         count,
         topics={topic: 2},
         zookeeper=keeper.address,
+        data=data,
         expiry=expiry,
         notes=notes.file,
     )
@@ -206,6 +208,18 @@ def test_a_second_broker_with_an_id_is_refused_in_a_line_and_the_first_goes_on(
             pass
         produce(cluster, "ids", b"a")
         assert fetched(cluster, ("ids", 1)) == [b"a"]
+
+
+def test_brokers_on_a_folder_of_others_say_that_its_logs_are_locked_and_have_them_behind_those(
+    keeper: ZooKeeper, notes: Notes, tmp_path: Path
+) -> None:
+    with brokers(keeper, notes, 1, "folder", "rewrite", data=tmp_path) as first:
+        produce(first, "folder", b"a")
+        with brokers(keeper, notes, 1, "folder", "central", data=tmp_path) as second:
+            until(lambda: notes.count("waits for 2 logs that another process has locked") == 1)
+            os.kill(first.brokers[1].pid, signal.SIGKILL)
+            produce(second, "folder", b"b")
+            assert fetched(second, ("folder", 1)) == [b"a", b"b"]
 
 
 def test_a_broker_that_comes_back_and_finds_its_id_taken_ends(
