@@ -41,8 +41,8 @@ def read_from(data: bytes, position: int) -> Read:
     """The messages of a fetched set from an offset on.
 
     Brokers begin with the whole compressed message in which the offset lies, so what is before is
-    left out; the end of the set may be cut off anywhere. Raises Malformed for what can't be read, and
-    for a checksum that does not fit.
+    left out; the end of the set may be cut off anywhere. What can't be read, as where a checksum does
+    not fit, ends it. Raises Malformed if that is the first message.
 
     >>> data = write([Message(None, b"a"), Message(None, b"b")])
     >>> read_from(data, 1)
@@ -51,12 +51,18 @@ def read_from(data: bytes, position: int) -> Read:
     Read(messages=(), too_small=True)
     """
     found: list[tuple[int, Message]] = []
-    for batch in read(data):
-        if not batch.crc_ok:
-            raise Malformed(f"batches[{batch.index}].crc", batch.position + 12, "it does not fit")
-        found += (
-            (record.offset, Message(record.key, record.value))
-            for record in batch
-            if record.offset >= position
-        )
+    try:
+        for batch in read(data):
+            if not batch.crc_ok:
+                raise Malformed(
+                    f"batches[{batch.index}].crc", batch.position + 12, "it does not fit"
+                )
+            found += [
+                (record.offset, Message(record.key, record.value))
+                for record in batch
+                if record.offset >= position
+            ]
+    except Malformed:
+        if not found:
+            raise
     return Read(tuple(found), too_small=bool(data) and not summary(data).batches)

@@ -5,7 +5,7 @@ Layouts: the protocol guide of 0.8; v0 of Produce, Fetch and ListOffsets ("Offse
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from barnabas.peers.client_0_8.message_sets import Message, read_from, write
@@ -116,13 +116,22 @@ def produced(body: Mapping[str, Any]) -> dict[Place, Produced]:
 
 def fetched(body: Mapping[str, Any], positions: Mapping[Place, int]) -> dict[Place, Fetched]:
     """What a Fetch response says to who asked from these offsets. Raises Malformed."""
-    found = {}
+    return {
+        place: fetched_part(part, positions.get(place, 0)) for place, part in fetched_parts(body)
+    }
+
+
+def fetched_parts(body: Mapping[str, Any]) -> Iterator[tuple[Place, Mapping[str, Any]]]:
+    """What a Fetch response has of each partition."""
     for topic in body["responses"]:
         for part in topic["partitions"]:
-            place = topic["topic"], part["partition_index"]
-            read = read_from(part["records"] or b"", positions.get(place, 0))
-            found[place] = Fetched(part["error_code"], part["high_watermark"], *read)
-    return found
+            yield (topic["topic"], part["partition_index"]), part
+
+
+def fetched_part(part: Mapping[str, Any], position: int) -> Fetched:
+    """What it says of one, to who asked from this offset. Raises Malformed."""
+    read = read_from(part["records"] or b"", position)
+    return Fetched(part["error_code"], part["high_watermark"], *read)
 
 
 def offsets_found(body: Mapping[str, Any]) -> dict[Place, Offsets]:

@@ -20,6 +20,7 @@ from barnabas.peers.client_0_8.errors import Error
 from barnabas.peers.leaders import STALE, Address, Place, by_leader
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import FETCH
+from barnabas.specs.malformed import Malformed
 from barnabas.trouble import reason_of
 
 WAIT_MS: Final = 100
@@ -55,6 +56,8 @@ class Fetcher:
         """Leaders that could not be asked last."""
         self._untold = ""
         """Why nobody told last who leads."""
+        self._said: dict[Place, str] = {}
+        """Of a partition: what was said last, since it had something."""
 
     async def round(self, positions: Mapping[Place, int]) -> dict[Place, Got]:
         """Ask the leaders for what stands from these offsets on. What has none is left out."""
@@ -62,15 +65,19 @@ class Fetcher:
         parts = {node: {place: positions[place] for place in led[node]} for node in led}
         answers = await asyncio.gather(*(self._ask(node, part) for node, part in parts.items()))
         got: dict[Place, Got] = {}
-        again = bool(leaderless) or not all(answers)
+        again = bool(leaderless) or any(
+            answer.keys() != part.keys()
+            for answer, part in zip(answers, parts.values(), strict=True)
+        )
         for place, found in (pair for answer in answers for pair in answer.items()):
             if found.error == Error.OFFSET_OUT_OF_RANGE:
                 again |= not await self._reset(place, positions[place], got)
             elif found.error:
                 again = True
                 if found.error not in STALE:
-                    self._say(f"{_name(place)} can't be fetched: {error_name(found.error)}")
+                    self._say_once(place, f"can't be fetched: {error_name(found.error)}")
             elif found.messages:
+                self._said.pop(place, None)
                 got[place] = Got(found.messages, found.messages[-1][0] + 1)
         if again:
             await asyncio.sleep(PAUSE)
@@ -91,8 +98,7 @@ class Fetcher:
         body = requests.fetch(part, max_wait_ms=WAIT_MS, min_bytes=1, max_bytes=MAX_BYTES)
         try:
             answer = await self._blocking(self._client.ask, address, FETCH, body)
-            found = requests.fetched(answer, part)
-        except (OSError, ValueError) as problem:
+        except OSError as problem:
             if node not in self._troubles:
                 self._troubles.add(node)
                 where = f"broker {node} ({endpoint_text(address)})"
@@ -102,7 +108,14 @@ class Fetcher:
         if node in self._troubles:
             self._troubles.remove(node)
             self._say(f"broker {node} answers again")
-        return {place: one for place, one in found.items() if place in part}
+        found = {}
+        for place, one in requests.fetched_parts(answer):
+            try:
+                if place in part:
+                    found[place] = requests.fetched_part(one, part[place])
+            except Malformed as problem:  # the others of this leader go on
+                self._say_once(place, f"can't be read from offset {part[place]} on: {problem}")
+        return found
 
     async def _reset(self, place: Place, offset: int, got: dict[Place, Got]) -> bool:
         """An offset is out of range: go on with the smallest one, if that is told."""
@@ -126,6 +139,12 @@ class Fetcher:
         if why and why != self._untold:
             self._say(f"no broker tells who leads: {why}")
         self._untold = why
+
+    def _say_once(self, place: Place, text: str) -> None:
+        """What is so in round after round is said once."""
+        if self._said.get(place) != text:
+            self._said[place] = text
+            self._say(f"{_name(place)} {text}")
 
 
 def _name(place: Place) -> str:

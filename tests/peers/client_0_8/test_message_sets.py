@@ -54,6 +54,14 @@ def test_a_wrong_checksum_is_said() -> None:
         read_from(bytes(data), 0)
 
 
+def test_what_is_before_a_wrong_checksum_is_read() -> None:
+    data = bytearray(write([Message(None, b"a"), Message(None, b"b")]))
+    data[-1] ^= 1
+    assert read_from(bytes(data), 0).messages == ((0, Message(None, b"a")),)
+    with pytest.raises(Malformed, match="crc"):
+        read_from(bytes(data), 1)
+
+
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_malformed(data: bytes) -> None:
     with contextlib.suppress(Malformed):

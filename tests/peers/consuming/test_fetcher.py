@@ -13,7 +13,7 @@ from barnabas.peers.consuming.fetcher import Fetcher
 from barnabas.peers.leaders import Address
 from barnabas.peers.listener import Close, Listener, Send
 from barnabas.peers.logs.broker import RECORDS, LogBroker
-from barnabas.peers.logs.files import Logs
+from barnabas.peers.logs.files import Logs, path_of
 from barnabas.specs.keys import METADATA
 
 A, B = ("t", 0), ("t", 1)
@@ -171,3 +171,29 @@ def test_an_offset_out_of_range_goes_on_with_the_smallest(tmp_path: Path) -> Non
     said: list[str] = []
     asyncio.run(run())
     assert said == ["t[0] has no offset 7: fetches from 0 on"]
+
+
+def test_a_damaged_record_is_said_once_and_what_is_before_it_and_the_others_are_fetched(
+    tmp_path: Path,
+) -> None:
+    async def run() -> None:
+        async with two(tmp_path) as brokers:
+            brokers[1].logs.lead([])
+            brokers[0].logs.lead([A, B])
+            told(brokers[:1])
+            bootstrap = addresses(brokers[:1])
+            await asyncio.to_thread(produce, bootstrap, A, b"a", b"damaged", b"c")
+            path = path_of(tmp_path, A)
+            path.write_bytes(path.read_bytes().replace(b"damaged", b"DAMAGED"))
+            fetcher = Fetcher(bootstrap, "me", said.append)
+            await asyncio.to_thread(produce, bootstrap, B, b"1")
+            assert await gather(fetcher, {A: 0, B: 0}) == {"t-0": [b"a"], "t-1": [b"1"]}
+            for _ in range(3):
+                got = await fetcher.round({A: 1, B: 0})
+                assert {place: one.following for place, one in got.items()} == {B: 1}
+            await fetcher.close()
+
+    said: list[str] = []
+    asyncio.run(run())
+    assert len(said) == 1
+    assert said[0].startswith("t[0] can't be read from offset 1 on: batches[0].crc")
