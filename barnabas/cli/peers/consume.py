@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.cli.peers.names import sendable
 from barnabas.endings import endings
 from barnabas.nearest import choices
 from barnabas.peers.client_0_8 import Message
@@ -36,6 +37,8 @@ def consume(
     """Consume until a signal that asks to end. Raises Trouble."""
     if design not in DESIGNS:
         raise Trouble(f"unknown design {design!r}{choices(design, DESIGNS)}")
+    sendable("--group", group)
+    sendable("--topic", topic)
     try:
         bootstrap = addresses(servers)
     except ValueError as problem:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
 from barnabas.cli.console.output import Output
+from barnabas.cli.peers.names import sendable
 from barnabas.endings import interruptible
-from barnabas.peers.client_0_8 import Client, Message
+from barnabas.peers.client_0_8 import Client, Message, Produced
 from barnabas.peers.leaders import Place
 from barnabas.peers.options import addresses
 from barnabas.plural import plural
@@ -20,18 +22,22 @@ from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble, reason_of
 CHUNK: Final = 1 << 16
 """Bytes of stdin that are sent together, if so many are there: a line need not wait for others."""
 
+LINE_LIMIT: Final = 10 << 20
+"""Bytes of a line. Brokers take a megabyte, unless they are told otherwise (message.max.bytes)."""
+
 PATIENCE: Final = 30.0
 """s in which a partition has to have a leader."""
 
 
 def produce(servers: str, topic: str, output: Output | None = None) -> int:
     """Send lines, each acknowledged, and say how many. Raises Trouble."""
+    sendable("--topic", topic)
     try:
         bootstrap = addresses(servers)
     except ValueError as problem:
         raise Trouble(f"--bootstrap-server: {problem}") from None
-    output = output or Output()
-    turn, sent = count(), 0
+    output, sending = output or Output(), Sending()
+    turn = count()
     try:
         with interruptible(), Client(bootstrap, patience=PATIENCE) as client:
             partitions = client.refresh([topic]).partitions.get(topic)
@@ -42,29 +48,65 @@ def produce(servers: str, topic: str, output: Output | None = None) -> int:
                 for line in lines:
                     place = topic, next(turn) % partitions
                     sets.setdefault(place, []).append(Message(None, line))
-                for (_, number), one in client.produce(sets).items():
-                    if one.error:
-                        raise Trouble(
-                            f"{topic}[{number}] takes no records: {error_name(one.error)}; {sent} were taken",
-                            COULD_NOT_RUN,
-                        )
-                sent += len(lines)
+                sending.unknown = len(lines)
+                refused = sending.heard(sets, client.produce(sets))
+                for (_, number), error in refused.items():
+                    raise Trouble(
+                        f"{topic}[{number}] takes no records: {error_name(error)}; {sending}",
+                        COULD_NOT_RUN,
+                    )
     except KeyboardInterrupt:
         pass
+    except LineTooLongError as problem:
+        raise Trouble(f"{problem}; {sending}", COULD_NOT_RUN) from None
     except OSError as problem:
-        raise Trouble(
-            f"{reason_of(problem)}; {plural(sent, 'record')} sent", COULD_NOT_RUN
-        ) from None
-    output.note(f"{plural(sent, 'record')} sent")
+        raise Trouble(f"{reason_of(problem)}; {sending}", COULD_NOT_RUN) from None
+    output.note(str(sending))
     return FINE
 
 
+class LineTooLongError(ValueError):
+    """A line of stdin has more than LINE_LIMIT bytes."""
+
+
+@dataclass
+class Sending:
+    """How many records were acknowledged, and of how many nobody knows.
+
+    >>> str(Sending(7)), str(Sending(1, 2))
+    ('7 records sent', '1 record sent, and perhaps 2 more')
+    """
+
+    sent: int = 0
+    unknown: int = 0
+    """Of those under way."""
+
+    def heard(
+        self, sets: Mapping[Place, Sequence[Message]], found: Mapping[Place, Produced]
+    ) -> dict[Place, int]:
+        """Answers have come; the errors among them."""
+        self.unknown = 0
+        self.sent += sum(len(sets[place]) for place, one in found.items() if not one.error)
+        return {place: one.error for place, one in found.items() if one.error}
+
+    def __str__(self) -> str:
+        more = f", and perhaps {self.unknown} more" if self.unknown else ""
+        return f"{plural(self.sent, 'record')} sent{more}"
+
+
 def _lines() -> Iterator[Sequence[bytes]]:
-    """Lines of stdin, as many as are there."""
-    rest = b""
+    """Lines of stdin, as many as are there. Raises LineTooLongError."""
+    rest: list[bytes] = []
+    size = 0
     while data := os.read(sys.stdin.fileno(), CHUNK):
-        *lines, rest = (rest + data).split(b"\n")
+        first, *lines = data.split(b"\n")
+        rest.append(first)
+        size += len(first)
+        if size > LINE_LIMIT:
+            raise LineTooLongError(f"a line of stdin has more than {LINE_LIMIT} bytes")
         if lines:
-            yield lines
-    if rest:
-        yield [rest]
+            *whole, last = b"".join(rest), *lines
+            rest, size = [last], len(last)
+            yield whole
+    if size:
+        yield [b"".join(rest)]
