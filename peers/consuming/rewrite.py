@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
 
 from barnabas.peers.client_0_8 import Message
 from barnabas.peers.consumer_rewrite.actions import Consume, ConsumerAction, Halt
 from barnabas.peers.consumer_rewrite.client import Client
 from barnabas.peers.consumer_rewrite.settings import ConsumerSettings
 from barnabas.peers.consuming.designs import CENTRAL, UnableError, refuse_others
-from barnabas.peers.consuming.fetcher import Fetcher
+from barnabas.peers.consuming.fetcher import Fetcher, Got
 from barnabas.peers.consuming.words import positions_of
 from barnabas.peers.leaders import Place
 from barnabas.peers.listener import now_ms
 from barnabas.specs.drafts.rewrite_states import DISCOVER, PART_OF_GROUP, STOPPED
 
 POLL: Final = 0.05
-"""s of a poll while there is nothing to fetch."""
+"""s of a poll while there is nothing to fetch, and between two while leaders are asked."""
 
 COMMIT: Final = 1_000
 """ms between two commits of what was consumed."""
@@ -46,6 +46,8 @@ async def consume(
     Raises UnableError.
     """
 
+    committed = now_ms()
+
     def watch(action: ConsumerAction) -> None:
         core = client.core
         if isinstance(action, Consume):
@@ -54,10 +56,28 @@ async def consume(
         elif isinstance(action, Halt):
             say(f"stops to fetch: {WHY.get(core.state, 'it leaves the group')}")
 
+    def commit() -> None:
+        nonlocal committed
+        if now_ms() >= committed + COMMIT:
+            client.commit()
+            committed = now_ms()
+
+    async def meanwhile(fetches: Coroutine[Any, Any, dict[Place, Got]]) -> dict[Place, Got]:
+        """What leaders answer. One that is silent holds up no commit, no heartbeat, and no search for another
+        coordinator."""
+        task = asyncio.create_task(fetches)
+        try:
+            while not (await asyncio.wait({task}, timeout=POLL))[0]:
+                commit()
+                await client.poll(0)
+            return task.result()
+        finally:
+            task.cancel()
+
     client = Client(settings, watch)
     fetcher = Fetcher(settings.bootstrap, settings.client_id, say)
     client.start()
-    losses, lost, since, committed = 0, False, 0, now_ms()
+    losses, lost, since = 0, False, 0
     generation = -1
     try:
         while not over.is_set():
@@ -81,13 +101,15 @@ async def consume(
                 say("the coordinator is there again")
             if not client.partitions:
                 continue
-            for place, got in (await fetcher.round(client.partitions)).items():
+            starts = len(client.history)
+            found = await meanwhile(fetcher.round(dict(client.partitions)))
+            if len(client.history) != starts or not client.partitions:
+                continue  # it is somebody else's by now
+            for place, got in found.items():
                 for offset, message in got.messages:
                     take(place, offset, message)
                 client.consumed(place, got.following)
-            if now_ms() >= committed + COMMIT:
-                client.commit()
-                committed = now_ms()
+            commit()
         client.commit()
         await client.poll(LAST)
     finally:

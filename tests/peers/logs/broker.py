@@ -14,8 +14,13 @@ from barnabas.peers.registry import MemoryElector, MemoryRegistry
 from barnabas.peers.registry.topics import Topics
 
 
-def with_broker(design: str, folder: Path, client: Callable[[Address], Any]) -> Any:
-    """What a client in a thread of its own gets of a broker with a topic t of two partitions."""
+def with_broker(
+    design: str, folder: Path, client: Callable[[Address], Any], other: Address | None = None
+) -> Any:
+    """What a client in a thread of its own gets of a broker with a topic t of two partitions.
+
+    other: of a second one, to which it says that t[1] belongs.
+    """
 
     async def run() -> Any:
         electors = {number: MemoryElector() for number in range(DESIGNS[design].elections)}
@@ -23,15 +28,18 @@ def with_broker(design: str, folder: Path, client: Callable[[Address], Any]) -> 
         Topics(registry).grow("t", "0", "1")
         logs.lead([("t", 0), ("t", 1)])
         parts = Parts(
-            *(1, 1, registry, electors, logs),
+            *(1, 2 if other else 1, registry, electors, logs),
             watch=lambda node, action: None,
             ended=lambda node: None,
         )
         made: Made = DESIGNS[design].make(parts)
         await made.server.start()
         address = made.server.listener.address
-        made.front.cluster({1: address}, {"t": 2})
-        made.told({1: address}, {number: one.leader() for number, one in electors.items()})
+        nodes = {1: address, **({2: other} if other else {})}
+        made.front.cluster(nodes, {"t": 2})
+        for one in electors.values():
+            one.enter(1)
+        made.told(nodes, {number: one.leader() for number, one in electors.items()})
         try:
             return await asyncio.to_thread(client, address)
         finally:
