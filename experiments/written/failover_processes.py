@@ -262,9 +262,12 @@ def _follows(runs: list[dict[str, Any]], pause: float) -> Iterator[str]:
         )
     yield (
         "A coordinator that is silent is noticed by a consumer's own times, which count beside ZooKeeper's: "
-        "a heartbeat of the rewrite may take a session (6 s), and its consumer does what is due between two "
-        "rounds of fetches, each of which waits 2 s for the silent leader. A consumer of central "
+        "a heartbeat of the rewrite may take a session (6 s), a commit 3 s. A consumer of central "
         "coordination takes half a session without a ping for a failure."
+    )
+    yield (
+        "Records of the rewrite are read twice where a consumer's session is over before it has found the "
+        "next coordinator: all since the last commit that was answered, however often it commits."
     )
     waited = sum(one["its_ms"] > pause * 1e3 for one in stopped)
     yield (
