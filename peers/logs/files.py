@@ -120,6 +120,8 @@ class Logs:
         self._files: dict[Place, LogFile] = {}
         self.failed: dict[Place, str] = {}
         """Why some can't be led."""
+        self._damaged: dict[Place, tuple[int, int] | None] = {}
+        """Size and time of files that are not read again until these are others."""
         self._said: dict[Place, str] = {}
         """What of that was said."""
 
@@ -129,16 +131,24 @@ class Logs:
         wanted = set(places)
         for place in self._files.keys() - wanted:
             self._files.pop(place).close()
-        held, self.failed, most = 0, {}, _most()
+        held, before, most = 0, self.failed, _most()
+        self.failed = {}
         for place in sorted(wanted - self._files.keys()):
+            path = path_of(self._folder, place)
             try:
                 if len(self._files) >= most:
                     raise OSError(f"{most} are open, as many as ulimit -n leaves room for")
-                self._files[place] = LogFile(path_of(self._folder, place), self._say)
+                known = self._damaged.get(place)
+                if place in before and known is not None and known == _state(path):
+                    self.failed[place] = before[place]
+                    continue
+                self._files[place] = LogFile(path, self._say)
             except BlockingIOError:
                 held += 1
             except OSError as problem:
                 self.failed[place] = problem.strerror or str(problem)
+                if isinstance(problem, Damaged):
+                    self._damaged[place] = _state(path)
         self._say_failed()
         return held
 
@@ -168,6 +178,15 @@ def path_of(folder: Path, place: Place) -> Path:
     """
     topic, number = place
     return folder / f"{below('', topic)[1:]}-{number}.log"
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    """Size and time of a file; None: there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
 
 
 def _by_reason(failed: Mapping[Place, str]) -> dict[str, list[Place]]:
