@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.targets.apache_settings import ApacheSettings, in_words, is_apache
 from barnabas.fuzz.targets.registry import sides
 from barnabas.nearest import choices
 from barnabas.specs.registry import NAMES, api, key_of
@@ -17,6 +27,16 @@ from barnabas.specs.registry import NAMES, api, key_of
 Names = Annotated[tuple[str, ...], Field(strict=False)]
 
 _RANGE: Final = re.compile(r"(\d{1,5})(?:(\+)|-(\d{1,5}))?")
+
+
+def _as_text(target: object) -> object:
+    """A target as text, also one that a file has as a mapping."""
+    if not isinstance(target, Mapping):
+        return target
+    try:
+        return ApacheSettings.model_validate(target).text
+    except ValidationError as error:
+        raise ValueError(in_words(error)) from None
 
 
 class Known(NamedTuple):
@@ -83,9 +103,14 @@ class Campaign(_Settings):
     """The version of this format."""
     about: str = ""
     """What it is for: nothing that happens depends on it."""
-    target: Annotated[str, Field(min_length=1)]
+    target: Annotated[
+        str,
+        Field(min_length=1),
+        BeforeValidator(_as_text, json_schema_input_type=str | ApacheSettings),
+    ]
     """Who gets the cases: a kind, and behind a colon which one: `apache:3.9.1`, `address:127.0.0.1:9092`.
-    Two that are to agree: `apache:3.9.1 vs apache:4.3.1`."""
+    Two that are to agree: `apache:3.9.1 vs apache:4.3.1`. Or a mapping for Apache Kafka: `kind`, `version`,
+    `listener`, `mechanism`, `jvm` and `settings`."""
     seed: int = 0
     """Another seed, other cases."""
     apis: Names = ()
@@ -144,9 +169,14 @@ class Campaign(_Settings):
         known: Known | None = info.context
         kinds = known.targets if known is not None else ()
         for side in sides(target) if kinds else ():
-            kind = side.partition(":")[0]
+            kind, _, which = side.partition(":")
             if kind not in kinds:
                 raise ValueError(f"unknown kind {kind!r}{choices(kind, kinds)}")
+            if is_apache(side) and which:
+                try:
+                    ApacheSettings.of(which)
+                except Misuse as problem:
+                    raise ValueError(str(problem)) from None
         return target
 
     def settings(self) -> dict[str, Any]:

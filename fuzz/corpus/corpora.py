@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.files.pcapng import CaptureError
-from barnabas.fuzz.campaigns.campaign import Campaign
+from barnabas.fuzz.campaigns.campaign import Campaign, chosen
 from barnabas.fuzz.cases.case import Role, Seed
 from barnabas.fuzz.corpus.corpus import captured, generated, listed
 from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.targets.registry import on_sasl
 from barnabas.fuzz.targets.target import Target
 from barnabas.peers.replay.plan import NEVER
 from barnabas.specs.frames import Direction
@@ -102,14 +103,14 @@ def _answers(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
 
 
 def _sessions(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
-    from barnabas.fuzz.sessions.registry import seeds
+    from barnabas.fuzz.sessions.registry import SESSIONS, seeds
 
     if basis.role != "broker" or campaign.sessions == ("none",):
         return
     offered = {key: (versions[0], versions[-1]) for key, versions in basis.versions}
-    for seed in seeds(offered):
-        if not campaign.sessions or seed.origin.split(":")[1] in campaign.sessions:
-            yield seed
+    # on a listener without SASL nothing is before a login, unless somebody wants to see that
+    usual = SESSIONS if on_sasl(campaign.target) else [s for s in SESSIONS if not s.before_login]
+    yield from seeds(offered, chosen(campaign.sessions, SESSIONS) if campaign.sessions else usual)
 
 
 # fmt: off

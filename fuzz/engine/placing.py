@@ -14,7 +14,9 @@ import crc32c
 
 from barnabas.fuzz.cases.case import Change, Live
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
-from barnabas.fuzz.sessions.live import live_name
+from barnabas.fuzz.sessions.live import TOKENS, live_name
+from barnabas.fuzz.sessions.registry import BARE
+from barnabas.specs.keys import SASL_AUTHENTICATE
 
 _ID: Final = {"request": 8, "response": 4}
 """Where the correlation id stands in a chunk."""
@@ -32,6 +34,8 @@ def live_places(
     chart: of the seed. Without a session there is only the correlation id.
     """
     way = chart.seed.direction
+    if session in BARE:
+        return ()
     if not session and len(chunks) == 1 and len(changes) == 1:
         if changes[0].path == "header.correlation_id" or len(chunks[0]) < _ID[way] + 4:
             return ()
@@ -43,6 +47,8 @@ def live_places(
             found.append(Live(number, _ID[way], 4, "correlation_id"))
         if session:
             found += _in_chunk(chart, touched, number, chunk)
+        if chart.seed.key == SASL_AUTHENTICATE:
+            found += _in_token(number, chunk)
     return tuple(found)
 
 
@@ -79,6 +85,13 @@ def _in_chunk(chart: FieldMap, touched: Sequence[str], number: int, chunk: bytes
             if _fits(chunk, _SIZE + at):
                 yield Live(number, _SIZE + at, 4, "crc")
                 break
+
+
+def _in_token(number: int, chunk: bytes) -> Iterator[Live]:
+    for name, stand_in in TOKENS:
+        at = chunk.find(stand_in)
+        if at >= 0:
+            yield Live(number, at, len(stand_in), name)
 
 
 def _fits(chunk: bytes, at: int) -> bool:

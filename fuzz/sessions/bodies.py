@@ -100,6 +100,9 @@ _SHARED: Final = {
 }
 
 _BODIES: Final[Mapping[int, Mapping[str, Any]]] = {
+    keys.API_VERSIONS: {"client_software_name": CLIENT_ID, "client_software_version": "1.0"},
+    keys.SASL_HANDSHAKE: {"mechanism": "PLAIN"},
+    keys.SASL_AUTHENTICATE: {"auth_bytes": b"\0barnabas\0barnabas-secret"},
     keys.PRODUCE: {"acks": -1, "timeout_ms": 1000},
     keys.FETCH: {
         "max_wait_ms": 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from typing import Final
 
@@ -30,6 +31,14 @@ LIVE: Final = frozenset(
     )
 )
 """Fields (by their own name, wherever they stand) that sessions know the live values of."""
+
+TOKENS: Final = (
+    ("scram_nonce", b"stand-in-of-a-nonce-of-36-letters...,x=a"),
+    ("scram_proof", base64.b64encode(b"stand-in of a proof: SCRAM's 256")),
+    ("scram_proof", base64.b64encode(b"stand-in of a proof: SCRAM's 512" * 2)),
+)
+"""Live values that stand inside of a field, wherever these stand-ins are in it: nothing else looks like them.
+Behind a nonce stands an extension that makes all of them equally long."""
 
 _ELEMENTS: Final = {
     "group_ids": "group_id",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.sessions.authenticating import AUTHENTICATING
 from barnabas.fuzz.sessions.consuming import CONSUMING
 from barnabas.fuzz.sessions.fetching import FETCHING
+from barnabas.fuzz.sessions.greeting import GREETING
 from barnabas.fuzz.sessions.idempotent import IDEMPOTENT
 from barnabas.fuzz.sessions.joined import JOINED
 from barnabas.fuzz.sessions.knowing import KNOWING
@@ -26,8 +28,13 @@ SESSIONS: Final[tuple[Session, ...]] = (
     CONSUMING,
     TRANSACTION,
     SHARING,
+    GREETING,
+    *AUTHENTICATING,
 )
 """All of them."""
+
+BARE: Final = frozenset(session.name for session in SESSIONS if session.bare)
+"""Those whose cases are no requests, but tokens without a header."""
 
 
 def named(text: str) -> Session | None:
@@ -44,7 +51,9 @@ def named(text: str) -> Session | None:
     return None
 
 
-def seeds(offered: Mapping[int, tuple[int, int]] | None = None) -> list[Seed]:
+def seeds(
+    offered: Mapping[int, tuple[int, int]] | None = None, sessions: Iterable[Session] = SESSIONS
+) -> list[Seed]:
     """A valid message of each API and version behind each session; of those that a broker offers, if
     that is known.
 
@@ -53,7 +62,7 @@ def seeds(offered: Mapping[int, tuple[int, int]] | None = None) -> list[Seed]:
     """
     return [
         seed
-        for session in SESSIONS
+        for session in sessions
         if not offered or all(key in offered for key in session.needs)
         for key in sorted(session.keys)
         for seed in _of(session, key, Stage(offered or {}))
@@ -62,6 +71,7 @@ def seeds(offered: Mapping[int, tuple[int, int]] | None = None) -> list[Seed]:
 
 def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
     found = []
+    seed = _bare if session.bare else _seed
     try:
         newest = stage.version(key)
     except Unoffered:
@@ -69,13 +79,15 @@ def _of(session: Session, key: int, stage: Stage) -> list[Seed]:
     name, oldest = api(key).name, api(key).versions[0]
     if stage.offered:
         oldest = max(oldest, stage.offered[key][0])
+    if session.bare:  # it is behind the first version of the handshake, and counts as that
+        newest = oldest
     for version in range(oldest, newest + 1):
         origin = f"session:{session.name}:{name}-{version}"
         body = session.body(key, version)
         if body is not None:
-            found.append(_seed(key, version, body, origin))
+            found.append(seed(key, version, body, origin))
         found += [
-            _seed(key, version, other, f"{origin}:{about}")
+            seed(key, version, other, f"{origin}:{about}")
             for about, other in session.others(key, version)
         ]
     return found
@@ -85,3 +97,7 @@ def _seed(key: int, version: int, body: Mapping[str, Any], origin: str) -> Seed:
     header = {"correlation_id": 1, "client_id": CLIENT_ID}
     frame = encode_frame(Frame("request", key, version, header, dict(body)))[4:]
     return Seed(key, version, "request", frame, origin)
+
+
+def _bare(key: int, version: int, body: Mapping[str, Any], origin: str) -> Seed:
+    return Seed(key, version, "request", body["auth_bytes"], origin)

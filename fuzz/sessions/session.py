@@ -68,7 +68,9 @@ Steps = Generator[Ask, Mapping[str, Any], Values]
 class Session(NamedTuple):
     """needs: what the broker must offer. keys: the APIs that a case may come with behind it. lasts: how
     many cases one run is good for. body: a valid body of an API in a version behind it,
-    live values being stand-ins of their size. others: further ones, each with a name."""
+    live values being stand-ins of their size. others: further ones, each with a name. before_login: a
+    connection of it does not log in first, where others must. bare: a case is a token without a header, which
+    is `auth_bytes` of the body (KIP-43)."""
 
     name: str
     about: str
@@ -78,3 +80,5 @@ class Session(NamedTuple):
     run: Callable[[Stage], Steps]
     body: Callable[[int, int], Mapping[str, Any] | None]
     others: Callable[[int, int], Iterable[tuple[str, Mapping[str, Any]]]] = lambda key, version: ()
+    before_login: bool = False
+    bare: bool = False

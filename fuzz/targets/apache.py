@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+import time
+from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.sessions.login import PASSWORD, USERNAME, credentials
+from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.entries import LogFollower
 from barnabas.fuzz.targets.heap import Heap
 from barnabas.fuzz.targets.memory import rss
+from barnabas.fuzz.targets.probing import Prober, Unanswered
 from barnabas.peers.apache import (
     ApacheCluster,
     BootError,
@@ -17,6 +21,11 @@ from barnabas.peers.apache import (
     UnavailableError,
     UnknownVersionError,
 )
+from barnabas.peers.apache.sasl import SINCE, sasl_plaintext, scram_users
+from barnabas.peers.apache.settings import HOST
+from barnabas.peers.apache.versions import release
+from barnabas.peers.replay.authentication import Credentials
+from barnabas.specs.keys import ALTER_USER_SCRAM_CREDENTIALS
 
 LAST_WORDS: Final = 4000
 """Characters of a log that are kept when its process ends."""
@@ -43,19 +52,31 @@ that waits for a block of producer ids waits for another thread of this very bro
 
 NODE: Final = 1
 
+KNOWN_S: Final = 15.0
+"""Seconds until a new user is known."""
+
+PAUSE_S: Final = 0.05
+
 
 class ApacheService:
     """One broker; what it wrote is gone when it ends."""
 
     def __init__(
-        self, version: str, *, mode: Mode | None = None, exit_on_oom: bool = False
+        self, settings: ApacheSettings, *, mode: Mode | None = None, exit_on_oom: bool = False
     ) -> None:
         flags = (*FLAGS, EXIT_ON_OOM) if exit_on_oom else FLAGS
         try:
-            self._cluster = ApacheCluster(version, settings=SETTINGS, mode=mode, flags=flags)
+            usual = SETTINGS | (_sasl(settings.version, mode) if settings.on_sasl else {})
+            self._cluster = ApacheCluster(
+                settings.version,
+                settings=usual | settings.settings,
+                mode=mode,
+                flags=(*flags, *settings.jvm),
+            )
         except UnknownVersionError as problem:
             raise CannotRun(str(problem)) from None
-        self.name = f"kafka {version}"
+        self._settings = settings
+        self.name = " ".join(filter(None, (f"kafka {settings.version}", settings.options)))
         self.address = ("", 0)
         self._running = False
         self._log: LogFollower | None = None
@@ -70,11 +91,16 @@ class ApacheService:
         """Start it; one that runs nobody's broker any more is started anew. Raises CannotRun."""
         try:
             self._cluster.__enter__()
-        except (UnavailableError, BootError) as problem:
+        except UnavailableError as problem:
             raise CannotRun(str(problem)) from None
+        except BootError as problem:
+            raise CannotRun(problem.line) from None
         self._running = True
         broker = self._cluster.nodes[NODE]
         self.address = self._cluster.brokers[NODE]
+        if self._settings.on_sasl:
+            plain, self.address = self.address, (HOST, broker.node.spare_port)
+            _users(self.name, plain, self.address, credentials(self._settings.mechanism))
         self._log = LogFollower(broker.log)
         if broker.pid is not None:
             self._heap = Heap(broker.pid).__enter__()
@@ -110,8 +136,47 @@ class ApacheService:
         return self._heap.used() if self._heap is not None else None
 
 
-def apache(version: str, *, mode: Mode | None = None, exit_on_oom: bool = False) -> BrokerTarget:
+def _sasl(version: str, mode: Mode | None) -> dict[str, str]:
+    found = release(version)
+    if found.number < SINCE:
+        raise CannotRun(f"Kafka {version} has no listener of its own for SASL: give 1.1 or newer")
+    return sasl_plaintext(mode or found.modes[0], USERNAME, PASSWORD)
+
+
+def _users(name: str, plain: tuple[str, int], sasl: tuple[str, int], who: Credentials) -> None:
+    """Make the user of SCRAM by the plain listener, where the release can, and wait until a login is taken:
+    brokers come to know of users a moment later. Raises CannotRun."""
+    administrator, prober = Prober(), Prober(who=who)
+    administrator.aim(plain)
+    prober.aim(sasl)
+    try:
+        made: tuple[dict[str, Any], ...] = ()
+        if ALTER_USER_SCRAM_CREDENTIALS in administrator.offered():
+            made = scram_users(USERNAME, PASSWORD)
+        for users in made:
+            (told,) = administrator.ask(ALTER_USER_SCRAM_CREDENTIALS, 0, users)["results"]
+            if told["error_code"]:
+                raise CannotRun(f"{name} takes no user of SCRAM: {told['error_message']}")
+        deadline = time.monotonic() + KNOWN_S
+        while not (probe := prober.probe()).answered:
+            if time.monotonic() > deadline:
+                raise CannotRun(f"{name} takes no login by {who.mechanism}: {probe.problem}")
+            time.sleep(PAUSE_S)
+    except Unanswered as problem:
+        raise CannotRun(f"{name} takes no user of SCRAM: {problem}") from None
+    finally:
+        administrator.close()
+        prober.close()
+
+
+def apache(
+    settings: ApacheSettings, *, mode: Mode | None = None, exit_on_oom: bool = False
+) -> BrokerTarget:
     """The target. Raises CannotRun for a version that can't be had."""
     return BrokerTarget(
-        ApacheService(version, mode=mode, exit_on_oom=exit_on_oom), batch=64, lanes=8, patience=0.4
+        ApacheService(settings, mode=mode, exit_on_oom=exit_on_oom),
+        batch=64,
+        lanes=8,
+        patience=0.4,
+        who=credentials(settings.mechanism) if settings.on_sasl else None,
     )

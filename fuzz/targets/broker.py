@@ -10,6 +10,7 @@ from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.observations.delayed_responses import AT_WORK_MS, LIMIT_MS
 from barnabas.fuzz.observations.requests import question
+from barnabas.fuzz.sessions.registry import named
 from barnabas.fuzz.targets.attributing import attributed
 from barnabas.fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
 from barnabas.fuzz.targets.canary import Canary
@@ -25,6 +26,7 @@ from barnabas.fuzz.targets.revival import Revival
 from barnabas.fuzz.targets.second_looks import Again, SecondLooks
 from barnabas.fuzz.targets.service import Service
 from barnabas.fuzz.targets.unattributed import Unattributed
+from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.keys import PRODUCE
 
 FLOW: Final = 4
@@ -41,7 +43,7 @@ IDLE: Final = 0.05
 
 class BrokerTarget:
     """Runs cases against a service. batch: cases for one probe; lanes: connections at once; patience:
-    seconds for an answer; limit: seconds for a probe's."""
+    seconds for an answer; limit: seconds for a probe's; who: logs in on each connection, the probe's too."""
 
     role: Role = "broker"
 
@@ -53,11 +55,12 @@ class BrokerTarget:
         lanes: int = 16,
         patience: float = 0.3,
         limit: float = 5.0,
+        who: Credentials | None = None,
     ) -> None:
         self.name = service.name
         self.service = service
-        self.lanes = Lanes(lanes, patience)
-        self.prober = Prober(limit)
+        self.lanes = Lanes(lanes, patience, who)
+        self.prober = Prober(limit, who)
         self.executed = 0
         """Cases that were sent, also those that were sent again to find whom to blame."""
         self.set_aside = 0
@@ -190,7 +193,9 @@ class BrokerTarget:
         observation = self._looks.look(observation)
         asked = question(observation.sent).requests
         if observation.ending != "open":
-            if not all(self._offers(one.key, one.version) for one in asked):
+            session = named(observation.case.recipe.session)
+            mute = session is not None and session.before_login  # it is told nothing else
+            if mute or not all(self._offers(one.key, one.version) for one in asked):
                 return replace(observation, facts=(*observation.facts, ("unoffered", True)))
         elif len(asked) == 1 and asked[0].key == PRODUCE and observation.replies:
             if restarts < self.restarts:

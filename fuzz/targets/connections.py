@@ -47,6 +47,8 @@ class Lane:
     values: Values = field(default_factory=dict)
     left: int = 0
     """Cases that its session is still good for."""
+    bare: bool = False
+    """Whether tokens without headers go over it, both ways."""
     cases: int = 0
     """Cases that were sent over it."""
     correlation_id: int = 0

@@ -21,6 +21,7 @@ from barnabas.fuzz.sessions.live import filled
 from barnabas.fuzz.targets import session_setup, writing
 from barnabas.fuzz.targets.connections import Connections, Lane
 from barnabas.fuzz.targets.observed import ending_of, observed
+from barnabas.peers.replay.authentication import Credentials
 
 CONNECT_S: Final = 3.0
 """Seconds that a connection may take; it is made while others are busy."""
@@ -48,7 +49,9 @@ class Flow:
         offered: Mapping[int, tuple[int, int]],
         cases: Sequence[Case],
         patience: float,
+        who: Credentials | None = None,
     ) -> None:
+        self._who = who
         self._connections = connections
         self._offered = offered
         self._cases = cases
@@ -115,6 +118,7 @@ class Flow:
         index = queue.popleft()
         if not queue:
             del self._waiting[wanted]
+        fresh = lane is None
         if lane is None:
             lane = self._connections.dial()
         if lane is None:
@@ -122,7 +126,7 @@ class Flow:
             return True
         lane.index = index
         self._busy.add(lane)
-        if lane.session != wanted:
+        if fresh and (wanted or self._who is not None):
             self._lead(lane, wanted)
         else:
             self._send_case(lane)
@@ -133,14 +137,14 @@ class Flow:
 
     # sessions
 
-    def _lead(self, lane: Lane, name: str = "") -> None:
+    def _lead(self, lane: Lane, name: str | None = None) -> None:
         """Lead a connection into the session of a name, or on in the one that it is in. If that can't be had,
         the case goes without: it is still a case."""
         counts, answer, data = self._connections.counts, None, None
         try:
-            if name:
+            if name is not None:
                 counts.sessions += 1
-                session_setup.begin(lane, name, self._offered)
+                session_setup.begin(lane, name, self._offered, self._who)
             else:
                 answer = session_setup.answered(lane)
             data = session_setup.step(lane, answer, self._connections.correlation_id())

@@ -9,12 +9,17 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.connections import Connections, Counts
 from barnabas.fuzz.targets.flow import Flow
+from barnabas.peers.replay.authentication import Credentials
 
 
 class Lanes:
-    """Connections to one address. patience: seconds for an answer; count: connections at once."""
+    """Connections to one address. patience: seconds for an answer; count: connections at once; who: logs
+    in on each, if somebody has to."""
 
-    def __init__(self, count: int = 32, patience: float = 0.3) -> None:
+    def __init__(
+        self, count: int = 32, patience: float = 0.3, who: Credentials | None = None
+    ) -> None:
+        self._who = who
         self.connections = Connections(count)
         self.offered: dict[int, tuple[int, int]] = {}
         """API key -> versions that the broker takes; empty: not known."""
@@ -36,7 +41,11 @@ class Lanes:
     def flow(self, cases: Sequence[Case], patience: float | None = None) -> Flow:
         """Begin with cases; one flow at a time. patience: another one than usual, in seconds."""
         return Flow(
-            self.connections, self.offered, cases, self._patience if patience is None else patience
+            self.connections,
+            self.offered,
+            cases,
+            self._patience if patience is None else patience,
+            self._who,
         )
 
     def run(self, cases: Sequence[Case], patience: float | None = None) -> list[Observation]:

@@ -25,7 +25,11 @@ def observed(case: Case, lane: Lane, ending: Ending, *, waited: bool) -> Observa
         facts += ((WAITED, round(took)),)
     if lane.cases > 1:
         facts += ((REUSED, True),)
-    return Observation(case, lane.sent, tuple(lane.reader.replies), ending, took, facts=facts)
+    replies = tuple(lane.reader.replies)
+    if lane.bare and replies:  # they are no responses
+        facts += (("tokens", [reply.hex() for reply in replies]),)
+        replies = ()
+    return Observation(case, lane.sent, replies, ending, took, facts=facts)
 
 
 def ending_of(problem: OSError) -> Ending:

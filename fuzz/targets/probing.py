@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Probe
+from barnabas.fuzz.sessions.login import login
+from barnabas.fuzz.sessions.session import Stuck
+from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs import Frame, Malformed, decode_frame, encode_frame
 from barnabas.specs.keys import API_VERSIONS, METADATA
 
@@ -21,10 +24,11 @@ class Unanswered(Exception):
 
 
 class Prober:
-    """Asks one broker. limit: seconds that an answer may take."""
+    """Asks one broker. limit: seconds that an answer may take. who: logs in first, if somebody has to."""
 
-    def __init__(self, limit: float = 5.0) -> None:
+    def __init__(self, limit: float = 5.0, who: Credentials | None = None) -> None:
         self.limit = limit
+        self._who = who
         self._address: tuple[str, int] = ("", 0)
         self._socket: socket.socket | None = None
         self._correlation_id = 0
@@ -74,25 +78,43 @@ class Prober:
 
     def ask(self, key: int, version: int, body: Mapping[str, Any]) -> dict[str, Any]:
         """The body of the response to a well-formed request. Raises Unanswered."""
-        self._correlation_id = (self._correlation_id + 1) % (1 << 31)
-        header = {"correlation_id": self._correlation_id, "client_id": CLIENT_ID}
-        data = encode_frame(Frame("request", key, version, header, dict(body)))
         try:
             if self._socket is None:
                 self._socket = socket.create_connection(self._address, self.limit)
                 self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            deadline = time.perf_counter() + self.limit
-            self._socket.sendall(data)
-            size = int.from_bytes(self._exactly(4, deadline), signed=True)
-            if not 4 <= size <= _LARGEST:
-                raise Unanswered(f"a response of {size} bytes")
-            frame = self._exactly(size, deadline)
+                if self._who is not None:
+                    self._log_in(self._who)
+            return self._exchange(key, version, body)
         except TimeoutError:
             self.close()
             raise Unanswered(f"no answer within {self.limit:.0f} s") from None
         except OSError as problem:
             self.close()
             raise Unanswered(f"the connection failed: {type(problem).__name__}") from None
+
+    def _log_in(self, who: Credentials) -> None:
+        steps = login(who, self._correlation_id)
+        try:
+            asked = next(steps)
+            while True:
+                asked = steps.send(self._exchange(asked.key, asked.version, asked.body))
+        except StopIteration:
+            return
+        except (Stuck, Unanswered) as problem:
+            self.close()
+            raise Unanswered(str(problem)) from None
+
+    def _exchange(self, key: int, version: int, body: Mapping[str, Any]) -> dict[str, Any]:
+        assert self._socket is not None  # noqa: S101
+        self._correlation_id = (self._correlation_id + 1) % (1 << 31)
+        header = {"correlation_id": self._correlation_id, "client_id": CLIENT_ID}
+        data = encode_frame(Frame("request", key, version, header, dict(body)))
+        deadline = time.perf_counter() + self.limit
+        self._socket.sendall(data)
+        size = int.from_bytes(self._exactly(4, deadline), signed=True)
+        if not 4 <= size <= _LARGEST:
+            raise Unanswered(f"a response of {size} bytes")
+        frame = self._exactly(size, deadline)
         if int.from_bytes(frame[:4], signed=True) != self._correlation_id:
             self.close()
             raise Unanswered("the response to another request")

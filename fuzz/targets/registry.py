@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.host_port import address_in
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.targets.apache_settings import ApacheSettings, is_apache
 from barnabas.fuzz.targets.target import Target
 from barnabas.nearest import choices
 
@@ -37,7 +38,7 @@ def _apache(text: str, own: bool) -> Target:
 
     if not text:
         raise Misuse("apache: needs a version, e.g. apache:3.9.1")
-    return apache(text)
+    return apache(ApacheSettings.of(text))
 
 
 def _embedded(text: str, own: bool) -> Target:
@@ -95,6 +96,35 @@ def sides(text: str) -> tuple[str, ...]:
     if text.startswith("client:command:"):
         return (text,)
     return tuple(side.strip() for side in text.split(VERSUS))
+
+
+def on_sasl(text: str) -> bool:
+    """Whether connections to one of the targets that a text names log in first. Raises Misuse.
+
+    >>> on_sasl("apache:4.3.1?listener=sasl_plaintext"), on_sasl("embedded")
+    (True, False)
+    """
+    return any(
+        is_apache(side) and ApacheSettings.of(side.partition(":")[2]).on_sasl
+        for side in sides(text)
+    )
+
+
+def with_settings(text: str, changes: Mapping[str, Any]) -> str:
+    """The targets that a text names, with other settings for each broker of Apache Kafka among them.
+
+    Raises barnabas.fuzz.errors.Misuse for a text that names none.
+
+    >>> with_settings("apache:3.9.1 vs apache:4.3.1", {"jvm": ("-Xmx1g",)})
+    'apache:3.9.1?jvm=-Xmx1g vs apache:4.3.1?jvm=-Xmx1g'
+    """
+    named = sides(text)
+    if not any(map(is_apache, named)):
+        raise Misuse(f"{text}: only a target of the kind apache takes settings, e.g. apache:4.3.1")
+    return VERSUS.join(
+        ApacheSettings.of(side.partition(":")[2]).changed(changes).text if is_apache(side) else side
+        for side in named
+    )
 
 
 def target_of(text: str, own: bool, kinds: tuple[Kind, ...] = TARGETS) -> Target:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from barnabas.fuzz.sessions.login import login
 from barnabas.fuzz.sessions.registry import named
-from barnabas.fuzz.sessions.session import CLIENT_ID, Stage, Stuck, Unoffered
+from barnabas.fuzz.sessions.session import CLIENT_ID, Session, Stage, Steps, Stuck, Unoffered
 from barnabas.fuzz.targets.connections import Lane
+from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs import Frame, Malformed, decode_frame, encode_frame
 from barnabas.specs.codec import Unfit
 
@@ -16,15 +18,25 @@ class Failed(Exception):
     """A session that could not be had, and why."""
 
 
-def begin(lane: Lane, name: str, offered: Mapping[int, tuple[int, int]]) -> None:
-    """The session of a name begins. Raises Failed."""
-    session = named(name)
+def begin(
+    lane: Lane, name: str, offered: Mapping[int, tuple[int, int]], who: Credentials | None
+) -> None:
+    """The session of a name begins; "" is none. who: logs in before it, unless it is about what comes
+    before a login. Raises Failed."""
+    session = named(name) if name else None
     lane.session = name
     lane.left = 0
-    if session is None:
+    if name and session is None:
         raise Failed(f"unknown session {name}")
-    lane.left = session.lasts
-    lane.steps = session.run(Stage(offered, lane.number))
+    if session is not None:
+        lane.left, lane.bare = session.lasts, session.bare
+    lane.steps = _steps(session, Stage(offered, lane.number), who)
+
+
+def _steps(session: Session | None, stage: Stage, who: Credentials | None) -> Steps:
+    if who is not None and not (session is not None and session.before_login):
+        yield from login(who, stage.number)
+    return {} if session is None else (yield from session.run(stage))
 
 
 def step(lane: Lane, answer: Mapping[str, Any] | None, correlation_id: int) -> bytes | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -12,9 +13,11 @@ from barnabas import fuzz
 from barnabas.cli.fuzz.targets import KINDS
 from barnabas.fuzz.campaigns.campaign import Campaign, Known
 from barnabas.fuzz.corpus.corpora import CORPORA
+from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.sessions.registry import SESSIONS
+from barnabas.fuzz.targets.registry import with_settings
 from barnabas.nearest import NEAR, did_you_mean
 from barnabas.proxy.scenario.errors import ScenarioError, explain
 from barnabas.proxy.scenario.file import text_of
@@ -55,9 +58,12 @@ def ready() -> list[str]:
     return sorted(path.stem for path in READY.glob("*.yaml"))
 
 
-def read_campaign(given: Path, changes: dict[str, Any] | None = None) -> Read:
+def read_campaign(
+    given: Path, changes: dict[str, Any] | None = None, broker: Mapping[str, Any] | None = None
+) -> Read:
     """A campaign by its path, or else by its name among the ready ones. changes: settings that the
-    command line has in place of the file's. Raises Trouble with every problem in it."""
+    command line has in place of the file's; broker: those of its brokers of Apache Kafka (ApacheSettings).
+    Raises Trouble with every problem in it."""
     path, folder = given, given.parent
     if not os.path.exists(path):  # noqa: PTH110 - False, too, for what can't be a file's name
         path, folder = READY / f"{given}.yaml", Path()
@@ -73,7 +79,32 @@ def read_campaign(given: Path, changes: dict[str, Any] | None = None) -> Read:
     campaign = campaign_of(text, path.name)
     if changes:
         campaign = _changed(campaign, changes)
+    if broker:
+        try:
+            campaign = _changed(campaign, {"target": with_settings(campaign.target, broker)})
+        except Misuse as problem:
+            raise Trouble(str(problem)) from None
     return Read(campaign, path.stem, folder)
+
+
+def broker_settings(
+    listener: str | None, mechanism: str | None, settings: Sequence[str], jvm: Sequence[str]
+) -> dict[str, Any]:
+    """What the command line says of brokers, as ApacheSettings has it. settings: NAME=VALUE each.
+
+    Raises Trouble.
+
+    >>> broker_settings(None, None, ["a.b=c=d"], [])
+    {'settings': {'a.b': 'c=d'}}
+    """
+    found: dict[str, Any] = {"listener": listener, "mechanism": mechanism, "jvm": tuple(jvm)}
+    found["settings"] = {}
+    for one in settings:
+        name, equals, value = one.partition("=")
+        if not (name and equals):
+            raise Trouble(f"--broker-setting {one}: NAME=VALUE is expected")
+        found["settings"][name] = value
+    return {name: value for name, value in found.items() if value}
 
 
 def campaign_of(text: str, name: str) -> Campaign:

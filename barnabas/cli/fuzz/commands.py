@@ -22,6 +22,8 @@ RUN_EXAMPLES: Final = (
     "Examples:\n\n"
     "  barnabas fuzz run brokers --target embedded --cases 20000\n\n"
     "  barnabas fuzz run brokers --target apache:3.9.1 --seconds 600 --db nightly.fuzz.db\n\n"
+    "  barnabas fuzz run brokers --target apache:4.3.1 --broker-setting message.max.bytes=1000\n\n"
+    "  barnabas fuzz run brokers --listener sasl_plaintext --mechanism SCRAM-SHA-512 --jvm=-Xmx512m\n\n"
     "  barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target\n\n"
     "  barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'\n\n"
     "  barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'\n\n"
@@ -62,6 +64,8 @@ STATES_EXAMPLES: Final = examples(
     "barnabas fuzz states transaction --target 'apache:3.9.1 vs apache:4.3.1'",
     "barnabas fuzz states classic-group --target embedded --json | jq .findings",
 )
+
+APACHE: Final = "Targets of the kind apache"
 
 fuzz_app = typer.Typer(
     no_args_is_help=True,
@@ -105,6 +109,40 @@ def fuzz_run_command(
             "-t",
             metavar="KIND[:WHICH]",
             help="Target instead of the file's; 'A vs B' compares two.",
+        ),
+    ] = None,
+    listener: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Listener for the cases: plaintext, or sasl_plaintext, on which connections log in first.",
+            rich_help_panel=APACHE,
+        ),
+    ] = None,
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How they log in: PLAIN (default), SCRAM-SHA-256 or SCRAM-SHA-512.",
+            rich_help_panel=APACHE,
+        ),
+    ] = None,
+    broker_setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--broker-setting",
+            metavar="NAME=VALUE",
+            help="A line of server.properties; repeatable.",
+            rich_help_panel=APACHE,
+        ),
+    ] = None,
+    jvm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--jvm",
+            metavar="OPTION",
+            help="An option of the broker's JVM, such as --jvm=-Xmx512m; repeatable.",
+            rich_help_panel=APACHE,
         ),
     ] = None,
     cases: Annotated[
@@ -154,7 +192,7 @@ def fuzz_run_command(
 
     Only this machine is a target, unless you say that you own another one.
     """
-    from barnabas.cli.fuzz.campaigns import read_campaign
+    from barnabas.cli.fuzz.campaigns import broker_settings, read_campaign
     from barnabas.cli.fuzz.run import Wanted, fuzz_run
     from barnabas.cli.fuzz.without import left_out
 
@@ -167,11 +205,12 @@ def fuzz_run_command(
     budget = {name: n for name, n in (("cases", cases), ("seconds", seconds)) if n is not None}
     if budget:
         changes["budget"] = budget
-    read = read_campaign(campaign, changes)
+    broker = broker_settings(listener, mechanism, broker_setting or [], jvm or [])
+    read = read_campaign(campaign, changes, broker)
     database = db or read.database
     if without:
         changes["without"] = [*read.campaign.without, *left_out(database, without)]
-        read = read_campaign(campaign, changes)
+        read = read_campaign(campaign, changes, broker)
     wanted = Wanted(
         read,
         database,

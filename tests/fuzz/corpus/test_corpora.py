@@ -12,7 +12,7 @@ import pytest
 from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.corpus.corpora import CORPORA, EVERYTHING, Basis, basis, corpus
 from barnabas.fuzz.errors import CannotRun
-from barnabas.specs.keys import API_VERSIONS, FETCH, HEARTBEAT, METADATA
+from barnabas.specs.keys import API_VERSIONS, FETCH, HEARTBEAT, METADATA, SASL_HANDSHAKE
 from tests.fuzz.fakes import FakeTarget
 from tests.places import SAMPLES
 
@@ -122,3 +122,19 @@ def test_what_can_not_be_read_is_a_line(more: Any, says: str, tmp_path: Path) ->
     with pytest.raises(CannotRun, match=says) as problem:
         corpus(campaign(**more), SOME, tmp_path)
     assert "\n" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "there"),
+    [
+        ({}, False),
+        ({"target": "apache:4.3.1?listener=sasl_plaintext"}, True),
+        ({"sessions": ("greeting",)}, True),
+    ],
+)
+def test_what_comes_before_a_login_is_for_a_listener_that_wants_one(
+    more: dict[str, Any], there: bool
+) -> None:
+    some = Basis("broker", ((SASL_HANDSHAKE, (0, 1)), (API_VERSIONS, (0, 1, 2, 3))))
+    found = corpus(campaign(**more), some, Path())
+    assert any(seed.origin.startswith("session:greeting:") for seed in found) == there

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from barnabas.fuzz.cases.case import Recipe, session_of
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.registry import ORACLES
-from barnabas.fuzz.targets.apache import ApacheService
+from barnabas.fuzz.sessions.registry import SESSIONS, seeds
+from barnabas.fuzz.targets.apache import ApacheService, apache
+from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
-from barnabas.specs.keys import METADATA
+from barnabas.specs import decode_frame
+from barnabas.specs.keys import DESCRIBE_CONFIGS, METADATA, SASL_AUTHENTICATE
 from tests.fuzz.observed import case, request
 
 ASK = request(METADATA, 1, {"topics": None})
@@ -18,7 +26,7 @@ ASK = request(METADATA, 1, {"topics": None})
 @pytest.mark.needs_apache("3.9.1")
 def test_what_a_broker_logs_of_a_case_is_with_the_case_and_an_end_is_told() -> None:
     broken = ASK[:-4] + b"\x7f\xff\xff\xff"
-    service = ApacheService("3.9.1", exit_on_oom=True)
+    service = ApacheService(ApacheSettings.of("3.9.1"), exit_on_oom=True)
     with BrokerTarget(service, batch=8, lanes=2, patience=5, limit=20) as target:
         assert target.takes()[METADATA]
         assert target.unprepared == ""
@@ -44,4 +52,80 @@ def test_what_a_broker_logs_of_a_case_is_with_the_case_and_an_end_is_told() -> N
 
 def test_a_version_that_cannot_be_is_told_before_anything_starts() -> None:
     with pytest.raises(CannotRun, match="not a version of Kafka"):
-        ApacheService("four")
+        ApacheService(ApacheSettings.of("four"))
+
+
+def test_a_listener_with_sasl_is_for_releases_that_can_be_told_of_it() -> None:
+    with pytest.raises(CannotRun, match="no listener of its own for SASL"):
+        apache(ApacheSettings.of("0.10.2.1?listener=sasl_plaintext"))
+
+
+def _valid(target: BrokerTarget, *names: str) -> Iterator[Observation]:
+    """What becomes of all that may come behind some sessions, as it is."""
+    some = [session for session in SESSIONS if session.name in names]
+    found = seeds(target.lanes.offered, some)
+    return target.run(
+        [
+            cook(Recipe(seed, (), session_of(seed.origin)), number)
+            for number, seed in enumerate(found)
+        ]
+    )
+
+
+def _accepted(one: Observation) -> bool:
+    """Whether a token was taken."""
+    version = one.case.recipe.seed.version
+    (reply,) = one.replies
+    body = decode_frame(reply, "response", key=SASL_AUTHENTICATE, version=version).body
+    return not body["error_code"]
+
+
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
+def test_connections_log_in_first_and_what_is_before_that_is_sent_there(mechanism: str) -> None:
+    text = (
+        f"4.3.1?listener=sasl_plaintext&mechanism={mechanism}&message.max.bytes=7777&jvm=-Xmx200m"
+    )
+    with apache(ApacheSettings.of(text)) as target:
+        assert target.unprepared == ""
+        (plain,) = target.run([case(ASK)])
+        assert (plain.ending, len(plain.replies)) == ("open", 1)
+        (heap,) = [one for one in (target.service.heap(),) if one]
+        assert heap[1] <= 200 << 20
+        asked = {"resource_type": 4, "resource_name": "1", "configuration_keys": None}
+        about = {"resources": [asked], "include_synonyms": False}
+        (told,) = target.prober.ask(DESCRIBE_CONFIGS, 1, about)["results"]
+        assert {one["name"]: one["value"] for one in told["configs"]}["message.max.bytes"] == "7777"
+        assert all(one.replies for one in _valid(target, "joined"))
+        # the proof of a challenge is right where nobody changed it
+        proofs = [f"scram-sha-{bits}-proof" for bits in (256, 512)]
+        for one in _valid(target, "plain", *proofs):
+            rejected = one.case.recipe.seed.origin.endswith("server's error")
+            assert _accepted(one) != rejected, one
+        bare = list(_valid(target, "plain-bare"))
+        assert [dict(one.facts)["tokens"] for one in bare] == [[""]] * len(bare)
+        # nobody has logged in: all else is refused
+        (greeted,) = list(_valid(target, "greeting"))[-1:]
+        assert greeted.ending == "closed"
+        assert not [
+            one for oracle in ORACLES if oracle.name == "closing" for one in oracle.judge(greeted)
+        ]
+        assert target.lanes.counts.sessions_failed == 0
+
+
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("num.io.threads=many", "Invalid value many for configuration num.io.threads"),
+        ("jvm=-XX:%2BNonsense", "Unrecognized VM option 'Nonsense'"),
+    ],
+)
+def test_what_the_broker_says_of_a_wrong_setting_is_told_in_a_line(text: str, said: str) -> None:
+    with (
+        pytest.raises(CannotRun, match=said) as problem,
+        apache(ApacheSettings.of(f"4.3.1?{text}")),
+    ):
+        pass
+    assert "\n" not in str(problem.value)

@@ -6,7 +6,16 @@ import pytest
 
 from barnabas.fuzz.campaigns.campaign import Campaign, Known
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.targets.registry import COMPARED, TARGETS, Kind, sides, target_of
+from barnabas.fuzz.targets.apache_settings import ApacheSettings
+from barnabas.fuzz.targets.registry import (
+    COMPARED,
+    TARGETS,
+    Kind,
+    on_sasl,
+    sides,
+    target_of,
+    with_settings,
+)
 
 NAMES = tuple(kind.name for kind in TARGETS)
 
@@ -29,6 +38,10 @@ def test_the_example_of_two_is_a_target() -> None:
         ("", "unknown kind of target ''"),
         ("apachy:3", "unknown kind of target 'apachy'; did you mean 'apache'"),
         ("apache", "needs a version"),
+        ("apache:4.3.1?listener", "NAME=VALUE"),
+        ("apache:4.3.1?listener=sasl", "listener: .*'sasl_plaintext'"),
+        ("apache:4.3.1?listener=sasl_plaintext&mechanism=PLAN", "did you mean 'PLAIN'"),
+        ("apache:4.3.1?mechanism=SCRAM-SHA-256", "mechanism is for listener sasl_plaintext"),
         ("embedded:2", "the target takes no name"),
         ("address:here", "HOST:PORT"),
         ("address:127.0.0.1:99999", "HOST:PORT"),
@@ -56,3 +69,14 @@ def test_a_campaign_names_one_or_two_kinds_that_there_are() -> None:
     assert sides(named(COMPARED[0])) == ("apache:3.9.1", "apache:4.3.1")
     with pytest.raises(ValueError, match="unknown kind 'apachy'"):
         named("embedded vs apachy:3")
+
+
+def test_settings_go_to_each_broker_of_apache_and_to_nobody_else() -> None:
+    changes = {"listener": "sasl_plaintext", "settings": {"a.b": "c vs d&e"}}
+    found = with_settings("apache:3.9.1?a.b=1&x.y= vs embedded", changes)
+    first, second = sides(found)
+    assert ApacheSettings.of(first.partition(":")[2]).settings == {"a.b": "c vs d&e", "x.y": ""}
+    assert second == "embedded"
+    assert on_sasl(found)
+    with pytest.raises(Misuse, match="only a target of the kind apache takes settings"):
+        with_settings("embedded", changes)

@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.cli.fuzz.campaigns import KNOWN, READY, campaign_of, read_campaign, ready
+from barnabas.cli.fuzz.campaigns import (
+    KNOWN,
+    READY,
+    broker_settings,
+    campaign_of,
+    read_campaign,
+    ready,
+)
 from barnabas.trouble import Trouble
 
 PLAIN = "version: 1\ntarget: embedded\nbudget: {cases: 10}\n"
@@ -31,6 +38,10 @@ def test_ready_campaigns_are_right_and_say_what_they_are_for(name: str) -> None:
         ("version: 1\ntarget: embedded\nbudget: {case: 10}\n", "c.yaml:3: unknown key 'case'"),
         ("version: 1\ntarget: embedded\n", "c.yaml:1: 'budget' is missing in the campaign"),
         ("version: 1\ntarget: [\n", "c.yaml:3: no YAML"),
+        (
+            "version: 1\ntarget: {version: 4.3.1, jvms: []}\nbudget: {cases: 10}\n",
+            "c.yaml:2: target: unknown key 'jvms'; did you mean 'jvm'?",
+        ),
         (PLAIN + "apis:\n  - Fetch\n  - Fecth\n", "c.yaml:4: "),
     ],
 )
@@ -74,3 +85,22 @@ def test_a_name_that_there_is_not_is_told_the_nearest() -> None:
 def test_names_are_unique() -> None:
     for names in KNOWN:
         assert len(set(names)) == len(names), names
+
+
+def test_what_the_command_line_says_of_brokers_is_added_to_the_target() -> None:
+    broker = broker_settings("sasl_plaintext", None, ["a.b=c=d", "e="], ["-Xmx1g"])
+    read = read_campaign(Path("versions"), None, broker)
+    options = "?listener=sasl_plaintext&jvm=-Xmx1g&a.b=c=d&e="
+    assert read.campaign.target == f"apache:3.9.1{options} vs apache:4.3.1{options}"
+    assert read_campaign(Path("sasl"), None, {}).campaign.target == (
+        "apache:4.3.1?listener=sasl_plaintext"
+    )
+
+
+def test_what_brokers_can_not_be_told_is_refused() -> None:
+    with pytest.raises(Trouble, match="NAME=VALUE"):
+        broker_settings(None, None, ["a.b"], [])
+    with pytest.raises(Trouble, match="only a target of the kind apache"):
+        read_campaign(Path("own-proxy"), None, {"jvm": ("-Xmx1g",)})
+    with pytest.raises(Trouble, match="listener"):
+        read_campaign(Path("brokers"), None, {"listener": "ssl"})
