@@ -18,18 +18,19 @@ from barnabas.fuzz.answering.answers.otherwise import otherwise
 from barnabas.fuzz.answering.answers.registry import ANSWERS
 from barnabas.fuzz.answering.cluster import Cluster
 from barnabas.fuzz.answering.fitting import encoded
-from barnabas.fuzz.answering.offer import EVERYTHING, Offer
+from barnabas.fuzz.answering.offer import EVERYTHING, Offer, features
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.cases.case import Delivery
 from barnabas.peers.recorded.offered import offered
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.headers import RESPONSE_HEADER, response_header_version
-from barnabas.specs.keys import API_VERSIONS, FETCH, SASL_HANDSHAKE
+from barnabas.specs.keys import API_VERSIONS, FETCH, SASL_HANDSHAKE, SHARE_FETCH
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api
 
 _ANSWERS: Final = dict(ANSWERS)
 _SIZE: Final = struct.Struct(">i")
+_POLLS: Final = (FETCH, SHARE_FETCH)
 _BARE_HANDSHAKE: Final = struct.pack(">hh", SASL_HANDSHAKE, 0)
 """How a SaslHandshake v0 begins: what comes behind it is a token without a header."""
 
@@ -94,7 +95,7 @@ class Broker:
         values = self._values(head.key, ask)
         if head.acks == 0:
             return None
-        wait = body["max_wait_ms"] if head.key == FETCH and empty(values) else 0
+        wait = body["max_wait_ms"] if head.key in _POLLS and empty(values) else 0
         return _framed(head, encoded(head.key, head.version, "response", values), wait)
 
     def _values(self, key: int, ask: Ask) -> dict[str, Any]:
@@ -113,7 +114,7 @@ class Broker:
 @functools.lru_cache(maxsize=1024)
 def _offered(version: int, offer: tuple[tuple[int, tuple[int, int]], ...]) -> bytes:
     """Every session of every case begins with it."""
-    return offered(version, dict(offer))
+    return offered(version, dict(offer), features(dict(offer)))
 
 
 def _framed(head: RequestHead, body: bytes, wait_ms: int = 0) -> Reply:

@@ -7,27 +7,29 @@ from typing import Final
 
 from barnabas.specs import keys
 from barnabas.specs.registry import api
-from barnabas.specs.releases import offered
+from barnabas.specs.releases import RELEASES, offered
 
-RELEASE: Final = "4.2"
+RELEASE: Final = RELEASES[-1]
 """The newest versions are this release's; the oldest are those that Kafka ever had."""
 
-_NOT_OFFERED: Final = frozenset(
-    (
-        keys.GET_TELEMETRY_SUBSCRIPTIONS,
-        keys.PUSH_TELEMETRY,
-    )
-)
-"""Metrics would only come between."""
+_SINCE_KIP_890: Final = {keys.PRODUCE: 12, keys.TXN_OFFSET_COMMIT: 5, keys.END_TXN: 5}
+"""API key -> the first version that is for transactions of version 2."""
+
+_ENROLLING: Final = frozenset((keys.ADD_PARTITIONS_TO_TXN, keys.ADD_OFFSETS_TO_TXN))
+"""What clients ask in transactions of version 1 only."""
 
 Offer = Mapping[int, tuple[int, int]]
 """API key -> oldest and newest version."""
 
 EVERYTHING: Final[Offer] = {
-    key: (api(key).versions[0], newest)
-    for key, (_, newest) in offered(RELEASE).items()
-    if key not in _NOT_OFFERED
+    key: (api(key).versions[0], newest) for key, (_, newest) in offered(RELEASE).items()
 }
+
+FIRST_TRANSACTIONS: Final[Offer] = {
+    **EVERYTHING,
+    keys.END_TXN: (0, _SINCE_KIP_890[keys.END_TXN] - 1),
+}
+"""As of brokers whose transactions are of version 1."""
 
 
 def narrowed(key: int, version: int, offer: Offer = EVERYTHING) -> Offer:
@@ -36,4 +38,21 @@ def narrowed(key: int, version: int, offer: Offer = EVERYTHING) -> Offer:
     >>> narrowed(1, 11)[1], narrowed(18, 2)[18]
     ((11, 11), (0, 2))
     """
+    if key in _ENROLLING:
+        offer = {**offer, keys.END_TXN: FIRST_TRANSACTIONS[keys.END_TXN]}
     return {**offer, key: (0 if key == keys.API_VERSIONS else version, version)}
+
+
+def features(offer: Offer) -> dict[str, int]:
+    """Feature -> its level (KIP-584), as a broker with these versions has it.
+
+    >>> features(EVERYTHING)["transaction.version"], features(FIRST_TRANSACTIONS)["transaction.version"]
+    (2, 0)
+    """
+    newest = {key: high for key, (_, high) in offer.items()}
+    second = all(newest.get(key, -1) >= since for key, since in _SINCE_KIP_890.items())
+    return {
+        "group.version": 1,  # KIP-848
+        "share.version": 1,  # KIP-932
+        "transaction.version": 2 if second else 0,  # KIP-890
+    }

@@ -48,6 +48,7 @@ _BY_GROUP: Final = {
     "generation_id_or_member_epoch": 1,
     "member_id": _MEMBER,
 }
+_SHARED: Final = {"group_id": GROUP, "member_id": _MEMBER, "share_session_epoch": 0}
 _TXN: Final = {"transactional_id": "bench-txn", "producer_id": 4000, "producer_epoch": 0}
 _OFFSET: Final = {"partition_index": 0, "committed_offset": 3, "committed_metadata": "so far"}
 
@@ -120,6 +121,20 @@ _PLAIN: Final[Mapping[int, Mapping[str, Any]]] = {
         "member_epoch": 0,
         "subscribed_topic_names": [TOPIC],
     },
+    keys.SHARE_GROUP_HEARTBEAT: {
+        "group_id": GROUP,
+        "member_id": _MEMBER,
+        "member_epoch": 0,
+        "subscribed_topic_names": [TOPIC],
+    },
+    keys.SHARE_FETCH: {
+        **_SHARED,
+        "topics": [{**_TOPIC, "partitions": [{"partition_index": i} for i in range(2)]}],
+    },
+    keys.SHARE_ACKNOWLEDGE: {
+        **_SHARED,
+        "topics": [{**_TOPIC, "partitions": [{"partition_index": i} for i in range(2)]}],
+    },
     # what an administrator asks, of the things above
     keys.DESCRIBE_GROUPS: {"groups": [GROUP], "include_authorized_operations": True},
     keys.CONSUMER_GROUP_DESCRIBE: {"group_ids": [GROUP], "include_authorized_operations": True},
@@ -136,6 +151,7 @@ _PLAIN: Final[Mapping[int, Mapping[str, Any]]] = {
     keys.DELETE_RECORDS: {
         "topics": [{**_TOPIC, "partitions": [{"partition_index": 0, "offset": 1}]}]
     },
+    keys.SHARE_GROUP_DESCRIBE: {"group_ids": [GROUP], "include_authorized_operations": True},
     keys.DESCRIBE_TRANSACTIONS: {"transactional_ids": ["bench-txn"]},
     keys.DESCRIBE_TOPIC_PARTITIONS: {"topics": [_TOPIC]},
 }

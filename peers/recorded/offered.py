@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
 
 from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION
 from barnabas.specs.keys import API_VERSIONS, PRODUCE
 from barnabas.specs.registry import api
 
+FEATURES_SINCE: Final = 3
 
-def offered(version: int, recorded: Mapping[int, tuple[int, int]]) -> bytes:
-    """The response's body. recorded: API key -> first and last version.
+
+def offered(
+    version: int,
+    recorded: Mapping[int, tuple[int, int]],
+    features: Mapping[str, int] = MappingProxyType({}),
+) -> bytes:
+    """The response's body. recorded: API key -> first and last version. features: name -> the level that is
+    finalized (KIP-584; 0: none is), which versions from v3 on say.
 
     A request newer than any known is answered in v0 with error 35, as brokers do (KIP-511). ApiVersions
     itself is offered as a whole unless `recorded` has it. Produce is offered from v0 on, since librdkafka
@@ -25,11 +34,25 @@ def offered(version: int, recorded: Mapping[int, tuple[int, int]]) -> bytes:
     if PRODUCE in ranges:
         ranges[PRODUCE] = (0, ranges[PRODUCE][1])
     known = first <= version <= last
-    values = {
+    values: dict[str, Any] = {
         "error_code": 0 if known else UNSUPPORTED_VERSION,
         "api_keys": [
             {"api_key": key, "min_version": low, "max_version": high}
             for key, (low, high) in sorted(ranges.items())
         ],
     }
-    return api(API_VERSIONS).response.codec(version if known else 0).encode(values)
+    codec = api(API_VERSIONS).response.codec(version if known else 0)
+    if features and known and version >= FEATURES_SINCE:
+        values |= {
+            "supported_features": [
+                {"name": name, "min_version": 0, "max_version": level}
+                for name, level in features.items()
+            ],
+            "finalized_features_epoch": 0,
+            "finalized_features": [
+                {"name": name, "min_version_level": level, "max_version_level": level}
+                for name, level in features.items()
+                if level
+            ],
+        }
+    return codec.encode(values)

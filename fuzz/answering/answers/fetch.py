@@ -51,7 +51,7 @@ def fetch(cluster: Cluster, ask: Ask) -> dict[str, Any]:
 def empty(values: Mapping[str, Any]) -> bool:
     """Whether an answer has neither records nor errors: a broker would wait with it."""
     return not values.get("error_code") and not any(
-        one["records"] or one["error_code"]
+        one["records"] or one.get("error_code")
         for topic in values["responses"]
         for one in topic["partitions"]
     )

@@ -36,6 +36,9 @@ _TEXTS: Final = {
 }
 """What else would be a text that no broker says there."""
 
+_NUMBERS: Final = {"config_source": 5, "config_type": 2}
+"""The same of numbers: a default, which is text."""
+
 
 def otherwise(cluster: Cluster, key: int, ask: Ask) -> dict[str, Any]:
     """Arrays of one, texts and numbers from the request, no error."""
@@ -89,4 +92,6 @@ def _value(node: Node, name: str, said: Mapping[str, Any], cluster: Cluster) -> 
             return None
     if name == "port":
         return cluster.port
-    return known if isinstance(known, int) and not isinstance(known, bool) else None
+    if isinstance(known, int) and not isinstance(known, bool):
+        return known
+    return _NUMBERS.get(name)

@@ -18,7 +18,14 @@ from barnabas.fuzz.answering.answers.produce import (
     init_producer_id,
     produce,
 )
+from barnabas.fuzz.answering.answers.quorum import describe_quorum
 from barnabas.fuzz.answering.answers.sasl import sasl_authenticate, sasl_handshake
+from barnabas.fuzz.answering.answers.sharing import (
+    share_acknowledge,
+    share_fetch,
+    share_group_heartbeat,
+)
+from barnabas.fuzz.answering.answers.telemetry import get_telemetry_subscriptions
 from barnabas.fuzz.answering.cluster import Cluster
 from barnabas.specs import keys
 
@@ -44,7 +51,13 @@ ANSWERS: Final[tuple[tuple[int, Answer], ...]] = (
     (keys.ADD_PARTITIONS_TO_TXN, add_partitions_to_txn),
     (keys.END_TXN, end_txn),
     (keys.TXN_OFFSET_COMMIT, offset_commit),
+    (keys.DESCRIBE_QUORUM, describe_quorum),
     (keys.DESCRIBE_CLUSTER, describe_cluster),
     (keys.CONSUMER_GROUP_HEARTBEAT, consumer_group_heartbeat),
+    (keys.GET_TELEMETRY_SUBSCRIPTIONS, get_telemetry_subscriptions),
+    (keys.SHARE_GROUP_HEARTBEAT, share_group_heartbeat),
+    (keys.SHARE_FETCH, share_fetch),
+    (keys.SHARE_ACKNOWLEDGE, share_acknowledge),
 )
-"""(API key, what answers it). AddOffsetsToTxn and the calls of admin clients have nothing to say."""
+"""(API key, what answers it). AddOffsetsToTxn, PushTelemetry and the calls of admin clients have nothing to
+say."""

@@ -25,7 +25,7 @@ from barnabas.fuzz.targets.clients.blame import to_blame
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Limits
 from barnabas.fuzz.targets.clients.worker import Worker
-from barnabas.fuzz.targets.clients.workloads import WORKLOADS, candidates
+from barnabas.fuzz.targets.clients.workloads import SURVEYED, WORKLOADS, candidates
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -122,8 +122,8 @@ class ClientTarget:
         in_vain = 0
         while in_vain < (1 if self._each else SURVEYS):
             before = len(newest)
-            for workload in ("any",) if self._each else WORKLOADS:
-                for key, version in sorted(self._session(workload, EVERYTHING)):
+            for workload, offer in (("any", EVERYTHING),) if self._each else SURVEYED:
+                for key, version in sorted(self._session(workload, offer)):
                     newest[key] = max(version, newest.get(key, 0))
                     self._asks.setdefault(workload, set()).add(key)
             in_vain = 0 if len(newest) > before else in_vain + 1

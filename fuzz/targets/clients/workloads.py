@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
+from barnabas.fuzz.answering.offer import EVERYTHING, FIRST_TRANSACTIONS, Offer
 from barnabas.specs import keys
 
-WORKLOADS: Final = ("consume", "group", "produce", "transaction", "admin", "sasl")
-"""All, in the order in which a survey of a client runs them."""
+EVERYBODYS: Final = ("consume", "group", "produce", "transaction", "admin", "sasl")
+"""Those that every library's program has."""
+
+WORKLOADS: Final = (*EVERYBODYS, "consumer-protocol", "share-group", "telemetry")
+"""All, in the order in which a survey of a client runs them. One that a library lacks is over at once."""
+
+SURVEYED: Final[tuple[tuple[str, Offer], ...]] = (
+    *((workload, EVERYTHING) for workload in WORKLOADS),
+    ("transaction", FIRST_TRANSACTIONS),
+)
+"""Workloads, and what they are offered: of transactions a client asks otherwise in each version."""
 
 _BY_KEY: Final = {
     keys.PRODUCE: "produce",
@@ -23,7 +33,12 @@ _BY_KEY: Final = {
     keys.HEARTBEAT: "group",
     keys.LEAVE_GROUP: "group",
     keys.SYNC_GROUP: "group",
-    keys.CONSUMER_GROUP_HEARTBEAT: "group",
+    keys.CONSUMER_GROUP_HEARTBEAT: "consumer-protocol",
+    keys.SHARE_GROUP_HEARTBEAT: "share-group",
+    keys.SHARE_FETCH: "share-group",
+    keys.SHARE_ACKNOWLEDGE: "share-group",
+    keys.GET_TELEMETRY_SUBSCRIPTIONS: "telemetry",
+    keys.PUSH_TELEMETRY: "telemetry",
     keys.INIT_PRODUCER_ID: "produce",
     keys.ADD_PARTITIONS_TO_TXN: "transaction",
     keys.ADD_OFFSETS_TO_TXN: "transaction",

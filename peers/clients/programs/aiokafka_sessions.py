@@ -124,7 +124,7 @@ async def produce(bootstrap: str, topic: str) -> int:
 
 
 async def transaction(bootstrap: str, topic: str) -> int:
-    """Send in a transaction and commit it."""
+    """Send in a transaction, offsets of a group as well, and commit it."""
     own = {"transactional_id": "bench-txn", "transaction_timeout_ms": 1000}
     return await _send(_made(AIOKafkaProducer, bootstrap_servers=bootstrap, **own), topic, own=True)
 
@@ -136,6 +136,8 @@ async def _send(producer: Any, topic: str, *, own: bool = False) -> int:
             await _patient(producer.begin_transaction())
         await _patient(producer.send_and_wait(topic, b"value", partition=0))
         if own:
+            offsets = {TopicPartition(topic, 0): 3}
+            await _patient(producer.send_offsets_to_transaction(offsets, "bench-group"))
             await _patient(producer.commit_transaction())
         return 0
     finally:

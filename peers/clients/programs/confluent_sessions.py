@@ -24,9 +24,15 @@ COMMON = {
     "topic.metadata.refresh.fast.interval.ms": 10,
     "log_level": 0,
     "log.queue": False,
+    "enable.metrics.push": False,
 }
 # what releases came to know, with what they are as numbers (librdkafka's CONFIGURATION.md and changelog)
-_SINCE = {"socket.connection.setup.timeout.ms": 0x010603FF, "log.queue": 0}
+_SINCE = {
+    "socket.connection.setup.timeout.ms": 0x010603FF,
+    "log.queue": 0,
+    "enable.metrics.push": 0x020500FF,
+    "group.protocol": 0x020400FF,
+}
 
 
 def _settings(bootstrap: str, **own: Any) -> dict[str, Any]:
@@ -41,6 +47,10 @@ def _settings(bootstrap: str, **own: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if here >= _SINCE.get(name, 0)}
 
 
+_CLASSIC = {"session_timeout_ms": 700, "heartbeat_interval_ms": 100}
+"""Of members of classic groups; of others the broker decides that."""
+
+
 def _consumer(bootstrap: str, group: str, **own: Any) -> Any:
     return Consumer(
         _settings(
@@ -50,9 +60,8 @@ def _consumer(bootstrap: str, group: str, **own: Any) -> Any:
             enable_auto_commit=False,
             fetch_wait_max_ms=20,
             fetch_error_backoff_ms=5,
-            session_timeout_ms=700,
-            heartbeat_interval_ms=100,
             check_crcs=True,
+            **({} if "group_protocol" in own else _CLASSIC),
             **own,
         )
     )
@@ -102,9 +111,16 @@ def consume(bootstrap: str, topic: str, **own: Any) -> int:
         consumer.close()
 
 
-def group(bootstrap: str, topic: str) -> int:
+def consumer_protocol(bootstrap: str, topic: str) -> int:
+    """The same in a group of the protocol of KIP-848."""
+    if confluent_kafka.libversion()[1] < _SINCE["group.protocol"]:
+        return 0
+    return group(bootstrap, topic, group_protocol="consumer")
+
+
+def group(bootstrap: str, topic: str, **own: Any) -> int:
     """Join a group, read, commit, ask what is committed, leave."""
-    consumer = _consumer(bootstrap, "bench-group")
+    consumer = _consumer(bootstrap, "bench-group", **own)
     try:
         consumer.subscribe([topic])
         records = _read(consumer, JOINING)
@@ -116,9 +132,15 @@ def group(bootstrap: str, topic: str) -> int:
         consumer.close()
 
 
-def produce(bootstrap: str, topic: str) -> int:
+def telemetry(bootstrap: str, topic: str) -> int:
+    """The same, and push metrics."""
+    return produce(bootstrap, topic, enable_metrics_push=True)
+
+
+def produce(bootstrap: str, topic: str, **own: Any) -> int:
     """Send a few records and wait for their acknowledgement."""
-    producer = Producer(_settings(bootstrap, linger_ms=0, message_timeout_ms=900, acks="all"))
+    settings = _settings(bootstrap, linger_ms=0, message_timeout_ms=900, acks="all", **own)
+    producer = Producer(settings)
     for number in range(3):
         producer.produce(topic, b"value", partition=number % 2)
     until = time.monotonic() + WAIT
@@ -128,16 +150,21 @@ def produce(bootstrap: str, topic: str) -> int:
 
 
 def transaction(bootstrap: str, topic: str) -> int:
-    """Send in a transaction and commit it."""
+    """Send in a transaction, offsets of a group as well, and commit it."""
     own = {"transactional_id": "bench-txn", "transaction_timeout_ms": 1000}
     producer = Producer(_settings(bootstrap, linger_ms=0, message_timeout_ms=900, **own))
+    consumer = _consumer(bootstrap, "bench-group")
     try:
         producer.init_transactions(WAIT)
         producer.begin_transaction()
         producer.produce(topic, b"value", partition=0)
+        group = consumer.consumer_group_metadata()
+        producer.send_offsets_to_transaction([TopicPartition(topic, 0, 3)], group, WAIT)
         producer.commit_transaction(WAIT)
     except KafkaException:
         return 0
+    finally:
+        consumer.close()
     return 0
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from typing import Any
 
 import jpype
@@ -14,6 +13,9 @@ from lines import JOINING, in_background, read, say_as, wanted
 
 WAIT = 700
 """Milliseconds that anything else is waited for at most."""
+
+PUSHING = 0.2
+"""Seconds in which metrics are pushed for the first time."""
 
 _FLAGS = (
     "-Xmx128m",
@@ -159,6 +161,38 @@ def group(bootstrap: str, topic: str) -> int:
         consumer.close(_duration(300))
 
 
+def consumer_protocol(bootstrap: str, topic: str) -> int:
+    """Read in a group of the protocol of KIP-848, commit, leave."""
+    if not hasattr(_CLIENTS.consumer.ConsumerConfig, "GROUP_PROTOCOL_CONFIG"):
+        return 0
+    consumer = _consumer(bootstrap, group_id="bench-group", group_protocol="consumer")
+    try:
+        consumer.subscribe(jpype.java.util.Arrays.asList(topic))
+        records = _read(consumer, JOINING)
+        if records and wanted():
+            consumer.commitSync()
+        return records
+    finally:
+        consumer.close(_duration(300))
+
+
+def share_group(bootstrap: str, topic: str) -> int:
+    """Read in a share group, which acknowledges each batch."""
+    if not hasattr(_CLIENTS.consumer, "KafkaShareConsumer"):
+        return 0
+    coded = dict.fromkeys(("key_deserializer", "value_deserializer"), f"{_BYTES}Deserializer")
+    about = _properties(bootstrap, group_id="bench-group", fetch_max_wait_ms=20, **coded)
+    consumer = _CLIENTS.consumer.KafkaShareConsumer(about)
+    try:
+        consumer.subscribe(jpype.java.util.Arrays.asList(topic))
+        records = _read(consumer, JOINING)
+        if records and wanted():
+            consumer.commitSync()
+        return records
+    finally:
+        consumer.close(_duration(300))
+
+
 def _producer(bootstrap: str, **own: Any) -> Any:
     return _CLIENTS.producer.KafkaProducer(
         _properties(
@@ -179,6 +213,19 @@ def _send(producer: Any, topic: str) -> None:
     producer.send(record).get()
 
 
+def telemetry(bootstrap: str, topic: str) -> int:
+    """Send a record, and push metrics."""
+    producer = _producer(bootstrap, enable_metrics_push="true")
+    until = time.monotonic() + PUSHING
+    try:
+        _send(producer, topic)
+        while wanted(until):
+            time.sleep(0.01)
+        return 0
+    finally:
+        producer.close(_duration(300))
+
+
 def produce(bootstrap: str, topic: str) -> int:
     """Send a record and wait for its acknowledgement."""
     producer = _producer(bootstrap)
@@ -190,35 +237,89 @@ def produce(bootstrap: str, topic: str) -> int:
 
 
 def transaction(bootstrap: str, topic: str) -> int:
-    """Send in a transaction and commit it."""
+    """Send in a transaction, offsets of a group as well, and commit it."""
     producer = _producer(bootstrap, transactional_id="bench-txn", transaction_timeout_ms=1000)
+    offsets = jpype.java.util.Collections.singletonMap(
+        _COMMON.TopicPartition(topic, 0), _CLIENTS.consumer.OffsetAndMetadata(3)
+    )
     try:
         producer.initTransactions()
         producer.beginTransaction()
         _send(producer, topic)
+        if hasattr(_CLIENTS.consumer, "ConsumerGroupMetadata"):  # since 2.5
+            group = _CLIENTS.consumer.ConsumerGroupMetadata("bench-group")
+            producer.sendOffsetsToTransaction(offsets, group)
         producer.commitTransaction()
         return 0
     finally:
         producer.close(_duration(300))
 
 
+def _asks(client: Any, topic: str) -> dict[str, tuple[Any, ...]]:
+    """What an administrator asks: methods and their arguments; not every release has each."""
+    one, pair = jpype.java.util.Collections.singleton, jpype.java.util.Collections.singletonMap
+    place = _COMMON.TopicPartition(topic, 0)
+    kind = _COMMON.config.ConfigResource.Type.TOPIC
+    before = _CLIENTS.admin.RecordsToDelete.beforeOffset(1)
+    asks = {
+        "listTopics": (),
+        "describeCluster": (),
+        "describeTopics": (one(topic),),
+        "listConsumerGroups": (),
+        "listGroups": (),
+        "describeConsumerGroups": (one("bench-group"),),
+        "listConsumerGroupOffsets": ("bench-group",),
+        "describeConfigs": (one(_COMMON.config.ConfigResource(kind, topic)),),
+        "describeLogDirs": (one(jpype.java.lang.Integer(0)),),
+        "describeProducers": (one(place),),
+        "describeTransactions": (one("bench-txn"),),
+        "listTransactions": (),
+        "describeMetadataQuorum": (),
+        "describeUserScramCredentials": (),
+        "describeFeatures": (),
+        "describeShareGroups": (one("bench-group"),),
+        "listPartitionReassignments": (),
+        "describeDelegationToken": (),
+        "createTopics": (one(_CLIENTS.admin.NewTopic("other", 1, jpype.JShort(1))),),
+        "deleteRecords": (pair(place, before),),
+        "deleteConsumerGroupOffsets": ("bench-group", one(place)),
+        "deleteConsumerGroups": (one("bench-group"),),
+        "deleteTopics": (one("other"),),
+    }
+    return {name: arguments for name, arguments in asks.items() if hasattr(client, name)}
+
+
+_RESULTS = (
+    "all",
+    "allTopicNames",
+    "allDescriptions",
+    "names",
+    "nodes",
+    "quorumInfo",
+    "featureMetadata",
+    "partitionsToOffsetAndMetadata",
+    "reassignments",
+    "delegationTokens",
+)
+"""What the results of such calls have to wait for; each has one of them."""  # fmt: skip
+
+
 def admin(bootstrap: str, topic: str) -> int:
-    """Ask what an administrator asks."""
+    """Ask what an administrator asks; what was raised first is told."""
     client = _CLIENTS.admin.AdminClient.create(_properties(bootstrap))
-    names = jpype.java.util.Arrays.asList
     until = time.monotonic() + WAIT / 1e3
+    raised = None
     try:
-        asks: tuple[Callable[[], Any], ...] = (
-            lambda: client.listTopics().names(),
-            lambda: client.describeCluster().nodes(),
-            lambda: client.describeTopics(names(topic)).all(),
-            lambda: client.listConsumerGroups().all(),
-            lambda: client.describeConsumerGroups(names("bench-group")).all(),
-            lambda: client.listConsumerGroupOffsets("bench-group").partitionsToOffsetAndMetadata(),
-        )
-        for ask in asks:
+        for name, arguments in _asks(client, topic).items():
             if wanted(until):
-                ask().get()
+                found = getattr(client, name)(*arguments)
+                result = next(one for one in _RESULTS if hasattr(found, one))
+                try:
+                    getattr(found, result)().get()
+                except jpype.JException as problem:
+                    raised = raised or problem
+        if raised is not None:
+            raise raised
         return 0
     finally:
         client.close(_duration(300))

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.structs import OffsetAndMetadata
 from lines import JOINING, read, wanted
 
 logging.getLogger("kafka").setLevel(logging.CRITICAL)
@@ -139,7 +140,7 @@ def _end(producer: Any) -> None:
 
 
 def transaction(bootstrap: str, topic: str) -> int:
-    """Send in a transaction and commit it."""
+    """Send in a transaction, offsets of a group as well, and commit it."""
     if "transactional_id" not in KafkaProducer.DEFAULT_CONFIG:
         return 0
     producer = _made(
@@ -156,10 +157,18 @@ def transaction(bootstrap: str, topic: str) -> int:
         producer.begin_transaction()
         _acknowledged(producer.send(topic, b"value", partition=0))
         if wanted():
+            offsets = {TopicPartition(topic, 0): _offset(3)}
+            producer.send_offsets_to_transaction(offsets, "bench-group")
+        if wanted():
             producer.commit_transaction()
         return 0
     finally:
         _end(producer)
+
+
+def _offset(offset: int) -> Any:
+    """An offset to commit; releases since 2.1 have a third value in it."""
+    return OffsetAndMetadata(*(offset, "", -1)[: len(OffsetAndMetadata._fields)])
 
 
 def admin(bootstrap: str, topic: str) -> int:

@@ -8,7 +8,7 @@ Lines are JSON objects. It begins with {"ready": true}. A line in is something t
     {"number": 2, "run": "produce", "bootstrap": "h:1", "topic": "t", "work": {"records": 30, ...}}
 
 or says that nothing more is wanted of it, {"number": 1, "over": true}. Without `work` it is a session of the
-fuzzer, whose case is of that API: NAME_sessions has a function for each of fuzz/targets/clients/workloads.py,
+fuzzer, whose case is of that API: NAME_sessions has functions for those of fuzz/targets/clients/workloads.py,
 of bootstrap and topic. With it, it is a workload: the modules in PARTS have a function for each, of a `Work`
 (`work.py`), which tells events as they happen, a line each (experiments/explore/history.py). Either returns
 the number of records consumed and may be a coroutine, which has a loop of its own. At its end there is a
@@ -170,6 +170,12 @@ def _workload(name: str, wanted: str) -> Callable[[Work], Any]:
     return run
 
 
+def _session(name: str, wanted: str) -> Callable[[str, str], Any] | None:
+    """None: the library has none such."""
+    module = importlib.import_module(f"{name}_sessions")
+    return getattr(module, wanted.replace("-", "_"), None)
+
+
 def main(name: str) -> None:
     """Run what is asked for until there are no more lines."""
     # what a library prints must not stand between the answers
@@ -198,8 +204,8 @@ def main(name: str) -> None:
             if "work" in one:
                 found = _workload(name, one["run"])(Work(one, out))
             else:
-                module = importlib.import_module(f"{name}_sessions")
-                found = getattr(module, one["run"])(one["bootstrap"], one["topic"])
+                session = _session(name, one["run"])
+                found = session(one["bootstrap"], one["topic"]) if session else 0
             records = asyncio.run(_watched(found)) if asyncio.iscoroutine(found) else found
         except KeyboardInterrupt:
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import uuid
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from barnabas.fuzz.answering.broker import Broker, Connection, Reply
 from barnabas.fuzz.answering.cluster import TOPIC
 from barnabas.fuzz.answering.fitting import encoded
-from barnabas.fuzz.answering.offer import EVERYTHING, narrowed
+from barnabas.fuzz.answering.offer import EVERYTHING, FIRST_TRANSACTIONS, Offer, narrowed
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import ASSIGNMENT, SUBSCRIPTION, seeds
 from barnabas.fuzz.cases.case import Case, Recipe
@@ -258,3 +259,89 @@ def test_behind_a_handshake_of_version_0_a_token_stands_alone() -> None:
         + asked(keys.METADATA, 1, {"topics": None})
     )
     assert told(answered, keys.METADATA, 1).body["topics"]
+
+
+def _asked_for(broker: Broker, key: int, version: int, body: dict[str, Any]) -> dict[str, Any]:
+    (reply,) = Connection(broker).receive(asked(key, version, body))
+    return told(reply, key, version).body
+
+
+HELLO = {"client_software_name": "t", "client_software_version": "1"}
+
+
+@pytest.mark.parametrize(
+    ("offer", "level"),
+    [
+        (EVERYTHING, 2),
+        (FIRST_TRANSACTIONS, 0),
+        (narrowed(keys.ADD_PARTITIONS_TO_TXN, 3), 0),
+        (narrowed(keys.PRODUCE, 9), 0),
+        (narrowed(keys.METADATA, 1), 2),
+    ],
+)
+def test_transactions_are_of_version_2_where_all_is_offered_that_they_need(
+    offer: Offer, level: int
+) -> None:
+    found = _asked_for(Broker(offer=offer), keys.API_VERSIONS, 3, HELLO)
+    finalized = {one["name"]: one["max_version_level"] for one in found["finalized_features"]}
+    assert finalized.get("transaction.version", 0) == level
+    assert {"group.version", "share.version"} <= set(finalized)
+
+
+def test_a_member_of_a_share_group_is_given_each_record_once() -> None:
+    broker = Broker()
+    member = {"group_id": "g", "member_id": "m"}
+    joined = {**member, "member_epoch": 0, "subscribed_topic_names": [TOPIC]}
+    entered = _asked_for(broker, keys.SHARE_GROUP_HEARTBEAT, 1, joined)
+    (assigned,) = entered["assignment"]["topic_partitions"]
+    assert (entered["member_epoch"], assigned["partitions"]) == (1, [0, 1])
+    places = [{"partition_index": 0, "acknowledgement_batches": []}]
+    wanted: dict[str, Any] = {
+        **member,
+        "share_session_epoch": 0,
+        "max_wait_ms": 50,
+        "min_bytes": 1,
+        "max_records": 10,
+        "batch_size": 10,
+        "topics": [{"topic_id": assigned["topic_id"], "partitions": places}],
+        "forgotten_topics_data": [],
+    }
+    (topic,) = _asked_for(broker, keys.SHARE_FETCH, 1, wanted)["responses"]
+    (first,) = topic["partitions"]
+    (acquired,) = first["acquired_records"]
+    assert (acquired["first_offset"], acquired["last_offset"]) == (0, 6)
+    assert first["records"]
+    again = {**wanted, "share_session_epoch": 1}
+    (reply,) = Connection(broker).receive(asked(keys.SHARE_FETCH, 1, again))
+    assert reply.wait_ms == 50
+    (topic,) = told(reply, keys.SHARE_FETCH, 1).body["responses"]
+    assert (topic["partitions"][0]["records"], topic["partitions"][0]["acquired_records"]) == (
+        b"",
+        [],
+    )
+    done = {
+        name: again[name] for name in ("group_id", "member_id", "share_session_epoch", "topics")
+    }
+    (topic,) = _asked_for(broker, keys.SHARE_ACKNOWLEDGE, 1, done)["responses"]
+    assert [one["error_code"] for one in topic["partitions"]] == [0]
+
+
+def test_all_metrics_are_wanted_of_a_client_that_is_given_an_id_of_its_own_once() -> None:
+    nobody = {"client_instance_id": uuid.UUID(int=0)}
+    found = _asked_for(Broker(), keys.GET_TELEMETRY_SUBSCRIPTIONS, 0, nobody)
+    assert found["requested_metrics"] == [""]
+    own = {"client_instance_id": uuid.UUID(int=7)}
+    again = _asked_for(Broker(), keys.GET_TELEMETRY_SUBSCRIPTIONS, 0, own)
+    assert again["client_instance_id"] == uuid.UUID(int=7) != found["client_instance_id"]
+
+
+def test_the_seeds_of_share_groups_hold_records_and_places() -> None:
+    for version in (1, 2):
+        (seed,) = seeds([(keys.SHARE_FETCH, version)])
+        body = decode_frame(seed.frame, "response", key=keys.SHARE_FETCH, version=version).body
+        assert all(one["records"] for one in body["responses"][0]["partitions"])
+        (seed,) = seeds([(keys.SHARE_ACKNOWLEDGE, version)])
+        body = decode_frame(
+            seed.frame, "response", key=keys.SHARE_ACKNOWLEDGE, version=version
+        ).body
+        assert len(body["responses"][0]["partitions"]) == 2

@@ -12,15 +12,22 @@ import (
 )
 
 var sessions = map[string]session{
-	"consume":     consume,
-	"group":       group,
-	"produce":     produce,
-	"transaction": transaction,
-	"admin":       admin,
-	"sasl":        sasl,
+	"consume":           consume,
+	"group":             group,
+	"consumer-protocol": consumerProtocol,
+	"share-group":       shareGroup,
+	"produce":           produce,
+	"transaction":       transaction,
+	"admin":             admin,
+	"sasl":              sasl,
+	"telemetry":         telemetry,
 }
 
 func dial(bootstrap string, own ...kgo.Opt) *kgo.Client {
+	return dialWith(bootstrap, append(pushing(false), own...)...)
+}
+
+func dialWith(bootstrap string, own ...kgo.Opt) *kgo.Client {
 	common := []kgo.Opt{
 		kgo.SeedBrokers(bootstrap),
 		kgo.ClientID("barnabas"),
@@ -71,7 +78,20 @@ func consumeWith(ctx context.Context, bootstrap, topic string, own ...kgo.Opt) i
 }
 
 func group(ctx context.Context, bootstrap, topic string) int {
-	client := dial(bootstrap,
+	return groupWith(ctx, bootstrap, topic)
+}
+
+// The same in a group of the protocol of KIP-848, where the library has it.
+func consumerProtocol(ctx context.Context, bootstrap, topic string) int {
+	own := serverSide()
+	if own == nil {
+		return 0
+	}
+	return groupWith(ctx, bootstrap, topic, own...)
+}
+
+func groupWith(ctx context.Context, bootstrap, topic string, own ...kgo.Opt) int {
+	client := dial(bootstrap, append(own,
 		kgo.ConsumerGroup("bench-group"),
 		kgo.ConsumeTopics(topic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
@@ -79,7 +99,7 @@ func group(ctx context.Context, bootstrap, topic string) int {
 		kgo.RebalanceTimeout(waiting),
 		kgo.HeartbeatInterval(100*time.Millisecond),
 		kgo.DisableAutoCommit(),
-	)
+	)...)
 	defer client.Close()
 	records := read(ctx, client, reading+joining)
 	ctx, cancel := context.WithTimeout(ctx, waiting)
@@ -94,6 +114,17 @@ func produce(ctx context.Context, bootstrap, topic string) int {
 	ctx, cancel := context.WithTimeout(ctx, waiting)
 	defer cancel()
 	client.ProduceSync(ctx, kgo.StringRecord("a"), kgo.StringRecord("b"))
+	return 0
+}
+
+// Push metrics: at once when the client is closed, or by itself after at least half a second.
+func telemetry(ctx context.Context, bootstrap, topic string) int {
+	client := dialWith(bootstrap, append(pushing(true), kgo.DefaultProduceTopic(topic))...)
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(ctx, waiting/5)
+	defer cancel()
+	client.ProduceSync(ctx, kgo.StringRecord("a"))
+	<-ctx.Done()
 	return 0
 }
 
@@ -152,11 +183,28 @@ func admin(ctx context.Context, bootstrap, topic string) int {
 		kmsg.NewPtrListTransactionsRequest(),
 		transactions,
 	}
+	for key := int16(0); key <= kmsg.MaxKey; key++ {
+		if request := kmsg.RequestForKey(key); request != nil && !elsewhere[key] && !asks(requests, key) {
+			requests = append(requests, request)
+		}
+	}
 	sort.SliceStable(requests, func(a, b int) bool { return isFirst(requests[a]) && !isFirst(requests[b]) })
 	for _, request := range requests {
 		_, _ = client.Request(ctx, request)
 	}
 	return 0
+}
+
+// What other sessions ask with more sense, or what would end the connection.
+var elsewhere = map[int16]bool{0: true, 1: true, 17: true, 18: true, 36: true, 76: true, 78: true}
+
+func asks(requests []kmsg.Request, key int16) bool {
+	for _, one := range requests {
+		if one.Key() == key {
+			return true
+		}
+	}
+	return false
 }
 
 func isFirst(request kmsg.Request) bool {

@@ -54,6 +54,9 @@ def _healthy(target: ClientTarget, asked: set[str]) -> None:
 
 USUAL = {"ApiVersions", "Metadata", "Fetch", "ListOffsets", "JoinGroup", "OffsetCommit", "Produce"}
 IN_TRANSACTIONS = {"InitProducerId", "AddPartitionsToTxn", "EndTxn"}
+OFFSETS_IN_THEM = {"AddOffsetsToTxn", "TxnOffsetCommit"}
+METRICS = {"GetTelemetrySubscriptions", "PushTelemetry"}
+SHARING = {"ShareGroupHeartbeat", "ShareFetch", "ShareAcknowledge"}
 
 
 def test_kafka_python() -> None:
@@ -61,17 +64,29 @@ def test_kafka_python() -> None:
 
 
 def test_librdkafka() -> None:
-    _healthy(_installed("confluent-kafka", "confluent"), USUAL | IN_TRANSACTIONS)
+    asked = USUAL | IN_TRANSACTIONS | OFFSETS_IN_THEM | METRICS | {"ConsumerGroupHeartbeat"}
+    _healthy(_installed("confluent-kafka", "confluent"), asked)
 
 
 def test_aiokafka() -> None:
-    _healthy(_installed("aiokafka", "aiokafka"), USUAL | IN_TRANSACTIONS)
+    _healthy(_installed("aiokafka", "aiokafka"), USUAL | IN_TRANSACTIONS | OFFSETS_IN_THEM)
 
 
 @pytest.mark.needs_apache("3.9.1")
 @pytest.mark.timeout(400)
 def test_java() -> None:
-    _healthy(client("java@3.9.1"), USUAL | IN_TRANSACTIONS)
+    asked = USUAL | IN_TRANSACTIONS | OFFSETS_IN_THEM | METRICS | {"ConsumerGroupHeartbeat"}
+    _healthy(client("java@3.9.1"), asked)
+
+
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.timeout(400)
+def test_what_the_newest_java_client_asks_is_answered() -> None:
+    asked = USUAL | IN_TRANSACTIONS | OFFSETS_IN_THEM | METRICS | SHARING
+    target = client("java@4.3.1")
+    _healthy(target, asked | {"ConsumerGroupHeartbeat", "DescribeQuorum", "ShareGroupDescribe"})
+    with target:
+        assert target.newest()[keys.END_TXN] == 5  # in transactions of version 2, beside those of 1
 
 
 @pytest.mark.parametrize("name", ["franz-go@1.21.4", "sarama@1.46.2"])
