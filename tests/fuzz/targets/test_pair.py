@@ -14,6 +14,9 @@ from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.oracles.differing import DIFFERING
 from barnabas.fuzz.targets.pair import DOUBTED, PairTarget
 from barnabas.fuzz.targets.registry import target_of
+from barnabas.specs.keys import FIND_COORDINATOR, INIT_PRODUCER_ID
+from tests.fuzz.observed import case as case_of
+from tests.fuzz.observed import request
 from tests.fuzz.targets.test_outcomes import GROUP, seen
 
 Answers = Callable[[int], int]
@@ -115,3 +118,18 @@ def test_what_is_no_pair_is_told(text: str, said: str) -> None:
 def test_two_decoders_of_ours_are_a_pair() -> None:
     target = target_of("decoder:frames vs decoder:specs", False)
     assert (target.name, target.role) == ("decoder frames beside decoder specs", "decoder")
+
+
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.timeout(300)
+def test_apache_and_the_embedded_cluster_are_compared_by_their_names() -> None:
+    """librdkafka's mock brokers take any timeout of a transaction; Kafka has a limit."""
+    body = {"transactional_id": "t", "transaction_timeout_ms": 1 << 30}
+    same = request(FIND_COORDINATOR, 0, {"key": "g"})
+    with target_of("apache:4.3.1 vs embedded", False) as target:
+        assert target.role == "broker"
+        found = list(
+            target.run([case_of(request(INIT_PRODUCER_ID, 0, body)), case_of(same, number=1)])
+        )
+    (verdict,) = [one for seen in found for one in DIFFERING.judge(seen)]
+    assert verdict.behaviour == ("InitProducerId", "INVALID_TRANSACTION_TIMEOUT", "no error")

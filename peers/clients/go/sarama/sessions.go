@@ -201,6 +201,8 @@ func send(ctx context.Context, bootstrap, topic string, c *sarama.Config) int {
 	}
 	_, _, _ = producer.SendMessage(&sarama.ProducerMessage{Topic: topic, Value: sarama.StringEncoder("a")})
 	if producer.IsTransactional() {
+		offsets := []*sarama.PartitionOffsetMetadata{{Partition: 0, Offset: 3}}
+		_ = producer.AddOffsetsToTxn(map[string][]*sarama.PartitionOffsetMetadata{topic: offsets}, "bench-group")
 		_ = producer.CommitTxn()
 	}
 	return 0
