@@ -15,6 +15,7 @@ from barnabas.fuzz.states.machine import Machine
 from barnabas.fuzz.states.registry import ALPHABETS
 from barnabas.fuzz.targets.address import address
 from barnabas.fuzz.targets.apache import apache
+from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
@@ -34,7 +35,7 @@ rules: [{name: fine, match: {api: Heartbeat, direction: request}, do: {respond: 
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[BrokerTarget]:
-    with apache("4.3.1") as target:
+    with apache(ApacheSettings.of("4.3.1")) as target:
         yield target
 
 

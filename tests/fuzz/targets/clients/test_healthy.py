@@ -64,7 +64,8 @@ def test_kafka_python() -> None:
 
 
 def test_librdkafka() -> None:
-    asked = USUAL | IN_TRANSACTIONS | OFFSETS_IN_THEM | METRICS | {"ConsumerGroupHeartbeat"}
+    asked = USUAL | IN_TRANSACTIONS | OFFSETS_IN_THEM | METRICS | SHARING
+    asked |= {"ConsumerGroupHeartbeat"}
     _healthy(_installed("confluent-kafka", "confluent"), asked)
 
 
