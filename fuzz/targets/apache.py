@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from typing import Any, Final
+from typing import Final
 
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.sessions.login import PASSWORD, USERNAME, credentials
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
+from barnabas.fuzz.targets.apache_started import known_or_raise, make_user
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.entries import LogFollower
 from barnabas.fuzz.targets.heap import Heap
 from barnabas.fuzz.targets.memory import rss
-from barnabas.fuzz.targets.probing import Prober, Unanswered
 from barnabas.peers.apache import (
     ApacheCluster,
     BootError,
@@ -21,11 +20,9 @@ from barnabas.peers.apache import (
     UnavailableError,
     UnknownVersionError,
 )
-from barnabas.peers.apache.sasl import SINCE, sasl_plaintext, scram_users
+from barnabas.peers.apache.sasl import SINCE, sasl_plaintext
 from barnabas.peers.apache.settings import HOST
 from barnabas.peers.apache.versions import release
-from barnabas.peers.replay.authentication import Credentials
-from barnabas.specs.keys import ALTER_USER_SCRAM_CREDENTIALS
 
 LAST_WORDS: Final = 4000
 """Characters of a log that are kept when its process ends."""
@@ -51,11 +48,6 @@ SETTINGS: Final = {
 that waits for a block of producer ids waits for another thread of this very broker (3.0 to 3.8)."""
 
 NODE: Final = 1
-
-KNOWN_S: Final = 15.0
-"""Seconds until a new user is known."""
-
-PAUSE_S: Final = 0.05
 
 
 class ApacheService:
@@ -98,9 +90,10 @@ class ApacheService:
         self._running = True
         broker = self._cluster.nodes[NODE]
         self.address = self._cluster.brokers[NODE]
+        known_or_raise(self.address, self._settings)
         if self._settings.on_sasl:
             plain, self.address = self.address, (HOST, broker.node.spare_port)
-            _users(self.name, plain, self.address, credentials(self._settings.mechanism))
+            make_user(plain, self.address, credentials(self._settings.mechanism))
         self._log = LogFollower(broker.log)
         if broker.pid is not None:
             self._heap = Heap(broker.pid).__enter__()
@@ -141,32 +134,6 @@ def _sasl(version: str, mode: Mode | None) -> dict[str, str]:
     if found.number < SINCE:
         raise CannotRun(f"Kafka {version} has no listener of its own for SASL: give 1.1 or newer")
     return sasl_plaintext(mode or found.modes[0], USERNAME, PASSWORD)
-
-
-def _users(name: str, plain: tuple[str, int], sasl: tuple[str, int], who: Credentials) -> None:
-    """Make the user of SCRAM by the plain listener, where the release can, and wait until a login is taken:
-    brokers come to know of users a moment later. Raises CannotRun."""
-    administrator, prober = Prober(), Prober(who=who)
-    administrator.aim(plain)
-    prober.aim(sasl)
-    try:
-        made: tuple[dict[str, Any], ...] = ()
-        if ALTER_USER_SCRAM_CREDENTIALS in administrator.offered():
-            made = scram_users(USERNAME, PASSWORD)
-        for users in made:
-            (told,) = administrator.ask(ALTER_USER_SCRAM_CREDENTIALS, 0, users)["results"]
-            if told["error_code"]:
-                raise CannotRun(f"{name} takes no user of SCRAM: {told['error_message']}")
-        deadline = time.monotonic() + KNOWN_S
-        while not (probe := prober.probe()).answered:
-            if time.monotonic() > deadline:
-                raise CannotRun(f"{name} takes no login by {who.mechanism}: {probe.problem}")
-            time.sleep(PAUSE_S)
-    except Unanswered as problem:
-        raise CannotRun(f"{name} takes no user of SCRAM: {problem}") from None
-    finally:
-        administrator.close()
-        prober.close()
 
 
 def apache(

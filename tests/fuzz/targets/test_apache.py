@@ -120,6 +120,7 @@ def test_connections_log_in_first_and_what_is_before_that_is_sent_there(mechanis
     [
         ("num.io.threads=many", "Invalid value many for configuration num.io.threads"),
         ("jvm=-XX:%2BNonsense", "Unrecognized VM option 'Nonsense'"),
+        ("super.users=User:a&num.io.thread=4", "'num.io.thread'; did you mean 'num.io.threads'"),
     ],
 )
 def test_what_the_broker_says_of_a_wrong_setting_is_told_in_a_line(text: str, said: str) -> None:
