@@ -15,7 +15,7 @@ import crc32c
 from barnabas.fuzz.cases.case import Change, Live
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.sessions.live import TOKENS, live_name
-from barnabas.fuzz.sessions.registry import BARE
+from barnabas.fuzz.sessions.registry import is_bare
 from barnabas.specs.keys import SASL_AUTHENTICATE
 
 _ID: Final = {"request": 8, "response": 4}
@@ -34,7 +34,7 @@ def live_places(
     chart: of the seed. Without a session there is only the correlation id.
     """
     way = chart.seed.direction
-    if session in BARE:
+    if session and is_bare(session):
         return ()
     if not session and len(chunks) == 1 and len(changes) == 1:
         if changes[0].path == "header.correlation_id" or len(chunks[0]) < _ID[way] + 4:

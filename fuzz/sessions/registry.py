@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -33,9 +34,6 @@ SESSIONS: Final[tuple[Session, ...]] = (
 )
 """All of them."""
 
-BARE: Final = frozenset(session.name for session in SESSIONS if session.bare)
-"""Those whose cases are no requests, but tokens without a header."""
-
 
 def named(text: str) -> Session | None:
     """The session of a recipe, perhaps without some of its steps; None if there is no such.
@@ -49,6 +47,17 @@ def named(text: str) -> Session | None:
         if session.name == name:
             return without(session, left_out) if left_out else session
     return None
+
+
+@functools.lru_cache(maxsize=256)
+def is_bare(text: str) -> bool:
+    """Whether cases of a recipe's session are no requests, but tokens without a header.
+
+    >>> is_bare("plain-bare without SaslHandshake"), is_bare("plain"), is_bare("")
+    (True, False, False)
+    """
+    session = named(text)
+    return session is not None and session.bare
 
 
 def seeds(

@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat (KIP-848): the one member is given everything at once."""
+"""Heartbeats of KIP-848 and of share groups (KIP-932): the one member is given everything at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INTERVAL: Final = 3000
 """Milliseconds between heartbeats, as brokers say by default."""
 
 
-def consumer_group_heartbeat(cluster: Cluster, ask: Ask) -> dict[str, Any]:
+def group_heartbeat(cluster: Cluster, ask: Ask) -> dict[str, Any]:
     """Epoch 0 joins, -1 and -2 leave."""
     group, epoch = cluster.group(ask.body["group_id"]), ask.body["member_epoch"]
     member = ask.body["member_id"] or cluster.new_member()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from barnabas.fuzz.answering.answers.ask import Ask
 from barnabas.fuzz.answering.answers.commits import offset_commit, offset_fetch
-from barnabas.fuzz.answering.answers.consumer_groups import consumer_group_heartbeat
+from barnabas.fuzz.answering.answers.consumer_groups import group_heartbeat
 from barnabas.fuzz.answering.answers.fetch import fetch
 from barnabas.fuzz.answering.answers.groups import heartbeat, join_group, leave_group, sync_group
 from barnabas.fuzz.answering.answers.metadata import describe_cluster, find_coordinator, metadata
@@ -20,11 +20,7 @@ from barnabas.fuzz.answering.answers.produce import (
 )
 from barnabas.fuzz.answering.answers.quorum import describe_quorum
 from barnabas.fuzz.answering.answers.sasl import sasl_authenticate, sasl_handshake
-from barnabas.fuzz.answering.answers.sharing import (
-    share_acknowledge,
-    share_fetch,
-    share_group_heartbeat,
-)
+from barnabas.fuzz.answering.answers.sharing import share_acknowledge, share_fetch
 from barnabas.fuzz.answering.answers.telemetry import get_telemetry_subscriptions
 from barnabas.fuzz.answering.cluster import Cluster
 from barnabas.specs import keys
@@ -53,9 +49,9 @@ ANSWERS: Final[tuple[tuple[int, Answer], ...]] = (
     (keys.TXN_OFFSET_COMMIT, offset_commit),
     (keys.DESCRIBE_QUORUM, describe_quorum),
     (keys.DESCRIBE_CLUSTER, describe_cluster),
-    (keys.CONSUMER_GROUP_HEARTBEAT, consumer_group_heartbeat),
+    (keys.CONSUMER_GROUP_HEARTBEAT, group_heartbeat),
     (keys.GET_TELEMETRY_SUBSCRIPTIONS, get_telemetry_subscriptions),
-    (keys.SHARE_GROUP_HEARTBEAT, share_group_heartbeat),
+    (keys.SHARE_GROUP_HEARTBEAT, group_heartbeat),
     (keys.SHARE_FETCH, share_fetch),
     (keys.SHARE_ACKNOWLEDGE, share_acknowledge),
 )

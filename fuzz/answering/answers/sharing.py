@@ -1,22 +1,16 @@
-"""ShareGroupHeartbeat, ShareFetch, ShareAcknowledge (KIP-932): one member, who is given each record once."""
+"""ShareFetch and ShareAcknowledge (KIP-932): the one member is given each record once."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from barnabas.fuzz.answering.answers.ask import UNKNOWN_TOPIC_ID, Ask
-from barnabas.fuzz.answering.answers.consumer_groups import consumer_group_heartbeat
 from barnabas.fuzz.answering.cluster import EPOCH, NODE, Cluster
 
 _LOCK: Final = 30_000
 """Milliseconds that a record belongs to who was given it."""
 _FIRST_EPOCH: Final = 0
 _MAGIC: Final = 2
-
-
-def share_group_heartbeat(cluster: Cluster, ask: Ask) -> dict[str, Any]:
-    """As of KIP-848: epoch 0 joins, -1 leaves, and the one member is given everything."""
-    return consumer_group_heartbeat(cluster, ask)
 
 
 def share_fetch(cluster: Cluster, ask: Ask) -> dict[str, Any]:

@@ -17,10 +17,9 @@ _INTERVAL: Final = 20
 
 def get_telemetry_subscriptions(cluster: Cluster, ask: Ask) -> dict[str, Any]:
     """The client's own id, or one for who has none yet."""
+    own: uuid.UUID = ask.body["client_instance_id"]
     return {
-        "client_instance_id": _INSTANCE_ID
-        if ask.body["client_instance_id"] == uuid.UUID(int=0)
-        else ask.body["client_instance_id"],
+        "client_instance_id": own if own.int else _INSTANCE_ID,
         "subscription_id": 1,
         "accepted_compression_types": [4, 3, 1, 2],  # zstd, LZ4, gzip, snappy
         "push_interval_ms": _INTERVAL,
