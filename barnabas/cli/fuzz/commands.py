@@ -133,7 +133,7 @@ def fuzz_run_command(
         typer.Option(
             "--broker-setting",
             metavar="NAME=VALUE",
-            help="A line of server.properties; repeatable.",
+            help="A line of server.properties. May be repeated.",
             rich_help_panel=APACHE,
         ),
     ] = None,
@@ -142,7 +142,7 @@ def fuzz_run_command(
         typer.Option(
             "--jvm",
             metavar="OPTION",
-            help="An option of the broker's JVM, such as --jvm=-Xmx512m; repeatable.",
+            help="An option of the broker's JVM, such as --jvm=-Xmx512m. May be repeated.",
             rich_help_panel=APACHE,
         ),
     ] = None,

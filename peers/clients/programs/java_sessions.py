@@ -166,23 +166,20 @@ def consumer_protocol(bootstrap: str, topic: str) -> int:
     if not hasattr(_CLIENTS.consumer.ConsumerConfig, "GROUP_PROTOCOL_CONFIG"):
         return 0
     consumer = _consumer(bootstrap, group_id="bench-group", group_protocol="consumer")
-    try:
-        consumer.subscribe(jpype.java.util.Arrays.asList(topic))
-        records = _read(consumer, JOINING)
-        if records and wanted():
-            consumer.commitSync()
-        return records
-    finally:
-        consumer.close(_duration(300))
+    return _assigned(consumer, topic)
 
 
 def share_group(bootstrap: str, topic: str) -> int:
-    """Read in a share group, which acknowledges each batch."""
+    """The same in a share group, which acknowledges each batch."""
     if not hasattr(_CLIENTS.consumer, "KafkaShareConsumer"):
         return 0
     coded = dict.fromkeys(("key_deserializer", "value_deserializer"), f"{_BYTES}Deserializer")
     about = _properties(bootstrap, group_id="bench-group", fetch_max_wait_ms=20, **coded)
-    consumer = _CLIENTS.consumer.KafkaShareConsumer(about)
+    return _assigned(_CLIENTS.consumer.KafkaShareConsumer(about), topic)
+
+
+def _assigned(consumer: Any, topic: str) -> int:
+    """Read what a broker assigns, commit it, leave."""
     try:
         consumer.subscribe(jpype.java.util.Arrays.asList(topic))
         records = _read(consumer, JOINING)
