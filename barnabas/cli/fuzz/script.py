@@ -14,8 +14,10 @@ from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.report.script import script
+from barnabas.fuzz.sessions.registry import named as session_named
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.recording import Recorded, recorded
+from barnabas.fuzz.targets.registry import on_sasl
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
@@ -56,6 +58,12 @@ def fuzz_script(
 
 
 def _steps(named: str, own: bool, case: Case, output: Output) -> Recorded:
+    session = session_named(case.recipe.session)
+    logs_in = on_sasl(named) and not (session is not None and session.before_login)
+    if logs_in or any(live.name == "scram_proof" for live in case.live):
+        raise Trouble(
+            f"{named}: a script can't log in, and this finding is of a connection that does"
+        )
     if not case.recipe.session:
         return Recorded((), case.chunks)
     output.note(f"starting {named} to record the session {case.recipe.session}")

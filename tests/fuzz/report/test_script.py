@@ -14,6 +14,7 @@ from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.report.script import script
 from barnabas.fuzz.sessions.registry import seeds
 from barnabas.fuzz.targets.apache import apache
+from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.recording import Recorded, recorded
 from barnabas.peers.embedded import EmbeddedCluster
@@ -54,7 +55,7 @@ def test_a_request_is_answered(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[BrokerTarget]:
-    with apache("4.3.1") as target:
+    with apache(ApacheSettings.of("4.3.1")) as target:
         yield target
 
 
