@@ -11,6 +11,7 @@ from barnabas.fuzz.engine.running import judge
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.sessions.session import TOPIC
 from barnabas.fuzz.targets.apache import ApacheService
+from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.specs.keys import PRODUCE
 from barnabas.specs.records import build, with_crc
@@ -51,7 +52,9 @@ def judged(version: str, produce: int) -> dict[str, set[str]]:
     ]
     oracles = oracles_for("broker")
     found: dict[str, set[str]] = {}
-    with BrokerTarget(ApacheService(version), batch=8, lanes=1, patience=5, limit=20) as target:
+    with BrokerTarget(
+        ApacheService(ApacheSettings(version=version)), batch=8, lanes=1, patience=5, limit=20
+    ) as target:
         for name, sent in zip(BROKEN, requests, strict=True):
             (seen,) = target.run([case(sent)])
             verdicts: tuple[Verdict, ...] = judge(seen, oracles)
