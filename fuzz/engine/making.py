@@ -27,7 +27,7 @@ from barnabas.fuzz.cases.seeded_random import (
 from barnabas.fuzz.cases.tuples import tuple_of
 from barnabas.fuzz.engine.placing import live_places
 from barnabas.fuzz.engine.strata import Place, Strata
-from barnabas.fuzz.frame_map.compressed import message_of, unpacked
+from barnabas.fuzz.frame_map.compressed import charts_of, message_of
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
 from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
@@ -179,7 +179,7 @@ def _applied(mutator: Mutator, chart: FieldMap, part: Part, dice: SeededRandom) 
 
 def _place(mutator: Mutator, chart: FieldMap, path: str) -> tuple[FieldMap, Part] | None:
     """Where a path is, in a message or what is packed in it, if the mutator can be put to it."""
-    for one in (chart, *unpacked(chart)):
+    for one in charts_of(chart):
         if path in one.index:
             for part in mutator.places(one):
                 if part.path == path:

@@ -18,7 +18,7 @@ from typing import Final
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.compressed import charts_of
-from barnabas.fuzz.frame_map.fields import FieldMap, field_of
+from barnabas.fuzz.frame_map.fields import FieldMap, field_of, map_of
 from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.mutating.mutator import Mutator
 
@@ -72,7 +72,7 @@ class Strata:
 
     def __init__(self, seed: str, corpus: Sequence[Seed], mutators: Sequence[Mutator]) -> None:
         self._mutators = tuple(mutators)
-        self._charts = [charts_of(message) for message in corpus]
+        self._charts = [charts_of(map_of(message)) for message in corpus]
         self._tables: dict[int, list[list[Place]]] = {}
         families: dict[tuple[object, ...], _Family] = {}
         dice = SeededRandom(f"strata {seed}", 0)

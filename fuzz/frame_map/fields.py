@@ -46,7 +46,10 @@ def field_of(path: str) -> str:
 
 
 class Packing(NamedTuple):
-    """Where and how something is packed: in which map, which part of that, by what."""
+    """Where and how something is packed: in which map, which part of that, by what.
+
+    codec: "none" of a container, whose bytes are that part's.
+    """
 
     outer: FieldMap
     part: Part

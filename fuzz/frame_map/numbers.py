@@ -1,7 +1,9 @@
 """The ways in which Kafka writes a number, each by name, and the numbers that each of them can hold.
 
 "uvarint+1" is a compact length: an unsigned varint of the length and one, so that null is 0 (KIP-482).
-"varint" and "varlong" are zigzag varints of 32 and 64 bits, as in records (KIP-98).
+"varint" and "varlong" are zigzag varints of 32 and 64 bits, as in records (KIP-98). What ends in "le" is
+little-endian, as containers of compressed bytes have it; "literal" is a tag of snappy; "uint24le>>3+5" stands
+in the upper 21 bits of 24, with 5 in the lower three.
 """
 
 from __future__ import annotations
@@ -10,13 +12,15 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
+from barnabas.specs.containers.snappy import literal_tag
+
 _MASK32: Final = (1 << 32) - 1
 _MASK64: Final = (1 << 64) - 1
 _SHORT: Final = tuple(bytes((value,)) for value in range(128))
 
 
-def _fixed(char: str) -> Callable[[int], bytes]:
-    packer = struct.Struct(">" + char)
+def _fixed(char: str, order: str = ">") -> Callable[[int], bytes]:
+    packer = struct.Struct(order + char)
     mask = (1 << 8 * packer.size) - 1
     pack = packer.pack
 
@@ -56,6 +60,19 @@ def _varlong(value: int) -> bytes:
     return uvarint((value << 1 ^ value >> 63) & _MASK64)
 
 
+def _above(bits: int, low: int) -> Callable[[int], bytes]:
+    """In three bytes, above so many bits that hold something else."""
+    return lambda value: (value << bits & 0xFFFFFF | low).to_bytes(3, "little")
+
+
+def shifted(coding: str, bits: int, low: int) -> str:
+    """The name of a coding above some bits."""
+    return f"{coding}>>{bits}+{low}"
+
+
+_BLOCKS: Final = {shifted("uint24le", 3, low): _above(3, low) for low in range(8)}
+"""The headers of zstd's blocks."""
+
 WRITE: Final[dict[str, Callable[[int], bytes]]] = {
     "bool": _fixed("B"),
     "int8": _fixed("B"),
@@ -71,6 +88,16 @@ WRITE: Final[dict[str, Callable[[int], bytes]]] = {
     "uvarint+1": _compact,
     "varint": _varint,
     "varlong": _varlong,
+    "uint16le": _fixed("H", "<"),
+    "uint32le": _fixed("I", "<"),
+    "int64le": _fixed("Q", "<"),
+    "crc16le": _fixed("H", "<"),
+    "crc32le": _fixed("I", "<"),
+    "xxh32": _fixed("B"),
+    "xxh32le": _fixed("I", "<"),
+    "xxh64le": _fixed("I", "<"),
+    "literal": literal_tag,
+    **_BLOCKS,
 }
 """What writes a number by the name of its coding; one that does not fit wraps around, as in Java."""
 
@@ -89,6 +116,16 @@ RANGE: Final[dict[str, tuple[int, int]]] = {
     "uvarint+1": (-(2**31) - 1, 2**31 - 2),
     "varint": (-(2**31), 2**31 - 1),
     "varlong": (-(2**63), 2**63 - 1),
+    "uint16le": (0, 2**16 - 1),
+    "uint32le": (0, 2**32 - 1),
+    "int64le": (-(2**63), 2**63 - 1),
+    "crc16le": (0, 2**16 - 1),
+    "crc32le": (0, 2**32 - 1),
+    "xxh32": (0, 2**8 - 1),
+    "xxh32le": (0, 2**32 - 1),
+    "xxh64le": (0, 2**32 - 1),
+    "literal": (1, 2**32),
+    **dict.fromkeys(_BLOCKS, (0, 2**21 - 1)),
 }
 """The least and the most that a coding holds (of float64: its bits), as Kafka reads it."""
 

@@ -15,13 +15,15 @@ class Part(NamedTuple):
     kind: what it is. Fields: "int8" .. "int64", "uint16", "uint32", "bool", "float64", "uuid",
     "uvarint", "varint", "varlong", "string", "bytes", "records", "array", "struct", "tags" (a section),
     "tag" (number, size and data of one), "batch", "record", "header" (of a record), "packed" (what is
-    compressed), "frame". Numbers about others: "length", "count", "crc", "marker" (of a structure that
-    may be null). start, end: its bytes in the frame, without a length in front.
+    compressed), "container" (the same in a map of its own), "frame". Numbers about others: "length",
+    "count", "crc", "marker" (of a structure that may be null). start, end: its bytes in the frame, without
+    a length in front.
     around: indices of the parts that say how long or how many what this stands in is, or that are a
     checksum of it, innermost first; each stands before the one that it is in front of in this tuple.
     coding: how a number is written (barnabas.fuzz.frame_map.numbers). value: that number; of what has a
     length or a count: that, or -1 for null. until: of a checksum, where what it is of ends; that begins
-    behind it.
+    behind it. since: of a checksum that stands behind what it is of, where that begins (`until` is where it
+    stands itself then); it is the first in `around`.
     """
 
     path: str
@@ -34,6 +36,7 @@ class Part(NamedTuple):
     coding: str = ""
     value: int = 0
     until: int = 0
+    since: int = 0
 
 
 class Parts:
@@ -56,9 +59,10 @@ class Parts:
         coding: str = "",
         value: int = 0,
         until: int = 0,
+        since: int = 0,
     ) -> int:
         """Note a part; returns its index."""
-        values = (path, kind, start, end, nullable, compact, around, coding, value, until)
+        values = (path, kind, start, end, nullable, compact, around, coding, value, until, since)
         self.found.append(tuple_of(Part, values))
         return len(self.found) - 1
 
@@ -66,3 +70,11 @@ class Parts:
         """Say where a part ends that was noted when it began."""
         path, kind, start, _, *others = self.found[index]
         self.found[index] = tuple_of(Part, (path, kind, start, end, *others))
+
+    def sums_up(self, index: int, first: int) -> None:
+        """Say of a checksum that it is of all parts since the one of index `first`, which stand before it."""
+        found = self.found
+        checksum = found[index]
+        found[index] = checksum._replace(until=checksum.start, since=found[first].start)
+        for at in range(first, index):
+            found[at] = found[at]._replace(around=(index, *found[at].around))

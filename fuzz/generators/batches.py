@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from barnabas.fuzz.cases.seeded_random import SeededRandom
-from barnabas.specs.records import CODECS, Record, build
+from barnabas.fuzz.generators.containers import names, packing
+from barnabas.specs.records import Record, build
 
 _NOW: Final = 1_500_000_000_000
 _KEYS: Final = (None, b"", b"k", b"key-1")
@@ -18,7 +19,7 @@ _HEADERS: Final = (
 )
 _COUNTS: Final = (1, 1, 1, 2, 3, 10)
 _SETS: Final = (1, 1, 1, 1, 2)
-_PACKED_ONE_IN: Final = 5
+_PACKED_ONE_IN: Final = 3
 _OLD_ONE_IN: Final = 6
 
 
@@ -37,15 +38,15 @@ def record_set(dice: SeededRandom, magic: int, *, mixed: bool = False) -> bytes:
 
 def batch(dice: SeededRandom, magic: int, base: int) -> bytes:
     """A batch, with a producer's id or without; of magic 0 and 1: messages, or a wrapper of some."""
-    codec = "none"
+    container = "none"
     if dice.below(_PACKED_ONE_IN) == 0:
-        codec = dice.pick(CODECS[1:] if magic == 2 else CODECS[1:4])
+        container = dice.pick(names(zstd=magic == 2))
     records = [_record(dice, magic, base + index) for index in range(dice.pick(_COUNTS))]
     more: dict[str, Any] = {}
     if magic == 2 and dice.chance(3):
         more = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0}
         more["is_transactional"] = dice.chance(3)
-    return build(records, magic=magic, compression=codec, **more)
+    return build(records, magic=magic, **packing(container, magic), **more)
 
 
 def _record(dice: SeededRandom, magic: int, offset: int) -> Record:

@@ -65,5 +65,5 @@ def change(
 
 def number(fieldmap: FieldMap, part: Part, new: bytes, dice: SeededRandom, detail: str) -> Mutated:
     """Another number in the place of one."""
-    _, _, start, end, _, _, around, _, _, _ = part
+    _, _, start, end, _, _, around, _, _, _, _ = part
     return change(fieldmap, around, start, end, new, dice, detail)

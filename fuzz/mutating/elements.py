@@ -20,7 +20,7 @@ def elements(fieldmap: FieldMap) -> Sequence[Part]:
         if part.end > part.start
         and part.kind not in _NUMBERS_ABOUT
         and _ELEMENT.search(part.path)
-        and part.around
+        and (part.around or fieldmap.packing is not None)
     ]
 
 

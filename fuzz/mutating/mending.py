@@ -14,8 +14,9 @@ from typing import Final
 import crc32c
 
 from barnabas.fuzz.cases.seeded_random import SeededRandom
-from barnabas.fuzz.frame_map.fields import FieldMap
+from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import WRITE
+from barnabas.specs.records.lz4 import header_checksum
 
 LENGTHS: Final = 1
 COUNTS: Final = 2
@@ -34,8 +35,11 @@ _SIZE: Final = struct.Struct(">I").pack
 CHECKSUM: Final[dict[str, Callable[[bytes], int]]] = {
     "crc32c": crc32c.crc32c,
     "crc32": zlib.crc32,
+    "crc16le": zlib.crc32,  # of which the lower half is kept (RFC 1952)
+    "xxh32": header_checksum,
 }
-"""What a checksum is computed with, by its coding: magic 2 has the former, magic 0 and 1 the latter."""
+"""What a checksum is computed with, by its coding: magic 2 has the first, magic 0 and 1 the second, the
+headers of gzip and LZ4 the others."""
 
 
 def splice(
@@ -68,10 +72,14 @@ def splice(
         return framed[:start] + new + framed[end:]
     behind = [framed[end:], new]  # all behind `start`, the last first
     parts = fieldmap.parts
+    further: list[Part] = []
     for index in around:
-        _, kind, first, last, _, _, _, coding, value, until = parts[index]
+        _, kind, first, last, _, _, _, coding, value, until, _ = parts[index]
         if kind == "crc":
             if not mend & CHECKSUMS:
+                continue
+            if until == first:
+                further.append(parts[index])
                 continue
             behind.append(framed[last + 4 : start])
             covered = b"".join(reversed(behind))
@@ -98,7 +106,18 @@ def splice(
     behind.append(framed[4:start])
     behind.append(_SIZE(size + grown if mend & SIZE else size))
     behind.reverse()
-    return b"".join(behind)
+    whole = b"".join(behind)
+    return _summed_up(whole, further, len(whole) - len(framed)) if further else whole
+
+
+def _summed_up(framed: bytes, sums: Sequence[Part], grown: int) -> bytes:
+    """The frame with checksums put right that stand behind what they are of, which has grown."""
+    data = bytearray(framed)
+    for part in sums:
+        at = part.start + grown + 4
+        text = WRITE[part.coding](CHECKSUM[part.coding](bytes(data[part.since + 4 : at])))
+        data[at : at + len(text)] = text
+    return bytes(data)
 
 
 def leave(

@@ -32,7 +32,7 @@ def last_number(fieldmap: FieldMap, section: Part) -> int:
         return -1
     own = f"{section.path}["
     found = []
-    for path, kind, start, _, _, _, _, _, value, _ in parts[index:]:
+    for path, kind, start, _, _, _, _, _, value, *_ in parts[index:]:
         if start >= section.end:
             break
         if kind == "uvarint" and path.startswith(own) and path.endswith("].tag"):

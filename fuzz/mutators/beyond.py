@@ -12,12 +12,12 @@ from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 
 def places(fieldmap: FieldMap) -> Sequence[Part]:
-    """Lengths that a checksum covers."""
+    """Lengths that a checksum in front of them covers."""
     parts = fieldmap.parts
     return [
         part
         for part in parts
-        if part.kind == "length" and any(parts[index].kind == "crc" for index in part.around)
+        if part.kind == "length" and any(parts[index].until > part.start for index in part.around)
     ]
 
 

@@ -11,13 +11,15 @@ from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """Zero, all ones, one bit off, or any other."""
-    truth = part.value & 0xFFFFFFFF
-    choices = (0, 0xFFFFFFFF, truth ^ 1, truth ^ 0x80000000, dice.below(1 << 32))
+    size = part.end - part.start
+    most = (1 << 8 * size) - 1
+    truth = part.value & most
+    choices = (0, most, truth ^ 1, truth ^ (most + 1) // 2, dice.below(1 << 32) & most)
     new = dice.pick(choices)
     if new == truth:
         new ^= 0x10
-    detail = f"{new:#010x} instead of {truth:#010x}"
-    return number(fieldmap, part, WRITE["uint32"](new), dice, detail)
+    detail = f"{new:#0{2 * size + 2}x} instead of {truth:#0{2 * size + 2}x}"
+    return number(fieldmap, part, WRITE[part.coding](new), dice, detail)
 
 
 CHECKSUMS = Mutator("checksums", "a wrong checksum", of_kinds(("crc",)), apply)

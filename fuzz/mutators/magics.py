@@ -13,7 +13,7 @@ from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 
 def places(fieldmap: FieldMap) -> Sequence[Part]:
     """The magic of every batch and message."""
-    return [part for part in fieldmap.parts if part.path.endswith("].magic")]
+    return [part for part in fieldmap.parts if part.path.endswith("].magic") and part.coding]
 
 
 def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:

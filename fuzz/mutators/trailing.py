@@ -1,4 +1,4 @@
-"""Bytes behind the end: of a frame, a record set, a batch, a record, a tag."""
+"""Bytes behind the end: of a frame, a record set, a batch, a record, a tag, what is compressed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
 
 def _own(fieldmap: FieldMap, part: Part) -> tuple[int, ...]:
     """What says how long a batch, record or tag is; a batch's checksum covers what comes behind, too."""
-    if part.kind in ("frame", "records"):
+    if part.kind in ("frame", "records", "container"):
         return ()
     found = (fieldmap.index.get(f"{part.path}.{name}") for name in ("size", "crc", "length"))
     return tuple(index for index in found if index is not None)
@@ -31,6 +31,6 @@ def _own(fieldmap: FieldMap, part: Part) -> tuple[int, ...]:
 TRAILING = Mutator(
     "trailing",
     "bytes after the end",
-    of_kinds(("frame", "records", "batch", "record", "tag")),
+    of_kinds(("frame", "records", "batch", "record", "tag", "container")),
     apply,
 )

@@ -9,10 +9,11 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
+from barnabas.fuzz.generators.containers import names, packing
 from barnabas.fuzz.sessions.session import CLIENT_ID, TOPIC, Stage
 from barnabas.peers.replay.versions import pruned
 from barnabas.specs import keys
-from barnabas.specs.records import CODECS, build
+from barnabas.specs.records import build
 from barnabas.specs.records.record import Record
 from barnabas.specs.registry import api
 
@@ -32,18 +33,18 @@ _SUBSCRIBED: Final = SUBSCRIPTION + b"\xff\xff\xff\xff"
 _ASSIGNED: Final = SUBSCRIPTION + bytes.fromhex("00000001 00000000 ffffffff")
 
 
-def records(version: int = 11, compression: str = "none", **producer: Any) -> bytes:
-    """Three records as a producer sends them with this version of Produce."""
+def records(version: int = 11, container: str = "none", **producer: Any) -> bytes:
+    """Three records as a producer sends them with this version of Produce, in a container."""
     magic = 2 if version >= 3 else 1 if version == 2 else 0
     time = TIME_MS if magic else -1
     headers = (("trace", b"\x01"), ("empty", None)) if magic == 2 else ()
     some = [Record(i, time, b"key" if i else None, b"value-%d" % i, headers[:i]) for i in range(3)]
-    return build(some, magic=magic, compression=compression, **(producer if magic == 2 else {}))
+    return build(some, magic=magic, **packing(container, magic), **(producer if magic == 2 else {}))
 
 
-def codecs(version: int) -> tuple[str, ...]:
-    """What compresses a batch that is sent with this version of Produce (zstd: KIP-110)."""
-    return CODECS[1:] if version >= 7 else CODECS[1:4]
+def containers(version: int) -> tuple[str, ...]:
+    """What a batch that is sent with this version of Produce may be packed in (zstd: KIP-110)."""
+    return names(zstd=version >= 7)
 
 
 def body(key: int, version: int, **changes: Any) -> Mapping[str, Any] | None:
@@ -60,13 +61,13 @@ def produce(
     *,
     transactional: bool = False,
     idempotent: bool = False,
-    compression: str = "none",
+    container: str = "none",
 ) -> Mapping[str, Any]:
     """A Produce request."""
     producer: dict[str, Any] = {}
     if transactional or idempotent:
         producer = {"producer_id": 0, "producer_epoch": 0, "base_sequence": 0}
-    data = records(version, compression, **producer, is_transactional=transactional)
+    data = records(version, container, **producer, is_transactional=transactional)
     topics = [{**_TOPIC, "partition_data": [{"index": 0, "records": data}]}]
     named = TRANSACTIONAL_ID if transactional else None
     found = body(keys.PRODUCE, version, transactional_id=named, topic_data=topics)

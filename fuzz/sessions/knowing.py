@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from barnabas.fuzz.sessions.bodies import body, codecs, produce
+from barnabas.fuzz.sessions.bodies import body, containers, produce
 from barnabas.fuzz.sessions.session import Ask, Session, Stage, Steps
 from barnabas.fuzz.sessions.steps import topic, topic_id
 from barnabas.specs import keys
@@ -45,10 +45,10 @@ def _body(key: int, version: int) -> Mapping[str, Any] | None:
 
 
 def _packed(key: int, version: int) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    """Batches of every compression."""
+    """Batches in every container."""
     if key == keys.PRODUCE:
-        for codec in codecs(version):
-            yield codec, produce(version, compression=codec)
+        for name in containers(version):
+            yield name, produce(version, container=name)
 
 
 KNOWING: Final = Session(

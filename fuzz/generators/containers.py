@@ -1,0 +1,103 @@
+"""The ways in which a codec's bytes may stand there: as the Java client writes them, and as others may.
+
+The bytes are valid; what differs is which of a container's optional fields are there.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import cramjam
+
+from barnabas.specs.containers import gzip, lz4, zstd
+from barnabas.specs.containers.gzip import GZIP
+from barnabas.specs.containers.lz4 import LZ4, LZ4_MAGIC_0
+from barnabas.specs.containers.zstd import ZSTD
+from barnabas.specs.records import CODECS, compress, raw_snappy
+from barnabas.specs.records.lz4 import MAGIC, header_checksum
+
+
+class Container(NamedTuple):
+    """A way to pack: its name, its codec, and what packs records that stand in a batch of a magic."""
+
+    name: str
+    codec: str
+    pack: Callable[[bytes, int], bytes]
+
+
+def _as_java(codec: str) -> Container:
+    return Container(codec, codec, lambda data, magic: compress(codec, data, magic=magic))
+
+
+def _gzip_named(data: bytes, magic: int) -> bytes:
+    """A member with all that a header may have."""
+    (member,) = GZIP.parse(compress("gzip", data)).members
+    member.flags = gzip.EXTRA | gzip.NAME | gzip.COMMENT | gzip.HEADER_CRC
+    member.extra = b"BN\x04\x00four"  # one subfield: its id, its length, its data
+    member.extra_size = len(member.extra)
+    member.name, member.comment = b"records", b"of a bench"
+    member.header_crc = 0
+    header = gzip.MEMBER.build(member)[: -len(member.deflated) - 10]
+    member.header_crc = zlib.crc32(header) & 0xFFFF
+    return bytes(GZIP.build({"members": [member]}))
+
+
+def _gzip_members(data: bytes, magic: int) -> bytes:
+    """Two members."""
+    half = len(data) // 2
+    return compress("gzip", data[:half]) + compress("gzip", data[half:])
+
+
+def _lz4_sized(data: bytes, magic: int) -> bytes:
+    """A frame with the content's size and all checksums. A dictionary's id is what Kafka refuses."""
+    packing = cramjam.lz4.Compressor(content_checksum=True, block_linked=False)
+    packing.compress(data)
+    frame = LZ4.parse(bytes(packing.finish()))
+    frame.flags |= lz4.CONTENT_SIZE
+    frame.content_size = len(data)
+    declared = LZ4 if magic else LZ4_MAGIC_0
+    header = declared.build(frame)[:14]
+    frame.header_checksum = header_checksum(header if magic == 0 else header[len(MAGIC) :])
+    return bytes(declared.build(frame))
+
+
+def _zstd_streamed(data: bytes, magic: int) -> bytes:
+    """A frame of which the size was not known when it began: there is a window instead, of 1 MiB."""
+    frame = ZSTD.parse(compress("zstd", data))
+    if not frame.descriptor & zstd.SINGLE_SEGMENT:
+        return compress("zstd", data)
+    frame.descriptor, frame.window, frame.content_size = 0, 10 << 3, None
+    return bytes(ZSTD.build(frame))
+
+
+CONTAINERS: Final[tuple[Container, ...]] = (
+    *map(_as_java, CODECS[1:]),
+    Container("snappy-raw", "snappy", lambda data, magic: raw_snappy(data)),
+    Container("gzip-named", "gzip", _gzip_named),
+    Container("gzip-members", "gzip", _gzip_members),
+    Container("lz4-sized", "lz4", _lz4_sized),
+    Container("zstd-streamed", "zstd", _zstd_streamed),
+)
+"""All of them."""
+
+
+_BY_NAME: Final = {one.name: one for one in CONTAINERS}
+
+
+def packing(name: str, magic: int) -> dict[str, Any]:
+    """The arguments of barnabas.specs.records.build for a container; none for "none". Raises KeyError.
+
+    >>> packing("snappy-raw", 2)["compression"]
+    'snappy'
+    """
+    if name == "none":
+        return {}
+    _, codec, pack = _BY_NAME[name]
+    return {"compression": codec, "compressor": lambda data: pack(data, magic)}
+
+
+def names(*, zstd: bool) -> tuple[str, ...]:
+    """Those of a version: zstd came late (KIP-110)."""
+    return tuple(one.name for one in CONTAINERS if zstd or one.codec != "zstd")

@@ -1,0 +1,230 @@
+"""What compressed records stand in is mapped: every byte, with lengths and checksums that mutators act on."""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from collections.abc import Iterator
+
+import pytest
+
+from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
+from barnabas.fuzz.engine.making import Maker, cook
+from barnabas.fuzz.frame_map.compressed import message_of, packed
+from barnabas.fuzz.frame_map.containers import ELEMENTS
+from barnabas.fuzz.frame_map.fields import FieldMap, field_of, map_of
+from barnabas.fuzz.frame_map.numbers import WRITE
+from barnabas.fuzz.frame_map.parts import Part
+from barnabas.fuzz.generators.containers import CONTAINERS, names, packing
+from barnabas.fuzz.mutating.mending import splice
+from barnabas.fuzz.sessions.bodies import produce
+from barnabas.specs import Frame, Malformed, decode_frame, encode_frame, keys
+from barnabas.specs.containers.gzip import GZIP
+from barnabas.specs.containers.lz4 import LZ4, LZ4_MAGIC_0
+from barnabas.specs.containers.xerial import XERIAL
+from barnabas.specs.records import Batch, Record, build, decompress, read
+
+VERSIONS = (0, 2, 9)
+"""Of Produce, which have magic 0, 1 and 2."""
+NAMES = [one.name for one in CONTAINERS]
+
+
+@functools.cache
+def message(name: str, version: int, records: bytes = b"") -> FieldMap:
+    body = dict(produce(version, container=name))
+    if records:
+        body["topic_data"][0]["partition_data"][0]["records"] = records
+    header = {"request_api_key": 0, "request_api_version": version, "correlation_id": 1}
+    frame = encode_frame(Frame("request", keys.PRODUCE, version, {**header, "client_id": ""}, body))
+    return map_of(Seed(keys.PRODUCE, version, "request", frame[4:], f"{version} {name}"))
+
+
+def container(chart: FieldMap) -> FieldMap:
+    (found,) = (inner for inner in packed(chart) if inner.parts[0].kind == "container")
+    return found
+
+
+EACH = [(name, version) for version in VERSIONS for name in names(zstd=version > 2)]
+
+
+def batch(case: Case) -> Batch:
+    body = decode_frame(case.chunks[0][4:], "request").body
+    return next(iter(read(body["topic_data"][0]["partition_data"][0]["records"])))
+
+
+def packed_bytes(case: Case) -> bytes:
+    data = bytes(batch(case).data)
+    return data[{0: 26, 1: 34, 2: 61}[batch(case).magic] :]
+
+
+def mended(chart: FieldMap, mutator: str, path: str) -> Iterator[Case]:
+    """Cases of which all that is around the change was put right."""
+    for draws in range(40):
+        case = cook(Recipe(message_of(chart).seed, (Change(mutator, path, draws << 24),)), 1)
+        if "unchanged" not in case.recipe.changes[0].detail:
+            yield case
+
+
+@pytest.mark.parametrize(("name", "version"), EACH)
+def test_its_parts_cover_all_bytes_once(name: str, version: int) -> None:
+    found = container(message(name, version))
+    assert found.parts[0][2:4] == (0, len(found.seed.frame))
+    fields = [part for part in found.parts if part.kind not in ("struct", "container")]
+    ends = [(part.start, part.end) for part in fields]
+    assert [0, *(end for _, end in ends)] == [*(start for start, _ in ends), len(found.seed.frame)]
+    assert not any(part.path.endswith(".rest") for part in found.parts)
+
+
+@pytest.mark.parametrize(("name", "version"), EACH)
+def test_what_is_around_a_part_is_written_as_it_stands_there(name: str, version: int) -> None:
+    found = container(message(name, version))
+    for part in found.parts:
+        same = found.seed.frame[part.start : part.end]
+        assert splice(found, part.start, part.end, same, part.around)[4:] == found.seed.frame
+        if part.coding and part.coding != "crc":
+            assert WRITE[part.coding](part.value) == same, part
+        for index in part.around:
+            assert found.parts[index].kind in ("length", "crc")
+
+
+FIELDS = {
+    "gzip": {"magic", "method", "flags", "mtime", "extra_flags", "os", "deflated", "crc", "size"},
+    "gzip-named": {"extra_size", "extra", "name", "comment", "header_crc"},
+    "snappy": {"magic", "version", "compatible_version", "chunks[].length", "chunks[].size"},
+    "snappy-raw": {"size", "elements[].length", "elements[].literal"},
+    "lz4": {"magic", "flags", "block_descriptor", "header_checksum", "blocks[].size"},
+    "lz4-sized": {"content_size", "blocks[].checksum", "content_checksum"},
+    "zstd": {"magic", "descriptor", "content_size", "blocks[].header", "blocks[].data"},
+    "zstd-streamed": {"window"},
+}
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_its_fields_are_parts_by_their_names(name: str) -> None:
+    found = container(message(name, 9))
+    root = found.parts[0].path
+    have = {field_of(part.path.removeprefix(f"{root}.")) for part in found.parts}
+    have |= {one.removeprefix("members[].") for one in have}
+    assert FIELDS[name] <= have
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_header_of_lz4_keeps_its_checksum_right(version: int) -> None:
+    """So that a reader comes to the size that is wrong; in magic 0 it is of the magic too (KIP-57)."""
+    chart = container(message("lz4-sized", version))
+    path = f"{chart.parts[0].path}.content_size"
+    declared = LZ4 if version else LZ4_MAGIC_0
+    sizes = set()
+    for case in mended(chart, "lengths", path):
+        assert batch(case).crc_ok
+        frame = declared.parse(packed_bytes(case))
+        header = declared.build(frame)[4 if version else 0 : 14]
+        assert frame.header_checksum == _xxh32(header) >> 8 & 0xFF
+        sizes.add(frame.content_size)
+    assert {-1, -(2**63), 2**63 - 1} <= sizes
+
+
+def _xxh32(data: bytes) -> int:
+    import xxhash
+
+    return int(xxhash.xxh32_intdigest(data))
+
+
+def test_a_checksum_may_be_wrong_too() -> None:
+    chart = container(message("lz4-sized", 9))
+    path = f"{chart.parts[0].path}.header_checksum"
+    for case in mended(chart, "checksums", path):
+        assert batch(case).crc_ok
+        with pytest.raises(Malformed, match="checksum"):
+            batch(case).records()
+
+
+def test_the_header_of_gzip_keeps_its_checksum_right() -> None:
+    chart = container(message("gzip-named", 9))
+    times = set()
+    for case in mended(chart, "limits", f"{chart.parts[0].path}.members[0].mtime"):
+        data = packed_bytes(case)
+        (member,) = GZIP.parse(data).members
+        header = data[: -len(member.deflated) - 10]
+        assert member.header_crc == zlib.crc32(header) & 0xFFFF
+        times.add(member.mtime)
+    assert len(times) > 3
+
+
+def test_members_of_gzip_are_elements() -> None:
+    chart = container(message("gzip", 9))
+    for case in mended(chart, "elements_repeated", f"{chart.parts[0].path}.members[0]"):
+        assert len(GZIP.parse(packed_bytes(case)).members) > 1
+
+
+def test_a_chunk_of_xerial_says_any_length() -> None:
+    chart = container(message("snappy", 9))
+    path = f"{chart.parts[0].path}.chunks[0].length"
+    lengths = set()
+    for case in mended(chart, "lengths", path):
+        assert batch(case).crc_ok
+        lengths.add(int.from_bytes(packed_bytes(case)[16:20], "big", signed=True))
+    assert {2**31 - 1, -(2**31), -1, 0} <= lengths
+
+
+def test_a_chunk_that_changes_has_its_length_right() -> None:
+    chart = container(message("snappy", 9))
+    literal = next(part for part in chart.parts if part.path.endswith(".literal"))
+    for case in mended(chart, "hugeness", literal.path):
+        data = packed_bytes(case)
+        assert int.from_bytes(data[16:20], "big") == len(data) - 20
+        (chunk,) = XERIAL.parse(data).chunks
+        assert any(len(one.literal or b"") >= 250 for one in chunk.elements)
+
+
+@pytest.mark.parametrize("name", ["snappy", "snappy-raw"])
+def test_unpacked_records_come_back_in_the_framing_that_they_had(name: str) -> None:
+    chart = message(name, 9)
+    value = next(
+        part.path
+        for inner in packed(chart)
+        for part in inner.parts
+        if part.path.endswith("[1].value")
+    )
+    for case in mended(chart, "hugeness", value):
+        assert packed_bytes(case).startswith(b"\x82SNAPPY") == (name == "snappy")
+        assert len(decompress("snappy", packed_bytes(case))) >= 250
+
+
+def test_many_elements_of_snappy_are_one_part_behind_the_first() -> None:
+    noise = [Record(n, 1, None, bytes(range(n, n + 9)) * 2) for n in range(200)]
+    found = container(message("none", 9, build(noise, **packing("snappy-raw", 2))))
+    elements = [part for part in found.parts if part.path.endswith("]")]
+    assert len(elements) == ELEMENTS
+    assert found.parts[-1].path.endswith(".rest")
+    assert found.parts[-1].end == len(found.seed.frame)
+
+
+def test_what_can_not_be_read_is_one_part_behind_the_rest() -> None:
+    cut = build([Record(0, 1, None, b"v")], compression="lz4", compressor=lambda data: data)
+    found = container(message("none", 9, cut))
+    assert [(part.path.rpartition(".")[2], part.start, part.end) for part in found.parts[1:]] == [
+        ("rest", 0, len(found.seed.frame))
+    ]
+
+
+def test_a_campaign_comes_to_every_field_of_every_container() -> None:
+    charts = [message(name, 9) for name in NAMES]
+    made = Maker("s", [chart.seed for chart in charts])
+    done = {
+        (change.mutator, field_of(change.path))
+        for case in made.cases(range(made.strata))
+        for change in case.recipe.changes[:1]
+    }
+    for chart in charts:
+        for part in container(chart).parts[1:]:
+            for mutator in _mutators(part):
+                assert (mutator, field_of(part.path)) in done
+
+
+def _mutators(part: Part) -> tuple[str, ...]:
+    if part.kind in ("length", "crc"):
+        return ("lengths",) if part.kind == "length" else ("checksums",)
+    if part.kind == "bytes":
+        return ("hugeness", "emptiness")
+    return ("limits",) if part.coding else ()
