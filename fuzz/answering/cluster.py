@@ -11,6 +11,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from barnabas.fuzz.generators.containers import packing
 from barnabas.specs import records
 from barnabas.specs.records import Record
 
@@ -27,17 +28,19 @@ FIRST_PRODUCER: Final = 4000
 
 
 class Part(NamedTuple):
-    """Records that stand in one batch, written in a magic, the newest of a version of Fetch at most."""
+    """Records that stand in one batch, packed in a container (fuzz.generators.containers) and written in a
+    magic, the newest of a version of Fetch at most."""
 
     records: tuple[Record, ...]
-    compression: str = "none"
+    container: str = "none"
     is_transactional: bool = False
     is_control: bool = False
     producer_id: int = -1
     magic: int = 2
 
 
-def _records(first: int, count: int) -> tuple[Record, ...]:
+def some_records(first: int, count: int) -> tuple[Record, ...]:
+    """So many from an offset on, of all kinds: without a key, with headers, with a null in them."""
     return tuple(
         Record(
             first + i,
@@ -50,7 +53,7 @@ def _records(first: int, count: int) -> tuple[Record, ...]:
     )
 
 
-PARTS: Final = (Part(_records(0, 4)), Part(_records(4, 3), "gzip"))
+PARTS: Final = (Part(some_records(0, 4)), Part(some_records(4, 3), "gzip"))
 """What stands in each partition at first."""
 
 
@@ -84,19 +87,19 @@ def batch(part: Part, magic: int) -> bytes:
     if magic == 2:
         return records.build(
             part.records,
-            compression=part.compression,
             partition_leader_epoch=EPOCH,
             producer_id=part.producer_id,
             producer_epoch=-1 if part.producer_id < 0 else 0,
             base_sequence=-1 if part.producer_id < 0 else 0,
             is_transactional=part.is_transactional,
             is_control=part.is_control,
+            **packing(part.container, magic),
         )
     plain = [
         one._replace(headers=(), timestamp=-1 if magic == 0 else one.timestamp)
         for one in part.records
     ]
-    return records.build(plain, magic=magic, compression=part.compression)
+    return records.build(plain, magic=magic, **packing(part.container, magic))
 
 
 @dataclass(slots=True)

@@ -7,21 +7,34 @@ whose order and timing would be in them.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from barnabas.fuzz.answering.broker import Broker
-from barnabas.fuzz.answering.cluster import PARTITIONS, PARTS, TOPIC, TOPIC_ID, Cluster, Log, Part
+from barnabas.fuzz.answering.cluster import (
+    PARTITIONS,
+    PARTS,
+    TIME,
+    TOPIC,
+    TOPIC_ID,
+    Cluster,
+    Log,
+    Part,
+    some_records,
+)
 from barnabas.fuzz.answering.fitting import encoded
 from barnabas.fuzz.answering.offer import narrowed
 from barnabas.fuzz.answering.planted import ADDRESS
+from barnabas.fuzz.answering.shapes import SHAPES, Shape, single
 from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.generators.containers import names
 from barnabas.specs import keys
 from barnabas.specs.embedded import message
+from barnabas.specs.frames import response_body
 from barnabas.specs.headers import REQUEST_HEADER, request_header_version
 from barnabas.specs.records import Record, build
 from barnabas.specs.records.control import control_key, marker_value
-from barnabas.specs.registry import NAMES
+from barnabas.specs.registry import NAMES, api
 
 _CORRELATION: Final = 0x5EED5EED
 """In every seed; where it still stands when a case is sent, the request's is put there."""
@@ -165,11 +178,19 @@ _CONTROL: Final = Record(
     _FIRST[-1].offset + 1, _FIRST[-1].timestamp, control_key("COMMIT"), marker_value(0)
 )
 
+_BARE: Final = Record(0, TIME, None, None, (("", None),))
+_WHOLE: Final = Record(0, TIME, b"key", b"value", (("trace", b"\x01"), ("none", None), ("", b"")))
+
+_SHORT: Final = (Part((_WHOLE,)),)
+
 LOGS: Final[tuple[tuple[str, int, tuple[Part, ...]], ...]] = (
-    ("", 0, PARTS),
-    ("lz4", 0, (Part(_FIRST, "lz4"),)),
-    ("snappy", 0, (Part(_FIRST, "snappy"),)),
-    ("zstd", 4, (Part(_FIRST, "zstd"),)),
+    ("null-record", 0, (Part((_BARE,)),)),
+    ("batches", 0, tuple(Part(some_records(at, 4)) for at in (0, 4, 8))),
+    ("no-records", 0, ()),
+    *(
+        (one, 0 if one in names(zstd=False) else 4, (Part(_FIRST, one),))
+        for one in names(zstd=True)
+    ),
     (
         "transaction",
         4,
@@ -181,12 +202,13 @@ LOGS: Final[tuple[tuple[str, int, tuple[Part, ...]], ...]] = (
     ("magic-0", 2, tuple(part._replace(magic=0) for part in PARTS)),
     ("magic-1", 4, tuple(part._replace(magic=1) for part in PARTS)),
 )
-"""(name, since which version, what the partitions hold) for seeds of Fetch: a broker hands out old batches as
-they were written."""
+"""(name, since which version, what a partition holds) for seeds of Fetch: a broker hands out old batches as
+they were written. There is one partition: some clients take no more in an answer."""
 
 
 def seeds(asked: Iterable[tuple[int, int]]) -> list[Seed]:
-    """One for each (API key, version), in order; of Fetch since v4 one for each of LOGS.
+    """Some for each (API key, version), in order: the answer as it is, then each of SHAPES that differs, with
+    one record in a partition; of Fetch also one for each of LOGS.
 
     Raises LookupError for what does not exist.
     """
@@ -195,16 +217,36 @@ def seeds(asked: Iterable[tuple[int, int]]) -> list[Seed]:
 
 def _of(key: int, version: int) -> Iterator[Seed]:
     origin = f"answering:{NAMES[key]}-{version}"
-    for name, since, parts in LOGS if key == keys.FETCH else LOGS[:1]:
-        if version < since:
-            continue
-        logs = [Log(list(parts), parts[-1].records[-1].offset + 1) for _ in range(PARTITIONS)]
-        broker = Broker(Cluster(*ADDRESS, logs=logs), narrowed(key, version))
-        if key in _JOINED:
-            _ask(broker, keys.JOIN_GROUP, 5)
-            _ask(broker, keys.OFFSET_COMMIT, 5)
-        frame = _ask(broker, key, version)
-        yield Seed(key, version, "response", frame, f"{origin}:{name}" if name else origin)
+    usual = _answer(key, version, PARTS)
+    yield Seed(key, version, "response", usual, origin)
+    seen, short = {usual}, _answer(key, version, _SHORT)
+    for name, shape in SHAPES:
+        frame = _shaped(key, version, short, shape)
+        if frame not in seen:
+            seen.add(frame)
+            yield Seed(key, version, "response", frame, f"{origin}:{name}")
+    for name, since, parts in LOGS if key == keys.FETCH else ():
+        if version >= since:
+            frame = _shaped(key, version, _answer(key, version, parts), single)
+            yield Seed(key, version, "response", frame, f"{origin}:{name}")
+
+
+def _answer(key: int, version: int, parts: Sequence[Part]) -> bytes:
+    """The frame of a response by a broker with these batches in each partition."""
+    end = parts[-1].records[-1].offset + 1 if parts else 0
+    logs = [Log(list(parts), end) for _ in range(PARTITIONS)]
+    broker = Broker(Cluster(*ADDRESS, logs=logs), narrowed(key, version))
+    if key in _JOINED:
+        _ask(broker, keys.JOIN_GROUP, 5)
+        _ask(broker, keys.OFFSET_COMMIT, 5)
+    return _ask(broker, key, version)
+
+
+def _shaped(key: int, version: int, frame: bytes, shape: Shape) -> bytes:
+    """The frame with its body in another shape."""
+    body = response_body(frame, key, version)
+    codec = api(key).response.codec(version)
+    return frame[:body] + codec.encode(shape(codec.layout, codec.decode(frame[body:])))
 
 
 def _ask(broker: Broker, key: int, version: int) -> bytes:

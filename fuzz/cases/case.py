@@ -45,6 +45,20 @@ def session_of(origin: str) -> str:
     return origin.split(":", 2)[1] if origin.startswith("session:") else ""
 
 
+@functools.lru_cache(maxsize=1 << 14)
+def shape_of(origin: str) -> str:
+    """Which of several answers of a version a seed is; "" for what has no others.
+
+    >>> shape_of("answering:Fetch-11:single"), shape_of("answering:Fetch-11"), shape_of("golden:a:b")
+    ('single', '', '')
+    """
+    return (
+        origin.rpartition(":")[2]
+        if origin.startswith("answering:") and origin.count(":") > 1
+        else ""
+    )
+
+
 class Change(NamedTuple):
     """One mutation: the mutator's name, the dotted path it was applied to ("" for the frame as a whole,
     with indices, `topics[0].name`), the number its draws were made from, and what it did in words."""

@@ -15,6 +15,7 @@ from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.generators.messages import message, with_header
+from barnabas.fuzz.generators.values import SHAPES
 from barnabas.specs.frames import Direction
 from barnabas.specs.registry import NAMES, api
 
@@ -26,7 +27,8 @@ Offered = Mapping[int, tuple[int, int]]
 
 
 def generated(seed: str, offered: Offered, direction: Direction, each: int = EACH) -> list[Seed]:
-    """Fresh messages: so many of each version of each API. Raises LookupError for what there is not.
+    """Fresh messages: so many of each version of each API, of each shape in turn. Raises LookupError for what
+    there is not.
 
     >>> [found.origin for found in generated("s", {3: (0, 1)}, "request", each=1)]
     ['generated:Metadata-0-request-0', 'generated:Metadata-1-request-0']
@@ -38,6 +40,7 @@ def generated(seed: str, offered: Offered, direction: Direction, each: int = EAC
             direction,
             SeededRandom(f"{seed} {direction} {key} {version}", number),
             f"generated:{api(key).name}-{version}-{direction}-{number}",
+            SHAPES[number % len(SHAPES)],
         )
         for key, (low, high) in sorted(offered.items())
         for version in range(low, high + 1)

@@ -3,9 +3,12 @@
 A family is a mutator at a field of an API, told apart by how the field is written. Its variants are the
 versions of the API; of a field of the header, which all APIs share, they are the APIs. The visits of a family
 go round its variants, the newest version first, then the oldest, then those between; each visit of a variant
-comes behind another session, or none. So a pass first has every mutator at every field once, then in the
-oldest version, then in all others, and only then again. Mutators to which all fields of a kind are the same
-have one family for each kind, with as many visits as they have turns.
+comes behind another session, or none, and in an answer of another shape. So a pass first has every mutator at
+every field once, then in the oldest version, then in all others, and only then again. Mutators to which all
+fields of a kind are the same have one family for each kind, with as many visits as they have turns.
+
+Batches and what is in them are few fields among very many, and that is where most can go wrong. So every
+fourth turn is one in there: of each kind of part at each depth as many as of any other.
 """
 
 from __future__ import annotations
@@ -15,15 +18,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.cases.case import Seed, shape_of
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.compressed import charts_of
+from barnabas.fuzz.frame_map.depth import MESSAGE, depth_of
 from barnabas.fuzz.frame_map.fields import FieldMap, field_of, map_of
 from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.mutating.mutator import Mutator
 
 KEPT: Final = 16
 """Places that are kept at most of a variant behind one session, spread over all that were found."""
+DEEP: Final = 4
+"""One turn in so many is in a batch."""
 
 Place = tuple[FieldMap, Mutator, Part]
 """A message, a mutator, and the part that it is put to."""
@@ -35,8 +41,8 @@ Turn = tuple[Place, int]
 
 @dataclass(slots=True)
 class _Family:
-    """Variant -> session -> places, and how many there were. Of these, once all are found: the places behind
-    each session, for each variant in the order in which they are visited; how many visits one pass has, and
+    """Variant -> session or shape -> places, and how many there were. Of these, once all are found: the
+    places of each, for each variant in the order in which they are visited; how many visits one pass has, and
     where their count begins."""
 
     variants: dict[int, dict[str, list[Place]]] = field(default_factory=dict)
@@ -67,7 +73,8 @@ class _Family:
 
 class Strata:
     """The turns of one pass, in levels: each family's first visit, its second, those of other variants, and
-    what it has more turns for. The order within a level is a shuffle that depends on the seed alone.
+    what it has more turns for. The order within a level is a shuffle that depends on the seed alone. Between
+    them stand the turns in batches.
     """
 
     def __init__(self, seed: str, corpus: Sequence[Seed], mutators: Sequence[Mutator]) -> None:
@@ -79,29 +86,31 @@ class Strata:
         for charts in self._charts:
             for chart in charts:
                 self._found_in(chart, families, dice)
-        levels: tuple[list[tuple[_Family, int]], ...] = ([], [], [], [])
+        levels: tuple[list[_Family], ...] = ([], [], [], [])
+        deep: dict[tuple[str, str], list[_Family]] = {}
         for family in families.values():
             family.put_in_order()
             family.first = dice.below(1 << 24)
             _, mutator, part = _any(family)
             # a frame as a whole is in no version different from what it is in another
             each = len(family.order) if mutator.per == "field" and part.path else 0
-            family.visits = max(mutator.turns, each, 1)
-            for visit in range(family.visits):
-                level = min(visit, 2) if visit < max(each, 2) else 3
-                levels[level].append((family, visit))
-        for turns in levels:
-            _shuffle(turns, dice)
-        self._turns = [
-            (family.order, family.first, family.visits, visit)
-            for turns in levels
-            for family, visit in turns
-        ]
+            for visit in range(max(mutator.turns, each, 1)):
+                levels[min(visit, 2) if visit < max(each, 2) else 3].append(family)
+            depth = depth_of(part.path)
+            if depth != MESSAGE:
+                deep.setdefault((depth, part.kind), []).extend([family] * mutator.turns)
+        for some in (*levels, *deep.values()):
+            _shuffle(some, dice)
+        turns: list[tuple[_Family, int]] = []
+        for family in _woven([one for some in levels for one in some], list(deep.values())):
+            turns.append((family, family.visits))
+            family.visits += 1
+        self._turns = [(one.order, one.first, one.visits, visit) for one, visit in turns]
 
     def _found_in(
         self, chart: FieldMap, families: dict[tuple[object, ...], _Family], dice: SeededRandom
     ) -> None:
-        session = chart.session
+        session = chart.session or shape_of(chart.seed.origin)
         names = {part.path: _field(chart, part) for part in chart.parts}
         for mutator in self._mutators:
             by_field = mutator.per == "field"
@@ -159,7 +168,7 @@ def _field(chart: FieldMap, part: Part) -> tuple[int, tuple[object, ...], tuple[
     key, variant = chart.seed.key, chart.seed.version
     if part.path.startswith("header."):
         key, variant = -1, key
-    of_kind = (key, chart.seed.direction, part.kind, chart.packing is not None)
+    of_kind = (key, chart.seed.direction, part.kind, depth_of(part.path))
     return (
         variant,
         of_kind,
@@ -188,7 +197,16 @@ def _from_the_ends(numbers: Iterable[int]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _shuffle(things: list[tuple[_Family, int]], dice: SeededRandom) -> None:
+def _woven(plain: Sequence[_Family], deep: Sequence[Sequence[_Family]]) -> Iterator[_Family]:
+    """All of the one, and one of the others in every DEEP: of each group in turn, there of each in turn."""
+    groups = itertools.cycle([itertools.cycle(group) for group in deep])
+    for at, family in enumerate(plain, 1):
+        yield family
+        if deep and at % (DEEP - 1) == 0:
+            yield next(next(groups))
+
+
+def _shuffle(things: list[_Family], dice: SeededRandom) -> None:
     """Fisher and Yates's."""
     for last in range(len(things) - 1, 0, -1):
         other = dice.below(last + 1)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.generators.pools import CLIENT_ID
-from barnabas.fuzz.generators.values import drawer
+from barnabas.fuzz.generators.values import ANY, Shape, drawer
 from barnabas.specs.frames import Direction
 from barnabas.specs.headers import (
     REQUEST_HEADER,
@@ -20,9 +20,16 @@ from barnabas.specs.headers import (
 from barnabas.specs.registry import api
 
 
-def message(key: int, version: int, direction: Direction, dice: SeededRandom, origin: str) -> Seed:
+def message(
+    key: int,
+    version: int,
+    direction: Direction,
+    dice: SeededRandom,
+    origin: str,
+    shape: Shape = ANY,
+) -> Seed:
     """A fresh message. Raises LookupError for a version that there is not."""
-    draw, encode, header = _parts(key, version, direction)
+    draw, encode, header = _parts(key, version, direction, shape)
     return Seed(key, version, direction, header + encode(draw(dice)), origin)
 
 
@@ -46,10 +53,10 @@ def with_header(key: int, version: int, direction: Direction, body: bytes, origi
 
 @functools.cache
 def _parts(
-    key: int, version: int, direction: Direction
+    key: int, version: int, direction: Direction, shape: Shape
 ) -> tuple[Callable[[SeededRandom], Any], Callable[[Any], bytes], bytes]:
     codec = api(key).message(direction).codec(version)
-    return drawer(key, version, direction), codec.encode, _header(key, version, direction)
+    return drawer(key, version, direction, shape), codec.encode, _header(key, version, direction)
 
 
 @functools.cache

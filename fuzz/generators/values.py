@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Final, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.numbers import RANGE
@@ -18,17 +18,33 @@ from barnabas.specs.registry import api
 Draw = Callable[[SeededRandom], Any]
 """Draws one value of a field."""
 
-_SIZES: Final = (0, 1, 1, 1, 1, 2, 2, 3)
-"""Of arrays."""
-_NULL_ONE_IN: Final = 5
-_TAG_ONE_IN: Final = 3
 _UNKNOWN_ONE_IN: Final = 16
 _DEPTH: Final = 2
-"""Deeper arrays than this have one element or none."""
+"""Deeper arrays than this are `deep`."""
+
+
+class Shape(NamedTuple):
+    """How many elements arrays have, and those deep inside; how rarely what may be null is, and how rarely a
+    tagged field is not at its default. null_one_in: 0 for never."""
+
+    sizes: tuple[int, ...]
+    deep: tuple[int, ...]
+    null_one_in: int
+    tag_one_in: int
+
+
+ANY: Final = Shape((0, 1, 1, 1, 1, 2, 2, 3), (0, 1, 1), 5, 3)
+SHAPES: Final = (
+    ANY,
+    Shape((1,), (1,), 0, 1),  # one of each, and all that there may be
+    Shape((2, 3), (1, 2), 5, 3),
+    Shape((1,), (0, 1), 1, 1000),  # null and default wherever it may be
+)
+"""What one target insists on another one refuses, so messages are of each of these in turn."""
 
 
 @functools.cache
-def drawer(key: int, version: int, direction: Direction) -> Draw:
+def drawer(key: int, version: int, direction: Direction, shape: Shape = ANY) -> Draw:
     """Draws bodies of a message as values. Raises LookupError for a version that there is not."""
     layout = api(key).message(direction).layout(version)
     entities: dict[tuple[str, ...], str] = {
@@ -36,19 +52,25 @@ def drawer(key: int, version: int, direction: Direction) -> Draw:
         for entity in get_args(Entity)
         for path in entity_paths(entity, key, direction, version)
     }
-    return _Maker(key, version, direction, entities).struct(layout, ())
+    return _Maker(key, version, direction, entities, shape).struct(layout, ())
 
 
 class _Maker:
     """Makes the drawers of one message."""
 
     def __init__(
-        self, key: int, version: int, direction: Direction, entities: dict[tuple[str, ...], str]
+        self,
+        key: int,
+        version: int,
+        direction: Direction,
+        entities: dict[tuple[str, ...], str],
+        shape: Shape,
     ) -> None:
         self.key = key
         self.version = version
         self.direction = direction
         self.entities = entities
+        self.shape = shape
 
     def struct(self, layout: Layout, path: tuple[str, ...]) -> Draw:
         """All fields of a structure, in order; tagged ones and unknown tags now and then."""
@@ -75,21 +97,22 @@ class _Maker:
         inner = self.node(slot.node, (*path, slot.name))
         if slot.tag is None:
             return inner
-        default = slot.fresh_default
+        default, one_in = slot.fresh_default, self.shape.tag_one_in
 
         def draw(dice: SeededRandom) -> Any:
-            return default() if dice.below(_TAG_ONE_IN) else inner(dice)
+            return default() if dice.below(one_in) else inner(dice)
 
         return draw
 
     def node(self, node: Node, path: tuple[str, ...]) -> Draw:
         """A value; null now and then where it may be."""
         inner = self.present(node, path)
-        if not node.nullable:
+        one_in = self.shape.null_one_in
+        if not node.nullable or not one_in:
             return inner
 
         def draw(dice: SeededRandom) -> Any:
-            return None if dice.below(_NULL_ONE_IN) == 0 else inner(dice)
+            return None if dice.below(one_in) == 0 else inner(dice)
 
         return draw
 
@@ -118,7 +141,7 @@ class _Maker:
     def array(self, element: Node, path: tuple[str, ...]) -> Draw:
         """A few elements; not many of what is deep inside."""
         one = self.node(element, path)
-        sizes = _SIZES if len(path) <= _DEPTH else (0, 1, 1)
+        sizes = self.shape.sizes if len(path) <= _DEPTH else self.shape.deep
         number = len(sizes)
 
         def draw(dice: SeededRandom) -> Any:

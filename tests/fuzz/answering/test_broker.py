@@ -204,7 +204,7 @@ def test_too_new_an_apiversions_is_told_what_there_is() -> None:
 
 
 def _planted(ordinal: int = 0, **case: Any) -> Planted:
-    (seed,) = seeds([(keys.METADATA, 9)])
+    seed, *_ = seeds([(keys.METADATA, 9)])
     chunks = (struct.pack(">i", 10) + seed.frame[:10],)
     given = Case(**{"number": 0, "recipe": Recipe(seed, ()), "chunks": chunks, **case})
     return Planted(given, keys.METADATA, 9, ordinal)

@@ -13,12 +13,12 @@ from barnabas.specs.frames import decode_frame
 
 
 def _case(chunk: bytes, *live: Live) -> Case:
-    (seed,) = seeds([(keys.METADATA, 9)])
+    seed, *_ = seeds([(keys.METADATA, 9)])
     return Case(0, Recipe(seed, ()), (chunk,), live)
 
 
 def _valid() -> bytes:
-    (seed,) = seeds([(keys.METADATA, 9)])
+    seed, *_ = seeds([(keys.METADATA, 9)])
     return struct.pack(">i", len(seed.frame)) + seed.frame
 
 

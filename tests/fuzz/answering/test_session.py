@@ -37,7 +37,7 @@ NEVER = 3600.0
 
 
 def _broker(delivery: Delivery, *chunks: bytes) -> Broker:
-    (seed,) = seeds([(keys.METADATA, 1)])
+    seed, *_ = seeds([(keys.METADATA, 1)])
     case = Case(0, Recipe(seed, ()), chunks, (), delivery)
     return Broker(planted=Planted(case, keys.METADATA, 1))
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 from collections import Counter
 
-from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.answering.seeds import seeds as answers
+from barnabas.fuzz.cases.case import Seed, shape_of
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.engine.making import Maker
-from barnabas.fuzz.engine.strata import Strata
+from barnabas.fuzz.engine.strata import DEEP, Strata
+from barnabas.fuzz.frame_map.compressed import charts_of
+from barnabas.fuzz.frame_map.depth import DEPTHS, MESSAGE, depth_of
 from barnabas.fuzz.frame_map.fields import field_of, map_of
 from barnabas.fuzz.mutators.lengths import LENGTHS
 from barnabas.fuzz.mutators.registry import MUTATORS
@@ -79,3 +82,55 @@ def test_a_field_comes_behind_each_session_in_turn() -> None:
         recipe = made.case(number).recipe
         found.setdefault(field_of(recipe.changes[0].path), set()).add(recipe.session)
     assert len(found["group_id.length"]) >= 3
+
+
+@functools.cache
+def answered() -> tuple[Seed, ...]:
+    """What a client gets, of which one API has records."""
+    asked = [(keys.FETCH, version) for version in range(13)]
+    asked += [(keys.METADATA, version) for version in range(13)]
+    asked += [(keys.OFFSET_FETCH, version) for version in range(9)]
+    return tuple(answers(asked))
+
+
+def test_no_kind_of_part_below_a_batch_has_less_than_its_share() -> None:
+    strata = Strata("s", answered(), MUTATORS)
+    cases = len(strata)
+    visits: Counter[tuple[str, str]] = Counter()
+    versions: dict[tuple[str, str], set[int]] = {}
+    for number in range(cases):
+        (chart, _, part), _ = strata.turn(number, SeededRandom("t", number).upper())
+        kind = depth_of(part.path), part.kind
+        visits[kind] += 1
+        versions.setdefault(kind, set()).add(chart.seed.version)
+    deep = {kind: count for kind, count in visits.items() if kind[0] != MESSAGE}
+    assert {depth for depth, _ in deep} == set(DEPTHS) - {MESSAGE}
+    share = cases // DEEP // len(deep)
+    assert share > 20
+    assert min(deep.values()) >= share, min(deep, key=deep.__getitem__)
+    assert sum(deep.values()) < cases * 3 / 4  # of three APIs, one of which is all about records
+    there: dict[tuple[str, str], set[int]] = {}
+    for chart in (chart for seed in answered() for chart in charts_of(map_of(seed))):
+        for part in chart.parts:
+            there.setdefault((depth_of(part.path), part.kind), set()).add(chart.seed.version)
+    for kind in deep:
+        assert len(versions[kind]) > len(there[kind]) / 2, kind
+
+
+def test_answers_of_each_shape_have_their_turn() -> None:
+    made = Maker("s", answered(), [LENGTHS])
+    found: dict[str, set[str]] = {}
+    for case in made.cases(range(3 * made.strata)):
+        recipe = case.recipe
+        if recipe.seed.key == keys.FETCH:
+            shapes = found.setdefault(field_of(recipe.changes[0].path), set())
+            shapes.add(shape_of(recipe.seed.origin))
+    shapes = found["responses[].topic.length"]
+    assert {"single", "several"} <= shapes
+    assert len(shapes) >= 12
+
+
+def test_a_corpus_without_records_has_its_turns_all_the_same() -> None:
+    plain = [seed for seed in corpus() if seed.key == keys.HEARTBEAT]
+    strata = Strata("s", plain, MUTATORS)
+    assert {depth_of(strata.turn(n, 0)[0][2].path) for n in range(len(strata))} == {MESSAGE}

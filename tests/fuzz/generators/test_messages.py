@@ -7,6 +7,7 @@ import pytest
 from barnabas import specs
 from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.generators.messages import kept, message
+from barnabas.fuzz.generators.values import SHAPES
 from barnabas.specs.frames import Direction, decode_frame, encode_frame, frame_body
 from barnabas.specs.records import read
 
@@ -76,3 +77,27 @@ def test_what_may_be_null_is_null_now_and_then() -> None:
         for number in range(60)
     }
     assert found == {True, False}
+
+
+def test_messages_come_in_shapes() -> None:
+    """One of each and nothing null, several, and null wherever it may be."""
+    every, whole, several, bare = (
+        [
+            decode_frame(
+                message(3, 12, "response", SeededRandom("h", number), "", shape).frame,
+                "response",
+                key=3,
+                version=12,
+            ).body
+            for number in range(30)
+        ]
+        for shape in SHAPES
+    )
+    assert {len(body["topics"]) for body in whole} == {1}
+    assert {len(body["topics"][0]["partitions"]) for body in whole} == {1}
+    assert not any(
+        body["cluster_id"] is None or body["brokers"][0]["rack"] is None for body in whole
+    )
+    assert {len(body["brokers"]) for body in several} == {2, 3}
+    assert all(body["cluster_id"] is None and body["brokers"][0]["rack"] is None for body in bare)
+    assert {len(body["topics"]) for body in every} >= {0, 1, 2}

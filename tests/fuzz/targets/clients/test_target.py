@@ -28,7 +28,7 @@ from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.peers.clients.client import Client, Program
 
 OWN = Path(__file__).with_name("own_client.py")
-(SEED,) = seeds([(3, 0)])
+SEED, *OTHERS = seeds([(3, 0)])
 
 
 def _client(line: Sequence[str] = (sys.executable, str(OWN))) -> Client:
@@ -181,7 +181,7 @@ def test_what_it_prints_is_its_log() -> None:
 def test_the_survey_is_what_it_asks_for() -> None:
     with ClientTarget(_client()) as target:
         assert target.survey() == {(3, 0)}
-        assert target.seeds() == [SEED]
+        assert target.seeds() == [SEED, *OTHERS]
 
 
 def test_a_client_that_asks_nothing_is_none() -> None:
