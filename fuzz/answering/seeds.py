@@ -25,7 +25,7 @@ from barnabas.fuzz.answering.cluster import (
 from barnabas.fuzz.answering.fitting import encoded
 from barnabas.fuzz.answering.offer import narrowed
 from barnabas.fuzz.answering.planted import ADDRESS
-from barnabas.fuzz.answering.shapes import SHAPES, Shape, single
+from barnabas.fuzz.answering.shapes import Shape, shapes, single
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.generators.containers import names
 from barnabas.specs import keys
@@ -207,8 +207,8 @@ they were written. There is one partition: some clients take no more in an answe
 
 
 def seeds(asked: Iterable[tuple[int, int]]) -> list[Seed]:
-    """Some for each (API key, version), in order: the answer as it is, then each of SHAPES that differs, with
-    one record in a partition; of Fetch also one for each of LOGS.
+    """Some for each (API key, version), in order: the answer as it is, then each of its `shapes` that
+    differs, with one record in a partition; of Fetch also one for each of LOGS.
 
     Raises LookupError for what does not exist.
     """
@@ -220,7 +220,7 @@ def _of(key: int, version: int) -> Iterator[Seed]:
     usual = _answer(key, version, PARTS)
     yield Seed(key, version, "response", usual, origin)
     seen, short = {usual}, _answer(key, version, _SHORT)
-    for name, shape in SHAPES:
+    for name, shape in shapes(key):
         frame = _shaped(key, version, short, shape)
         if frame not in seen:
             seen.add(frame)

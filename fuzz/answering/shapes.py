@@ -6,9 +6,10 @@ Each says the same kind of thing; what differs is how many there are of each, an
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from barnabas.specs import keys
 from barnabas.specs.layout import Layout, Node, Slot
 
 SEVERAL: Final = 3
@@ -43,13 +44,28 @@ def empty(layout: Layout, values: Mapping[str, Any]) -> Values:
     return _changed(layout, values, lambda _, slot, value: [] if slot.node.element else value)
 
 
-SHAPES: Final[tuple[tuple[str, Shape], ...]] = (
-    ("single", single),
-    ("several", several),
-    ("nulls", nulls),
-    ("empty", empty),
+_LISTS: Final = frozenset(
+    (
+        keys.FETCH,
+        keys.METADATA,
+        keys.FIND_COORDINATOR,
+        keys.LIST_GROUPS,
+        keys.DESCRIBE_CLUSTER,
+        keys.LIST_TRANSACTIONS,
+        keys.DESCRIBE_TOPIC_PARTITIONS,
+    )
 )
-"""All of them, by name."""
+"""Answers that say what there is, be it more or less than was asked for."""
+
+
+def shapes(key: int) -> Iterator[tuple[str, Shape]]:
+    """Those in which an answer is still a valid one, by name."""
+    yield "single", single
+    if key != keys.JOIN_GROUP:  # where what a group has chosen is null only beside an error
+        yield "nulls", nulls
+    if key in _LISTS:
+        yield "several", several
+        yield "empty", empty
 
 
 def _changed(layout: Layout, values: Mapping[str, Any], change: _Change) -> Values:

@@ -8,7 +8,7 @@ from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.oracles.oracle import whose
 from barnabas.fuzz.report.finding import text
-from barnabas.fuzz.report.summary import ROUNDS, Summary
+from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary
 
 
 def markdown(found: Sequence[Summary]) -> str:
@@ -42,6 +42,8 @@ def _campaign(one: Summary) -> Iterator[str]:
         ("API", "versions", "fields", "mutators", "cases"),
         ((row.api, row.versions, row.fields, row.mutators, row.cases) for row in one.apis),
     )
+    yield "\n## Places\n"
+    yield from _table(PLACES, one.places)
     yield "\n## Mutators\n"
     yield from _table(("mutator", "cases"), one.mutators)
     yield "\n## Rounds\n"

@@ -9,7 +9,7 @@ from typing import Final
 from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.report.finding import text
-from barnabas.fuzz.report.summary import ROUNDS, Summary
+from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """No script, and no request to anywhere: what answered may have said `<script>`."""
@@ -63,6 +63,8 @@ def _campaign(one: Summary) -> Iterator[str]:
         ("API", "versions", "fields", "mutators", "cases"),
         ((row.api, row.versions, row.fields, row.mutators, row.cases) for row in one.apis),
     )
+    yield "<h2>Places</h2>"
+    yield from _table(PLACES, one.places)
     yield "<h2>Mutators</h2>"
     yield from _table(("mutator", "cases"), one.mutators)
     yield "<h2>Rounds</h2>"

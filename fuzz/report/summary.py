@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from barnabas.fuzz.database.findings import AsideRow, CampaignRow, Finding, Findings, RoundRow
+from barnabas.fuzz.engine.stats import Cell
+from barnabas.fuzz.frame_map.depth import DEPTHS, depth_of
 
 ROUNDS: Final = ("round", "new features", "messages with more energy")
 """The columns of `Summary.progress`."""
+
+PLACES: Final = ("where", "fields", "cases", "fewest of a field")
+"""The columns of `Summary.places`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,8 @@ class Summary:
     findings: tuple[Finding, ...]
     cells: int
     aside: tuple[AsideRow, ...] = ()
+    places: tuple[tuple[int | str, ...], ...] = ()
+    """Of each depth in messages what PLACES says."""
 
     @property
     def title(self) -> str:
@@ -113,4 +121,15 @@ def _summary(findings: Findings, row: CampaignRow) -> Summary:
         tuple(findings.findings(row.id)),
         len(coverage),
         tuple(findings.aside(row.id)),
+        tuple(_places(coverage)),
     )
+
+
+def _places(coverage: Mapping[Cell, int]) -> Iterator[tuple[int | str, ...]]:
+    """How often fields were changed, by how deep in a message they stand."""
+    fields: dict[str, Counter[tuple[str, str]]] = {}
+    for cell, cases in coverage.items():
+        fields.setdefault(depth_of(cell.field), Counter())[cell.api, cell.field] += cases
+    for depth in DEPTHS:
+        if found := fields.get(depth):
+            yield depth, len(found), found.total(), min(found.values())

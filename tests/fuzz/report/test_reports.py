@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from barnabas.fuzz.database.findings import Findings
 from barnabas.fuzz.engine.running import run_range
-from barnabas.fuzz.engine.stats import Judged
+from barnabas.fuzz.engine.stats import Cell, Judged, Stats
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.report.markdown import markdown
 from barnabas.fuzz.report.page import page
@@ -102,3 +103,24 @@ def test_a_round_that_has_not_begun_is_none(tmp_path: Path) -> None:
         news = kept.end_round(0)
         (one,) = summaries(findings)
     assert one.progress == ((0, news, 0),)
+
+
+def test_places_count_cases_by_how_deep_they_went(tmp_path: Path) -> None:
+    stats = Stats(coverage=Counter())
+    for field, mutator, cases in (
+        ("topics[].name", "odd_text", 7),
+        ("responses[].records[].crc", "checksums", 3),
+        ("responses[].records[].records[].headers.count", "counts", 2),
+        ("responses[].records[].records[].headers.count", "varints", 3),
+        ("responses[].records[].records[].key", "emptiness", 4),
+        ("responses[].records[].lz4.content_size", "lengths", 1),
+    ):
+        stats.coverage[Cell("Fetch", 4, field, mutator)] = cases
+    with Findings(tmp_path / "f.db", write=True) as findings:
+        kept = findings.campaign("c", "t", {"seed": 4}, 0.0)
+        kept.keep(stats, 20, 0)
+        (only,) = summaries(findings)
+    assert only.places == (
+        ("message", 1, 7, 7), ("batch", 1, 3, 3), ("lz4", 1, 1, 1), ("record", 2, 9, 4),
+    )  # fmt: skip
+    assert "| record | 2 | 9 | 4 |" in markdown([only])
