@@ -195,8 +195,9 @@ def _written(one: Any, role: Length | Checksum | None, value: Any) -> tuple[str,
     match one:
         case construct.FormatField():
             char = one.fmtstr[1:]
-            coding = f"{'u' * char.isupper()}int{_SIZES[char.upper()]}"
-            coding = "int8" if coding == "uint8" else coding + "le" * (one.fmtstr[0] == "<")
+            coding = f"{'u' * char.isupper()}int{_SIZES[char.upper()]}" + "le" * (
+                one.fmtstr[0] == "<"
+            )
         case construct.BytesInteger():
             coding = f"uint{8 * one.length}le"
         case construct.VarInt:
@@ -211,4 +212,6 @@ def _written(one: Any, role: Length | Checksum | None, value: Any) -> tuple[str,
         return "length", role.coding or coding, value >> role.shift
     if not coding:
         return "bytes", "", len(value)
+    if coding == "uint8":  # flags and methods: mutators know bytes with a sign
+        return "int8", "int8", (value ^ 0x80) - 0x80
     return coding.removesuffix("le"), coding, value

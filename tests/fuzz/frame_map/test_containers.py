@@ -9,7 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
+from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.engine.making import Maker, cook
+from barnabas.fuzz.engine.strata import places_of
 from barnabas.fuzz.frame_map.compressed import message_of, packed
 from barnabas.fuzz.frame_map.containers import ELEMENTS
 from barnabas.fuzz.frame_map.fields import FieldMap, field_of, map_of
@@ -17,6 +19,7 @@ from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.generators.containers import CONTAINERS, names, packing
 from barnabas.fuzz.mutating.mending import splice
+from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.sessions.bodies import produce
 from barnabas.specs import Frame, Malformed, decode_frame, encode_frame, keys
 from barnabas.specs.containers.gzip import GZIP
@@ -228,3 +231,14 @@ def _mutators(part: Part) -> tuple[str, ...]:
     if part.kind == "bytes":
         return ("hugeness", "emptiness")
     return ("limits",) if part.coding else ()
+
+
+@pytest.mark.parametrize(("name", "version"), EACH)
+def test_every_mutator_changes_what_it_is_put_to(name: str, version: int) -> None:
+    chart = container(message(name, version))
+    for number, (_, mutator, part) in enumerate(places_of(chart, MUTATORS)):
+        for draws in range(6):
+            made = mutator.apply(chart, part, SeededRandom(name, 100 * number + draws))
+            assert made.chunks != (chart.framed,), (mutator.name, part.path, made.detail)
+            assert made == mutator.apply(chart, part, SeededRandom(name, 100 * number + draws))
+            assert made.delivery == "whole"
