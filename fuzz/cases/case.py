@@ -52,11 +52,8 @@ def shape_of(origin: str) -> str:
     >>> shape_of("answering:Fetch-11:single"), shape_of("answering:Fetch-11"), shape_of("golden:a:b")
     ('single', '', '')
     """
-    return (
-        origin.rpartition(":")[2]
-        if origin.startswith("answering:") and origin.count(":") > 1
-        else ""
-    )
+    source, _, name = origin.partition(":")
+    return name.partition(":")[2] if source == "answering" else ""
 
 
 class Change(NamedTuple):

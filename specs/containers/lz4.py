@@ -13,7 +13,6 @@ DICTIONARY_ID: Final = 0x01
 CONTENT_CHECKSUM: Final = 0x04
 CONTENT_SIZE: Final = 0x08
 BLOCK_CHECKSUMS: Final = 0x10
-INDEPENDENT: Final = 0x20
 UNCOMPRESSED: Final = 1 << 31
 """In a block's size: its bytes are as they are."""
 

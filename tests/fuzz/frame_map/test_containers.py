@@ -14,6 +14,7 @@ from barnabas.fuzz.engine.making import Maker, cook
 from barnabas.fuzz.engine.strata import places_of
 from barnabas.fuzz.frame_map.compressed import message_of, packed
 from barnabas.fuzz.frame_map.containers import ELEMENTS
+from barnabas.fuzz.frame_map.depth import depth_of
 from barnabas.fuzz.frame_map.fields import FieldMap, field_of, map_of
 from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.fuzz.frame_map.parts import Part
@@ -106,6 +107,7 @@ FIELDS = {
 def test_its_fields_are_parts_by_their_names(name: str) -> None:
     found = container(message(name, 9))
     root = found.parts[0].path
+    assert depth_of(root) == root.rpartition(".")[2]
     have = {field_of(part.path.removeprefix(f"{root}.")) for part in found.parts}
     have |= {one.removeprefix("members[].") for one in have}
     assert FIELDS[name] <= have
