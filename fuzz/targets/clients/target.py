@@ -25,7 +25,7 @@ from barnabas.fuzz.targets.clients.blame import to_blame
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Limits
 from barnabas.fuzz.targets.clients.worker import Worker
-from barnabas.fuzz.targets.clients.workloads import SURVEYED, WORKLOADS, candidates
+from barnabas.fuzz.targets.clients.workloads import SURVEYED, WORKLOADS, chosen
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -78,8 +78,8 @@ class ClientTarget:
         """Held while an alarm of that kind is looked at."""
         self._left = threading.Event()
         """Set once nobody waits for cases that are looked at again."""
-        self._asks: dict[str, set[int]] = {}
-        """Workload -> the APIs that are asked for in it."""
+        self._asks: dict[str, set[tuple[int, int]]] = {}
+        """Workload -> the APIs and versions that are asked for in it."""
 
     def __enter__(self) -> Self:
         try:
@@ -112,7 +112,9 @@ class ClientTarget:
         for key, version in self.newest().items():
             found.add((key, version))
             for older in range(EVERYTHING.get(key, (version,))[0], version):
-                if (key, older) in self._session(self._workload(key), narrowed(key, older)):
+                if (key, older) in self._session(
+                    chosen(key, older, self._asks), narrowed(key, older)
+                ):
                     found.add((key, older))
         return frozenset(found)
 
@@ -125,17 +127,11 @@ class ClientTarget:
             for workload, offer in (("any", EVERYTHING),) if self._each else SURVEYED:
                 for key, version in sorted(self._session(workload, offer)):
                     newest[key] = max(version, newest.get(key, 0))
-                    self._asks.setdefault(workload, set()).add(key)
+                    self._asks.setdefault(workload, set()).add((key, version))
             in_vain = 0 if len(newest) > before else in_vain + 1
         if not newest:
             raise CannotRun(f"{self.name} sent no request to the broker; is it a Kafka client?")
         return newest
-
-    def _workload(self, key: int) -> str:
-        """The one that asks for an API: the likeliest, of those that do."""
-        return next(
-            (one for one in candidates(key) if key in self._asks.get(one, ())), candidates(key)[0]
-        )
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases; observations come in their order, those of earlier cases to blame behind them."""
@@ -230,7 +226,9 @@ class ClientTarget:
                     observation = self._finish(selector, worker, self._left)
                     if self._alarming(observation):
                         return observation
-                self._starting(lambda: worker.begin(self._workload(case.recipe.seed.key)))
+                seed = case.recipe.seed
+                workload = chosen(seed.key, seed.version, self._asks)
+                self._starting(lambda: worker.begin(workload))
                 after = self._finish(selector, worker, self._left)
                 return replace(after, case=case) if self._alarming(after) else observation
             finally:
@@ -244,8 +242,8 @@ class ClientTarget:
         return set(worker.asked)
 
     def _begin(self, worker: Worker, case: Case) -> None:
-        key, session = case.recipe.seed.key, case.recipe.session
-        workload = session if session in WORKLOADS else self._workload(key)
+        seed, session = case.recipe.seed, case.recipe.session
+        workload = session if session in WORKLOADS else chosen(seed.key, seed.version, self._asks)
         self._starting(lambda: worker.begin(workload, case))
 
     def _starting(self, begin: Callable[[], None]) -> None:

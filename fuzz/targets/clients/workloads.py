@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from typing import Final
 
 from barnabas.fuzz.answering.offer import EVERYTHING, FIRST_TRANSACTIONS, Offer
@@ -57,3 +58,19 @@ def candidates(key: int) -> tuple[str, ...]:
     """
     first = _BY_KEY.get(key, "admin")
     return first, *(one for one in WORKLOADS if one != first)
+
+
+def chosen(key: int, version: int, asked: Mapping[str, Set[tuple[int, int]]]) -> str:
+    """The workload for a version of an API: one that asked for it, else one that asked in another version.
+
+    asked: workload -> what it asked for while everything was offered.
+
+    >>> chosen(1, 11, {"consume": {(1, 10)}, "admin": {(1, 11)}})
+    'admin'
+    >>> chosen(1, 5, {"consume": {(1, 10)}, "admin": {(1, 11)}})
+    'consume'
+    """
+    likely = candidates(key)
+    found = [one for one in likely if (key, version) in asked.get(one, ())]
+    found += [one for one in likely if any(key == other for other, _ in asked.get(one, ()))]
+    return (*found, *likely)[0]
