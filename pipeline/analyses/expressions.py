@@ -8,6 +8,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.kafka.exchange import STRAY
+from barnabas.captures.kafka.notes import INFERRED
 from barnabas.specs.error_codes import ERROR_CODES
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ CLIENT_KEY: Final = f"concat_ws('/', {HOST}, client_id)"
 def asked(exchanges: DataFrame) -> DataFrame:
     """Without responses that answer no request, where a table has them."""
     return exchanges.where(F.col("key") > STRAY)
+
+
+def captured(exchanges: DataFrame) -> DataFrame:
+    """Without responses whose requests were not captured: nobody knows when, by whom and in which version
+    those were sent."""
+    return exchanges.where(F.col("note") != INFERRED)
 
 
 def without_negotiation(exchanges: DataFrame) -> DataFrame:

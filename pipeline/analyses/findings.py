@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding, Together
 from barnabas.captures.kafka.context import Context
-from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST
+from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST, captured
 from barnabas.pipeline.rows.bodies import bodies
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
 from barnabas.pipeline.rows.exchanges import exchange
@@ -102,9 +102,10 @@ def findings(exchanges: DataFrame) -> DataFrame:
 
     Needs `end_ns`, `losses` and `named_broker`; what a check says it holds for, holds here too.
     """
+    seen = captured(exchanges)
     ordered = (
-        _keyed(exchanges)
-        .unionByName(_producers(exchanges))
+        _keyed(seen)
+        .unionByName(_producers(seen))
         .withColumn("end_ns", F.coalesce("end_ns", F.lit(NEVER)))
         .withColumn("packet", F.coalesce(F.nullif("response_packet", F.lit(0)), "request_packet"))
         .repartition("capture", "by", "of")

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.kafka.notes import UNANSWERED
 from barnabas.pipeline.analyses.buckets import bucketed
-from barnabas.pipeline.analyses.expressions import answered_ns, asked
+from barnabas.pipeline.analyses.expressions import answered_ns, asked, captured
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def in_flight(exchanges: DataFrame) -> DataFrame:
     Requests without a response (acks=0) wait for nothing. One that was never answered waits until its
     connection ends.
     """
-    waiting = asked(exchanges).where(F.col("note") != UNANSWERED)
+    waiting = captured(asked(exchanges)).where(F.col("note") != UNANSWERED)
     end = F.coalesce(answered_ns(), F.col("end_ns"))
     steps = F.array(
         F.struct(F.col("ts_ns").alias("at"), F.lit(1).alias("step")),

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.pipeline.analyses.expressions import answered_ns, asked, host, ms, without_negotiation
+from barnabas.pipeline.analyses.expressions import (
+    answered_ns,
+    asked,
+    captured,
+    host,
+    ms,
+    without_negotiation,
+)
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
@@ -46,7 +53,7 @@ def retries(exchanges: DataFrame) -> DataFrame:
     pause = ms(F.col("ts_ns") - F.lag("end_ns").over(attempts))
     begins = F.coalesce(F.col("pause_ms") > APART_MS, F.lit(True)).cast("int")
     return (
-        without_negotiation(asked(exchanges))
+        without_negotiation(captured(asked(exchanges)))
         .where("error <> ''")
         .withColumn("host", host())
         .withColumn("end_ns", F.coalesce(answered_ns(), F.col("ts_ns")))

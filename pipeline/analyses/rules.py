@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.kafka.notes import CUT_OFF
-from barnabas.pipeline.analyses.expressions import asked
+from barnabas.pipeline.analyses.expressions import asked, captured
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ COLUMNS: Final = (
 def rules(exchanges: DataFrame) -> DataFrame:
     """Did a rule do what it was meant to? Compared with the exchanges of the same API and capture that no
     rule touched, which others of its client may have held up all the same."""
-    seen = asked(exchanges)
+    seen = captured(asked(exchanges))
     shares = F.array(F.lit(0.5), F.lit(0.99))
     waited = F.percentile_approx("latency_ms", shares, ACCURACY)
     failed = F.count(F.when(F.col("error") != "", 1))

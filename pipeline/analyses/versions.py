@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.pipeline.analyses.expressions import asked
+from barnabas.pipeline.analyses.expressions import asked, captured
 from barnabas.pipeline.rows.columns import Column
 from barnabas.specs.registry import NAMES
 from barnabas.specs.releases import IN_NAME_ONLY, RELEASES, offered
@@ -71,7 +71,7 @@ def versions(exchanges: DataFrame) -> DataFrame:
     listed = [f"{name} {version}" for name, version in sorted(LISTED)]
     place = F.concat_ws(" ", "api", F.col("version").cast("string"))
     return (
-        asked(exchanges)
+        captured(asked(exchanges))
         .where("key >= 0")
         .groupBy("client_id", "software", "api", "version")
         .agg(F.count("*").alias("count"), F.max("ts").alias("last_ts"))

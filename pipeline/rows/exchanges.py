@@ -18,7 +18,7 @@ import pyarrow as pa
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.errors import codes_in, codes_of
 from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
-from barnabas.captures.kafka.notes import UNANSWERED
+from barnabas.captures.kafka.notes import INFERRED, UNANSWERED
 from barnabas.pipeline.rows.body_columns.registry import MADE
 from barnabas.pipeline.rows.body_values import body_values
 from barnabas.pipeline.rows.columns import EXCHANGES, Column, arrow
@@ -185,6 +185,7 @@ def exchange(row: Mapping[str, Any]) -> Exchange:
         request_place=row.get("request_place", -1),
         response_place=row.get("response_place", -1),
         begun=row.get("begun_ns", 0),
+        inferred=row["note"] == INFERRED,
         losses=row["losses"],
     )
 

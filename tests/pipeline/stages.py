@@ -109,7 +109,8 @@ def sequential(
 ) -> list[dict[str, Any]]:
     """The same of the pure reader: once to learn the names of the capture, once for the rows."""
     learnt = Context()
-    for exchange in Conversations().exchanges(CaptureReader(*sorted_paths(paths))):
+    events = CaptureReader(*sorted_paths(paths))
+    for exchange in Conversations(inferred=True).exchanges(events):
         learnt.learn(exchange)
     context = Context(topics=learnt.topics, producers=learnt.producers, brokers=learnt.brokers)
     now: list[int | None] = [None]
@@ -122,7 +123,8 @@ def sequential(
 
     found = []
     software: dict[int, str] = {}
-    for exchange in Conversations().exchanges(noted(CaptureReader(*sorted_paths(paths)))):
+    events = CaptureReader(*sorted_paths(paths))
+    for exchange in Conversations(inferred=True).exchanges(noted(events)):
         context.learn(exchange)
         said = software_of(exchange)
         if said is not None:

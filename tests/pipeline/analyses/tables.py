@@ -40,7 +40,7 @@ def captured(name: str) -> list[dict[str, Any]]:
             now = event.ts_ns
             yield event
 
-    found = Conversations(strays=True).exchanges(watched())
+    found = Conversations(inferred=True, strays=True).exchanges(watched())
     return [_row(one, context, name, now) for one, context in _learnt(found)]
 
 

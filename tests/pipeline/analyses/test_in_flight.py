@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from barnabas.captures.kafka.notes import UNANSWERED
+from barnabas.captures.kafka.notes import INFERRED, UNANSWERED
 from barnabas.pipeline.analyses.in_flight import in_flight
 from tests.captures.checks.given import produce
 from tests.pipeline.analyses.made import metadata, numbered
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 def test_depths_of_connections(spark: SparkSession) -> None:
     silent = dataclasses.replace(produce(1.5, ["x"], acks=0, error=None), note=UNANSWERED)
+    guessed = dataclasses.replace(metadata(0.5, connection=2, error=None), note=INFERRED)
     exchanges = numbered(
         produce(1, ["a"], took=4),
         silent,
+        guessed,
         produce(2, ["b"], took=4),
         metadata(3, took=4),
         produce(7.5, ["c"]),

@@ -15,9 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from barnabas.captures.capture import open_capture
 from barnabas.captures.kafka.context.memory import MOST, Memory
+from barnabas.captures.kafka.notes import INFERRED
 from barnabas.captures.kafka.pairing import conversation
 from barnabas.captures.tcp.headers import ACK, PSH, SYN, TcpSegment
+from barnabas.captures.tcp.packets import Packets
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.pipeline.reading import mapped_files
@@ -64,6 +67,39 @@ def test_the_exchanges_of_a_sample_are_the_pure_readers(path: Path) -> None:
     assert right
     for size, carry in ((200, False), (1500, True), (1 << 26, False)):
         assert in_memory([path], size, carry=carry, order=shuffled(size)).exchanges == right
+
+
+def test_what_answers_requests_that_were_not_captured(tmp_path: Path) -> None:
+    """One side of each connection is missing, up to its fifth packet with payload."""
+    path = tmp_path / "f.pcap"
+    data = SAMPLES_BY_NAME["old-formats.pcap"].read_bytes()
+    linktype = int.from_bytes(data[20:24], "little")
+    kept, at, sides = [data[:24]], 24, Counter[Any]()
+    while at < len(data):
+        end = at + 16 + int.from_bytes(data[at + 8 : at + 12], "little")
+        segment = Packets().tcp_segment(linktype, data[at + 16 : end])
+        assert segment is not None
+        asks = segment.source[1] > segment.target[1]
+        sides[segment.source] += asks and bool(segment.payload)
+        if not asks or sides[segment.source] > 5:
+            kept.append(data[at:end])
+        at = end
+    path.write_bytes(b"".join(kept))
+    capture = open_capture(path)
+    decoded = [one.row() for one in capture.learn(capture.exchanges(inferred=True))]
+    found = in_memory([path])
+    assert found.exchanges == sequential([path])
+    assert any(one["note"] == INFERRED for one in found.exchanges)
+    assert list(map(_gist, found.exchanges)) == list(map(_gist, decoded))
+    brokers = zip(found.exchanges, decoded, strict=True)
+    assert all(late["broker"] in (None, one["broker"]) for one, late in brokers)
+    skipped = [one.said["bytes"] for one in found.said if one.said.get("kind") == "skipped"]
+    assert sum(skipped) == capture.conversations.skipped
+
+
+def _gist(row: dict[str, Any]) -> list[Any]:
+    names = ("connection", "correlation_id", "api", "version", "latency_ms", "response_size")
+    return [row[name] for name in names]
 
 
 @pytest.mark.slow("a long property")
