@@ -4,7 +4,9 @@
 replaces them and leaves those of others. A run writes into `OUT/_runs/`, which Spark's readers pass over;
 when all of it is there its folder is renamed, and from then on it counts: who comes next ends what a
 killed run had left to do. Whoever runs holds a lock in its folder, which the system lets go when that
-process is gone.
+process is gone; whoever makes analyses of the tables holds that of the whole folder, too.
+
+What follows a folder writes `OUT/TABLE/batch=NAME/` in the same way: `OUT` has tables of one kind only.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ import fcntl
 import re
 import shutil
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple, TextIO
+from typing import Final, Literal, NamedTuple, TextIO
 from urllib.parse import unquote
 
 from barnabas.captures.files import private
@@ -26,6 +29,9 @@ ON_REQUEST: Final = ("packets", "frames")
 _RUNS: Final = "_runs"
 _READY: Final = ".ready"
 _SOURCE: Final = "_source"
+_SOURCES: Final = "_sources"
+"""A file of each capture's name: where it came from. Not among the tables, where readers would take it for
+a part of them."""
 _LOCK: Final = "_lock"
 _ESCAPED: Final = re.compile(r"[\x00-\x1f\"#%'*/:=?\\\x7f{\[\]^]")
 """What Spark writes as %XX in the names of such folders."""
@@ -45,6 +51,24 @@ def checked_path(path: Path) -> Path:
     if found:
         raise ValueError(f"Spark treats the {found[0]} in {path} as a pattern: use another name")
     return path
+
+
+Partition = Literal["capture", "batch"]
+"""By what the tables of a folder are parted: runs write a capture each, what follows a folder batches."""
+
+
+def partitions(out: Path) -> set[Partition]:
+    """Those that there are in a folder; Spark reads no table that has both."""
+    kinds: tuple[Partition, ...] = ("capture", "batch")
+    return {kind for kind in kinds if next(out.glob(f"*/{kind}=*"), None)}
+
+
+@contextlib.contextmanager
+def held(out: Path) -> Iterator[bool]:
+    """The whole folder, which is there, for one process at a time; whether it is ours meanwhile. Raises
+    OSError."""
+    with (out / _LOCK).open("w") as lock:
+        yield _locked(lock)
 
 
 class Run(NamedTuple):
@@ -101,14 +125,15 @@ def give_up(run: Run) -> None:
 
 def _install(out: Path, ready: Path) -> None:
     said = (ready / _SOURCE).read_text(encoding="utf-8")
-    capture = said.splitlines()[0]
+    capture, source = said.splitlines()
+    (out / _SOURCES).mkdir(exist_ok=True)
+    (out / _SOURCES / escaped(capture)).write_text(source, encoding="utf-8")
     for table in sorted(path for path in ready.iterdir() if path.is_dir()):
         if table.name.startswith("_"):
             shutil.rmtree(table)
             continue
         place = folder_of(out, table.name, capture)
         place.parent.mkdir(parents=True, exist_ok=True)
-        (table / _SOURCE).write_text(said, encoding="utf-8")
         if place.exists():
             place.rename(ready / f"_old-{table.name}")
         table.rename(place)
@@ -146,9 +171,7 @@ def name_for(out: Path, source: Path) -> str:
 
 def _known(out: Path) -> list[tuple[str, str]]:
     """Names of captures in the tables, and their first files."""
-    found = []
-    for path in sorted(out.glob(f"*/capture=*/{_SOURCE}")):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        name = unquote(path.parent.name.removeprefix("capture="))
-        found.append((name, lines[1] if len(lines) > 1 else ""))
-    return found
+    return [
+        (unquote(path.name), path.read_text(encoding="utf-8"))
+        for path in sorted(out.glob(f"{_SOURCES}/*"))
+    ]

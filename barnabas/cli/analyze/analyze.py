@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -16,7 +16,7 @@ from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.spark.errors import UnavailableError, reason
 from barnabas.pipeline.spark.masters import parse_master
-from barnabas.pipeline.tables.folders import ON_REQUEST, checked_path
+from barnabas.pipeline.tables.folders import ON_REQUEST, Partition, checked_path, held, partitions
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ OURS: Final = frozenset(
         "report.html",
         "report.part",
         "tables.sql",
+        "_lock",
         "_runs",
+        "_sources",
         "_state",
         "_checkpoint",
     )
@@ -75,9 +77,8 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
             raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
     files = capture_files(wanted.captures)
     opened(*files, keys=read_keys(wanted.tls_keys))
-    free(wanted.out)
     try:
-        with shown(output) as progress:
+        with taken(wanted.out, "capture"), shown(output) as progress:
             outcome = _run(wanted, files, progress)
     except KeyboardInterrupt:
         output.note(
@@ -98,6 +99,23 @@ def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
     return FINDINGS if severities - {"note"} else FINE
 
 
+@contextmanager
+def taken(out: Path, by: Partition) -> Iterator[None]:
+    """The folder is ours meanwhile, for tables that are parted so. Raises Trouble before anything is written
+    if it is of something else, somebody else's, or can't be."""
+    free(out)
+    if partitions(out) - {by}:
+        others = "without --follow" if by == "batch" else "with --follow"
+        raise Trouble(f"--out {out} has tables of a run {others}: choose another folder")
+    with held(out) as ours:
+        if not ours:
+            raise Trouble(
+                f"--out {out} is being written by another run: wait for it, or choose another folder",
+                COULD_NOT_RUN,
+            )
+        yield
+
+
 def free(out: Path) -> None:
     """Raises Trouble if the folder is of something else, or can't be."""
     try:
@@ -116,22 +134,22 @@ def free(out: Path) -> None:
 
 
 def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
-    size = sum(path.stat().st_size for path in files) if wanted.master is None else None
-    with session_of(wanted, progress, size) as spark:
+    with session_of(wanted, progress, files) as spark:
         return _work(spark, wanted, files, progress)
 
 
 @contextmanager
-def session_of(wanted: Wanted, progress: Shown, size: int | None = None) -> Iterator[SparkSession]:
+def session_of(wanted: Wanted, progress: Shown, files: Iterable[Path]) -> Iterator[SparkSession]:
     """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later.
 
-    size: bytes that it is for, if that is known and it is ours to set up.
+    files: what it is to read, as far as that is there.
     """
     from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
 
     ours: Mapping[str, str] = {}
-    if size is not None and size < LIGHT_UP_TO:
-        ours = QUICK if size < LITTLE else LIGHT
+    if parse_master(wanted.master).kind == "embedded":  # others are set up elsewhere
+        size = sum(path.stat().st_size for path in files)
+        ours = QUICK if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
 
     progress.step(0, 1, "starting Spark")
     try:

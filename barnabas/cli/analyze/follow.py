@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from barnabas.cli.analyze.analyze import Wanted, free, printed, session_of
+from barnabas.cli.analyze.analyze import Wanted, printed, session_of, taken
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.spark.errors import reason
@@ -31,9 +31,13 @@ def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) ->
     """
     output = output or Output()
     folder = _folder(wanted)
-    free(wanted.out)
+    segments = folder.glob("*.pcapng")
     try:
-        with shown(output) as progress, session_of(wanted, progress) as spark:
+        with (
+            taken(wanted.out, "batch"),
+            shown(output) as progress,
+            session_of(wanted, progress, segments) as spark,
+        ):
             outcome = _work(spark, wanted, folder, until_read, progress, output)
     except KeyboardInterrupt:
         output.note(f"interrupted: {wanted.out} has no report; run the same command to continue")

@@ -30,6 +30,10 @@ def test_a_run_replaces_what_its_capture_had_and_nothing_else(tmp_path: Path) ->
         "exchanges/capture=a.pcap": "3",
         "exchanges/capture=b.pcap": "2",
     }
+    in_tables = {
+        path.name for table in ("errors", "exchanges") for path in tmp_path.rglob(f"{table}/*/*")
+    }
+    assert in_tables == {"part"}, "others who read Parquet take all for it"
 
 
 def test_a_folder_of_tables_is_its_owners(tmp_path: Path) -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import shutil
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from barnabas.cli.analyze.analyze import Wanted, analyze
+from barnabas.cli.analyze.analyze import Wanted, analyze, session_of, taken
+from barnabas.cli.analyze.follow import follow
+from barnabas.cli.analyze.progress import shown
+from barnabas.cli.console.output import Output
 from barnabas.pipeline.spark import session
 from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
 from tests.places import SAMPLES
@@ -67,6 +72,54 @@ def test_a_folder_that_spark_takes_for_a_pattern_is_refused(tmp_path: Path, name
     assert str(found).endswith(f" in {out} as a pattern: use another name")
     assert found.code == MISUSE
     assert not out.exists()
+
+
+@pytest.mark.parametrize(("there", "follows"), [("batch", False), ("capture", True)])
+def test_a_folder_with_tables_of_the_other_kind_is_refused(
+    tmp_path: Path, there: str, follows: bool
+) -> None:
+    out, captures = tmp_path / "out", tmp_path / "captures"
+    (out / "exchanges" / f"{there}=1").mkdir(parents=True)
+    captures.mkdir()
+    wanted = Wanted([captures if follows else CAPTURE], out)
+    with pytest.raises(Trouble) as raised:
+        follow(wanted, until_read=True) if follows else analyze(wanted)
+    how = "without" if follows else "with"
+    said = f"--out {out} has tables of a run {how} --follow: choose another folder"
+    assert (str(raised.value), raised.value.code) == (said, MISUSE)
+    assert [path.name for path in out.iterdir()] == ["exchanges"]
+
+
+@pytest.mark.parametrize("follows", [False, True])
+def test_a_folder_that_another_run_writes_is_refused(tmp_path: Path, follows: bool) -> None:
+    out, captures = tmp_path / "out", tmp_path / "captures"
+    captures.mkdir()
+    wanted = Wanted([captures if follows else CAPTURE], out)
+    with taken(out, "capture"), pytest.raises(Trouble) as raised:
+        follow(wanted, until_read=True) if follows else analyze(wanted)
+    said = f"--out {out} is being written by another run: wait for it, or choose another folder"
+    assert (str(raised.value), raised.value.code) == (said, COULD_NOT_RUN)
+    with taken(out, "capture"):
+        assert [path.name for path in out.iterdir()] == ["_lock"]
+
+
+@pytest.mark.parametrize("master", [None, "local[1]", "spark://127.0.0.1:7077"])
+def test_what_is_little_has_its_settings_wherever_it_is_ours_to_set_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, master: str | None
+) -> None:
+    given: list[dict[str, str]] = []
+
+    @contextmanager
+    def noted(_: Any, settings: dict[str, str]) -> Iterator[None]:
+        given.append(settings)
+        yield
+
+    monkeypatch.setattr(session, "session", noted)
+    wanted = Wanted([CAPTURE], tmp_path, master, {"spark.a": "b"})
+    with shown(Output()) as progress, session_of(wanted, progress, [CAPTURE]):
+        pass
+    ours = session.QUICK if master != "spark://127.0.0.1:7077" else {}
+    assert given == [{**ours, "spark.a": "b"}]
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
