@@ -11,6 +11,9 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten
 
+LISTED: Final = 1000
+"""Findings of a check that are listed, the first ones; counts are those of all."""
+
 Severity = Literal["error", "warning", "note"]
 """error: the protocol is violated, or records are lost or read in another order. warning: it works,
 at a price or for now. note: it belongs to healthy operation, and may explain something."""

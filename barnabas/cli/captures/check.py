@@ -10,7 +10,7 @@ from typing import Final, Literal
 from rich.text import Text
 
 from barnabas.captures.capture import Capture
-from barnabas.captures.checks.finding import SEVERITIES, Check, Finding, frames
+from barnabas.captures.checks.finding import LISTED, SEVERITIES, Check, Finding, Severity, frames
 from barnabas.captures.checks.running import CheckFailed, run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import printable
@@ -31,9 +31,6 @@ from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 Format = Literal["text", "json", "sarif", "junit"]
 
-MOST: Final = 1000
-"""Findings of a check that are kept; the others are counted."""
-
 STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
@@ -53,7 +50,8 @@ def check(
     output = output or Output()
     (path,) = capture.reader.given
     found: list[tuple[Check, Finding]] = []
-    counts: Counter[str] = Counter()
+    listed: Counter[str] = Counter()
+    counts: Counter[Severity] = Counter()
     total = 0
 
     def counted() -> Iterator[Exchange]:
@@ -66,15 +64,16 @@ def check(
 
     try:
         for one, finding in run(counted(), checks, capture.context):
-            counts[one.name] += 1
-            if counts[one.name] <= MOST:
+            counts[finding.severity] += 1
+            listed[one.name] += 1
+            if listed[one.name] <= LISTED:
                 found.append((one, finding))
     except CheckFailed as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     found.sort(key=lambda item: item[1].ts)
-    left_out = {name: count - MOST for name, count in counts.items() if count > MOST}
+    left_out = {name: count - LISTED for name, count in listed.items() if count > LISTED}
     frames_unread = capture.undecoded + output.undecoded
-    checked = Checked(path, total, checks, found, left_out, frames_unread)
+    checked = Checked(path, total, checks, found, counts, left_out, frames_unread)
     _print(checked, form, output)
     for remark in (*remarks(capture, dialect), *unread(frames_unread, output.too_large, dialect)):
         output.note(remark)
@@ -96,10 +95,10 @@ def _print(checked: Checked, form: Format, output: Output) -> None:
         case "text":
             for one, finding in checked.findings:
                 output.out.print(_lines(one, finding))
-    counts = Counter(finding.severity for _, finding in checked.findings)
+    counts = checked.counts
     said = [plural(counts[severity], severity) for severity in SEVERITIES if counts[severity]]
     for name, more in checked.left_out.items():
-        said.append(f"{more} more findings of {name} not listed")
+        said.append(f"{plural(more, 'finding')} of {name} not listed")
     nothing = "no findings" if checked.exchanges else "nothing to check"
     output.note(f"{plural(checked.exchanges, 'exchange')}: {', '.join(said) or nothing}")
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import urllib.parse
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from barnabas import __version__
 from barnabas.captures.checks import Check
-from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding, frames
+from barnabas.captures.checks.finding import SEVERITIES, Evidence, Finding, Severity, frames
 from barnabas.captures.kafka.columns import iso
 from barnabas.plural import plural
 
@@ -32,6 +33,8 @@ class Checked(NamedTuple):
     """Those that ran."""
     findings: Sequence[tuple[Check, Finding]]
     """In order of time."""
+    counts: Counter[Severity]
+    """Of all, whether listed or not."""
     left_out: dict[str, int]
     """By check: how many more there were than are listed."""
     undecoded: int
@@ -40,7 +43,7 @@ class Checked(NamedTuple):
     @property
     def wrong(self) -> bool:
         """Whether there is more than notes."""
-        return any(finding.severity != "note" for _, finding in self.findings)
+        return any(self.counts[severity] for severity in SEVERITIES if severity != "note")
 
 
 def as_json(checked: Checked) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.drafts import DRAFT_CHECKS
+from barnabas.captures.checks.finding import LISTED
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
-from barnabas.cli.captures.check import MOST
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 from tests.captures.kafka.pairing.test_conversation import request, response
 from tests.proxy.playbook import MS, START
@@ -201,7 +201,7 @@ narrowed to it. The whole schema is 3,000 lines."""
 
 
 @pytest.mark.parametrize("name", ["plain.pcapng", "a b#ü%41?.pcapng", "\udcff.pcapng"])
-@pytest.mark.parametrize(("pairs", "note"), [(1, True), (0, True), (0, False), (MOST + 5, False)])
+@pytest.mark.parametrize(("pairs", "note"), [(1, True), (0, True), (0, False), (LISTED + 5, False)])
 def test_sarif_is_of_its_form(tmp_path: Path, name: str, pairs: int, note: bool) -> None:
     path = write(tmp_path / name, pairs, note=note)
     code, out, _ = check(path, "--format", "sarif")
@@ -209,8 +209,8 @@ def test_sarif_is_of_its_form(tmp_path: Path, name: str, pairs: int, note: bool)
     log = json.loads(out)
     jsonschema.validate(log, SARIF)
     (run,) = log["runs"]
-    assert len(run["results"]) == min(pairs, MOST) + note
-    assert run["properties"]["leftOut"] == ({"correlation_ids": 5} if pairs > MOST else {})
+    assert len(run["results"]) == min(pairs, LISTED) + note
+    assert run["properties"]["leftOut"] == ({"correlation_ids": 5} if pairs > LISTED else {})
     (artifact,) = run["artifacts"]
     assert urllib.parse.unquote_to_bytes(artifact["location"]["uri"]) == os.fsencode(path)
 
@@ -261,13 +261,13 @@ def test_some_checks_only(wrong: Path) -> None:
 
 
 def test_many_findings_are_listed_to_a_limit(tmp_path: Path) -> None:
-    many = write(tmp_path / "many.pcapng", MOST + 5)
+    many = write(tmp_path / "many.pcapng", LISTED + 5)
     code, out, err = check(many, "--format", "json")
     assert code == 1
     found = json.loads(out)
-    assert len(found["findings"]) == MOST
+    assert len(found["findings"]) == LISTED
     assert found["left_out"] == {"correlation_ids": 5}
-    assert "5 more findings of correlation_ids not listed" in err
+    assert f"{LISTED + 5} errors, 5 findings of correlation_ids not listed" in err
 
 
 def test_the_list_names_every_check_with_what_it_holds_for_and_its_settings() -> None:
