@@ -25,17 +25,18 @@ MOST: Final = 240
 
 
 def bucketed(rows: DataFrame, exchanges: DataFrame) -> DataFrame:
-    """The rows, which have `ts_ns`, with a timestamp `bucket`: the beginning of their bucket.
+    """The rows, which have `capture` and `ts_ns`, with a timestamp `bucket`: the beginning of their bucket.
 
-    All buckets are as wide as each other, and as the time of `exchanges` asks for.
+    All buckets of a capture are as wide as each other, and as its time in `exchanges` asks for.
     """
     span = (F.max("ts_ns") - F.min("ts_ns")) / F.lit(float(NS * MOST))
     widths = F.array(*(F.lit(width) for width in WIDTHS_MS))
     fits = F.get(F.filter(widths, lambda width: width >= span), F.lit(0))
-    width = exchanges.agg(F.coalesce(fits, F.lit(WIDTHS_MS[-1])).cast("bigint").alias("width"))
+    width = F.coalesce(fits, F.lit(WIDTHS_MS[-1])).cast("bigint").alias("width")
+    of_captures = exchanges.groupBy("capture").agg(width)
     start = F.expr(f"ts_ns div {NS} - pmod(ts_ns div {NS}, width)")
     return (
-        rows.crossJoin(F.broadcast(width))
+        rows.join(F.broadcast(of_captures), "capture")
         .withColumn("bucket", F.timestamp_millis(start))
         .drop("width")
     )

@@ -32,7 +32,7 @@ def errors(exchanges: DataFrame) -> DataFrame:
     """Which errors did which client get, and when? Some belong to healthy operation: a client that is
     new to a group, or asks a broker that no longer leads."""
     refused = without_negotiation(asked(exchanges)).select(
-        "ts", "ts_ns", "client_id", "api", F.explode("error_codes").alias("code")
+        "capture", "ts", "ts_ns", "client_id", "api", F.explode("error_codes").alias("code")
     )
     return (
         bucketed(refused.withColumn("error", error_text(F.col("code"))), exchanges)

@@ -50,17 +50,22 @@ def moment(value: datetime) -> str:
 
 
 def grid(moments: Iterable[datetime]) -> list[datetime]:
-    """All buckets from the first to the last, also those in which nothing was.
+    """The buckets, and in each pause an empty one at both ends: a line ends there.
 
-    >>> [at.second for at in grid(datetime(2026, 1, 1, 0, 0, second) for second in (1, 3, 9))]
-    [1, 3, 5, 7, 9]
+    Those of one capture may be wider than those of another, and years lie between the two.
+
+    >>> [at.second for at in grid(datetime(2026, 1, 1, 0, 0, second) for second in (1, 3, 30))]
+    [1, 3, 5, 28, 30]
     """
     known = sorted(set(moments))
-    if len(known) < 2:
-        return known
-    width = min(after - before for before, after in pairwise(known))
-    count = (known[-1] - known[0]) // width
-    return [known[0] + width * number for number in range(count + 1)]
+    pauses = [after - before for before, after in pairwise(known)]
+    widths = [min(pauses[max(0, at - 1) : at + 1], default=None) for at in range(len(known))]
+    found = set(known)
+    for (before, after), sides in zip(pairwise(known), pairwise(widths), strict=True):
+        width = min(filter(None, sides))
+        if after - before > width:
+            found |= {before + width, after - width}
+    return sorted(found)
 
 
 def label(text: str) -> str:

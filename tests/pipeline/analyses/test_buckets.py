@@ -24,3 +24,17 @@ def test_the_narrowest_that_gives_few_enough(
     found = table(spark, rows([metadata(0), metadata(15), metadata(span_ms, correlation_id=1)]))
     told = bucketed(found, found).selectExpr("unix_millis(bucket) b").orderBy("b").collect()
     assert [row["b"] for row in told] == [at // width_ms * width_ms for at in (0, 15, span_ms)]
+
+
+def test_each_capture_has_buckets_of_its_own(spark: SparkSession) -> None:
+    years = 3 * 365 * 86_400_000
+    short = rows([metadata(0), metadata(15)], "short")
+    later = [metadata(at, correlation_id=1) for at in (years, years + 10 * MOST)]
+    found = table(spark, short + rows(later, "other"))
+    told = bucketed(found, found).selectExpr("capture", "unix_millis(bucket) b").collect()
+    assert sorted((row["capture"], row["b"]) for row in told) == [
+        ("other", years),
+        ("other", years + 10 * MOST),
+        ("short", 0),
+        ("short", 10),
+    ]
