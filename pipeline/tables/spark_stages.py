@@ -43,11 +43,13 @@ MOST: Final = 2000
 """Rows of such a batch, at most."""
 _LOCAL: Final = 1 << 30
 """Bytes of captures up to which the driver surveys them itself: starting a job takes as long."""
+_PACKED: Final = 4
+"""What a byte of a packed file counts as: it has to be unpacked first, and is several."""
 
 
 def surveyed(spark: SparkSession, ranges: Sequence[Range]) -> list[Surveyed]:
-    """The survey of each range, made by Spark's workers if it is much. Raises OSError."""
-    if sum(min(one.stop, 1 << 40) - one.start for one in ranges if one.kind != "packed") < _LOCAL:
+    """The survey of each range, made by Spark's workers if it is much, a task for each. Raises OSError."""
+    if sum(map(_work, ranges)) < _LOCAL:
         return [survey(one) for one in ranges]
     import pickle
 
@@ -59,6 +61,13 @@ def surveyed(spark: SparkSession, ranges: Sequence[Range]) -> list[Surveyed]:
 
     rows = tasks(spark, len(ranges)).mapInArrow(read, "id bigint, found binary").collect()
     return [pickle.loads(bytes(row["found"])) for row in sorted(rows, key=lambda row: row["id"])]  # noqa: S301 our own
+
+
+def _work(one: Range) -> int:
+    """Bytes that a survey looks at, about."""
+    if one.kind == "packed":
+        return Path(one.path).stat().st_size * _PACKED
+    return one.stop - one.start
 
 
 def planned(spark: SparkSession, ranges: Sequence[Range]) -> Plan:

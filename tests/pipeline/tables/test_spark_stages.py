@@ -10,19 +10,40 @@ import pytest
 
 from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.ranges import ranges
+from barnabas.pipeline.reading.survey import survey
 from barnabas.pipeline.rows.columns import EXCHANGES
 from barnabas.pipeline.tables import spark_stages
+from barnabas.pipeline.tables.parquet import tasks
 from tests.pipeline.generated import generated
 from tests.pipeline.stages import in_memory, planned
+from tests.places import SAMPLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 COLUMNS = ("ts_ns", "connection", "ordinal", "api", "latency_ms", "topics", "request_body")
 
 
 def gist(rows: list[dict[str, Any]]) -> list[Any]:
     return sorted((row["ts_ns"], row["ordinal"], row["api"], row["topics"]) for row in rows)
+
+
+def test_packed_files_are_surveyed_side_by_side_if_they_are_much(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [SAMPLES / "rebalance.pcap.gz", SAMPLES / "cut-short.pcap.zst"]
+    found = ranges(paths)
+    assert [one.kind for one in found] == ["packed"] * 2, "each is one range"
+    asked: list[int] = []
+
+    def noted(of: SparkSession, count: int) -> DataFrame:
+        asked.append(count)
+        return tasks(of, count)
+
+    monkeypatch.setattr(spark_stages, "tasks", noted)
+    monkeypatch.setattr(spark_stages, "_LOCAL", 2 * sum(path.stat().st_size for path in paths))
+    assert spark_stages.surveyed(spark, found) == [survey(one) for one in found]
+    assert asked == [2]
 
 
 def test_any_number_of_partitions_and_a_survey_by_spark(
