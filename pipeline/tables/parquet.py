@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -71,11 +71,24 @@ def tasks(spark: SparkSession, count: int) -> DataFrame:
     return spark.range(0, count, 1, max(1, count))
 
 
+def made(
+    spark: SparkSession | None, count: int, make: Callable[[Batches], Batches], columns: str
+) -> Iterator[dict[str, Any]]:
+    """Rows that are made of the numbers up to `count`, each in a task; without Spark one by one, here."""
+    if spark is None:
+        found = make(pa.record_batch({"id": [number]}) for number in range(count))
+        return (row for one in found for row in one.to_pylist())
+    return (row.asDict() for row in tasks(spark, count).mapInArrow(make, columns).collect())
+
+
 def file_rows(
-    found: DataFrame, read: Callable[[Batches], Batches], schema: pa.Schema, folder: Path
+    found: DataFrame | Batches,
+    read: Callable[[Batches], Batches],
+    schema: pa.Schema,
+    folder: Path,
 ) -> list[Filed]:
     """What a function of Arrow batches makes of a DataFrame, as files in a new folder: one of each task, with
-    a row group for each batch. Raises OSError."""
+    a row group for each batch; or of batches, here. Raises OSError."""
     folder.mkdir()
     place = str(folder)
 
@@ -88,6 +101,8 @@ def file_rows(
                 groups += 1
         yield pa.record_batch({"path": [path], "groups": pa.array([groups], pa.int32())})
 
+    if isinstance(found, Iterator):
+        return [Filed(**row) for one in write(found) for row in one.to_pylist()]
     return [Filed(row["path"], row["groups"]) for row in found.mapInArrow(write, _SAID).collect()]
 
 
@@ -101,10 +116,10 @@ def parts(filed: Iterable[Filed], groups: int) -> list[Part]:
 
 
 def write_tables(
-    spark: SparkSession, of: Sequence[Part], tables: Sequence[Table], run: Path
+    spark: SparkSession | None, of: Sequence[Part], tables: Sequence[Table], run: Path
 ) -> list[Written]:
     """Tables of what travelled in these parts, as folders of a run's with their names: their files.
-    Raises OSError."""
+    Without Spark they are made here. Raises OSError."""
     attempts = run / "_attempts"
     place, chosen = str(attempts), tuple(tables)
 
@@ -123,7 +138,7 @@ def write_tables(
         (run / table.name).mkdir()
     written = []
     said = "attempt string, path string, nulls bigint"
-    for row in tasks(spark, len(of)).mapInArrow(write, said).collect():
+    for row in made(spark, len(of), write, said):
         target = run / row["path"]
         target.parent.mkdir(parents=True, exist_ok=True)
         (attempts / row["attempt"] / row["path"]).rename(target)

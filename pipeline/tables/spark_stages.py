@@ -1,4 +1,5 @@
-"""The stages on Spark: a thin shell around the pure ones, each a generator of Arrow batches.
+"""The stages on Spark: a thin shell around the pure ones, each a generator of Arrow batches. Without a
+session they are the same in this process, which has little done before Spark has started.
 
 What a worker needs travels in the function itself, so workers elsewhere need our packages and the files,
 and nothing of the driver's.
@@ -28,7 +29,7 @@ from barnabas.pipeline.reading.survey import Surveyed, survey
 from barnabas.pipeline.reading.tcp_segments import SCHEMA, segments
 from barnabas.pipeline.rows.columns import Column, ddl
 from barnabas.pipeline.rows.exchanges import batch
-from barnabas.pipeline.tables.parquet import Batches, Filed, file_rows, tasks
+from barnabas.pipeline.tables.parquet import Batches, Filed, file_rows, made, tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -43,13 +44,15 @@ MOST: Final = 2000
 """Rows of such a batch, at most."""
 _LOCAL: Final = 1 << 30
 """Bytes of captures up to which the driver surveys them itself: starting a job takes as long."""
+HERE: Final = 64 << 20
+"""Bytes of segments, with the payload of packed files, that are kept in this process."""
 _PACKED: Final = 4
 """What a byte of a packed file counts as: it has to be unpacked first, and is several."""
 
 
-def surveyed(spark: SparkSession, ranges: Sequence[Range]) -> list[Surveyed]:
+def surveyed(spark: SparkSession | None, ranges: Sequence[Range]) -> list[Surveyed]:
     """The survey of each range, made by Spark's workers if it is much, a task for each. Raises OSError."""
-    if sum(map(_work, ranges)) < _LOCAL:
+    if spark is None or sum(map(_work, ranges)) < _LOCAL:
         return [survey(one) for one in ranges]
     import pickle
 
@@ -59,7 +62,7 @@ def surveyed(spark: SparkSession, ranges: Sequence[Range]) -> list[Surveyed]:
                 found = pickle.dumps(survey(ranges[number]))
                 yield pa.record_batch({"id": [number], "found": [found]})
 
-    rows = tasks(spark, len(ranges)).mapInArrow(read, "id bigint, found binary").collect()
+    rows = made(spark, len(ranges), read, "id bigint, found binary")
     return [pickle.loads(bytes(row["found"])) for row in sorted(rows, key=lambda row: row["id"])]  # noqa: S301 our own
 
 
@@ -70,26 +73,44 @@ def _work(one: Range) -> int:
     return one.stop - one.start
 
 
-def planned(spark: SparkSession, ranges: Sequence[Range]) -> Plan:
+def planned(spark: SparkSession | None, ranges: Sequence[Range]) -> Plan:
     """How these ranges are read. Raises OSError, CaptureError."""
     return plan(ranges, lambda found: surveyed(spark, found) if found else [])
 
 
-def segment_rows(spark: SparkSession, made: Plan, *, carry: bool) -> DataFrame:
+def segment_rows(spark: SparkSession, plan: Plan, *, carry: bool) -> DataFrame:
     """The rows of segments.py of all pieces, a task for each."""
-    return _of_pieces(spark, made, partial(segments, links=made.links, carry=carry), _SEGMENTS)
+    return _of_pieces(spark, plan, partial(segments, links=plan.links, carry=carry), _SEGMENTS)
 
 
-def packets(spark: SparkSession, made: Plan, columns: tuple[Column, ...]) -> DataFrame:
+class TooMuch(Exception):
+    """More than is to be in this process at once: what is packed may come to any size."""
+
+
+def segments_here(plan: Plan) -> Batches:
+    """The same rows, flow by flow. Raises TooMuch."""
+    found: list[pa.RecordBatch] = []
+    size = 0
+    for piece in plan.pieces:
+        for one in segments(piece, plan.links, carry=False):
+            found.append(one)
+            size += one.nbytes
+            if size > HERE:
+                raise TooMuch
+    order = [("flow", "ascending"), ("first", "ascending")]
+    return iter(pa.Table.from_batches(found, SCHEMA).sort_by(order).to_batches())
+
+
+def packets(spark: SparkSession, plan: Plan, columns: tuple[Column, ...]) -> DataFrame:
     """The rows of packet_rows.py of all pieces, with these columns."""
     names = tuple(column.name for column in columns)
-    return _of_pieces(spark, made, partial(packet_rows, columns=names), ddl(columns))
+    return _of_pieces(spark, plan, partial(packet_rows, columns=names), ddl(columns))
 
 
 def _of_pieces(
-    spark: SparkSession, made: Plan, rows: Callable[[Piece], Batches], columns: str
+    spark: SparkSession, plan: Plan, rows: Callable[[Piece], Batches], columns: str
 ) -> DataFrame:
-    pieces = made.pieces
+    pieces = plan.pieces
 
     def read(batches: Batches) -> Batches:
         for numbers in batches:
@@ -100,8 +121,8 @@ def _of_pieces(
 
 
 def outcome_files(
-    found: DataFrame,
-    made: Plan,
+    found: DataFrame | Batches,
+    plan: Plan,
     columns: tuple[str, ...],
     partitions: int,
     folder: Path,
@@ -114,7 +135,7 @@ def outcome_files(
     frames: whether there is a row of each frame, too. Raises OSError."""
     travel = travelling(columns)
     names = tuple(column.name for column in travel)
-    reading = Reading(names, tuple(made.section_groups), made.packets, tuple(made.secrets), frames)
+    reading = Reading(names, tuple(plan.section_groups), plan.packets, tuple(plan.secrets), frames)
 
     def read(batches: Batches) -> Batches:
         keys = KeyLog()
@@ -130,8 +151,9 @@ def outcome_files(
         )
         yield from _batches(done, (*HEAD, *travel))
 
-    together = found.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
-    return file_rows(together, read, schema(columns), folder)
+    if not isinstance(found, Iterator):
+        found = found.repartition(partitions, "flow").sortWithinPartitions("flow", "first")
+    return file_rows(found, read, schema(columns), folder)
 
 
 def parallelism(spark: SparkSession) -> int:

@@ -45,6 +45,7 @@ from barnabas.pipeline.tables.spark_stages import (
     parallelism,
     planned,
     segment_rows,
+    segments_here,
 )
 from barnabas.pipeline.tables.travelled import counts, said
 from barnabas.pipeline.tables.variants import lost_bodies
@@ -99,7 +100,7 @@ class Written(NamedTuple):
 
 
 def write(
-    spark: SparkSession,
+    spark: SparkSession | None,
     captures: Sequence[Path],
     out: Path,
     progress: Progress | None = None,
@@ -116,11 +117,12 @@ def write(
     tables are as they were, or the next run ends what was begun. name: what the capture is called
     (None: like its first file). secrets: texts of key logs, beside those in the files. size: bytes of
     files that a task reads. bodies: whether `body` is made; without it it is null, and all takes far less.
-    also: tables of `folders.ON_REQUEST`; of those that are not asked for, what there was of this capture
+    spark: None: all is done in this process, for little. also: tables of `folders.ON_REQUEST` (packets want
+    Spark); of those that are not asked for, what there was of this capture
     goes.
 
-    Raises OSError, CaptureError if a file is no capture, and ValueError if there is none or `out` is no
-    plain path.
+    Raises OSError, CaptureError if a file is no capture, ValueError if there is none or `out` is no plain
+    path, and without Spark TooMuch.
     """
     if not captures:
         raise ValueError("no capture files")
@@ -155,7 +157,7 @@ def write(
         _add(run.folder / "errors", ERRORS, [*fault_rows(made, capture), *lost])
         _add(run.folder / "connections", CONNECTIONS, [])
         _add(run.folder / "notes", NOTES, note_rows(made, capture))
-        if "packets" in also:
+        if "packets" in also and spark is not None:
             packets(spark, made, WRITTEN[1:]).write.parquet(str(run.folder / "packets"))
         for table in folders.ON_REQUEST:
             if table not in also and folders.folder_of(out, table, capture).exists():
@@ -185,7 +187,7 @@ def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
 
 
 def _flows(
-    spark: SparkSession,
+    spark: SparkSession | None,
     paths: Sequence[Path],
     made: Plan,
     wanted: tuple[Column, ...],
@@ -194,13 +196,16 @@ def _flows(
     frames: bool,
 ) -> list[Filed]:
     """All that travels: exchanges with these columns, and what is said beside them."""
+    columns = tuple(column.name for column in wanted)
+    travelling = run / "_travelling"
+    if spark is None:
+        return outcome_files(segments_here(made), made, columns, 1, travelling, frames=frames)
     total = _bytes(paths)
     # payload is looked up in the files as long as they stay in the system's cache meanwhile
     carry = total > memory() // 4
     shares = max(-(-total // LARGE), min(4 * parallelism(spark), -(-total // SMALL)))
-    columns = tuple(column.name for column in wanted)
     rows = segment_rows(spark, made, carry=carry)
-    return outcome_files(rows, made, columns, shares, run / "_travelling", frames=frames)
+    return outcome_files(rows, made, columns, shares, travelling, frames=frames)
 
 
 def portions(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

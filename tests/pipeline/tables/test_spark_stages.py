@@ -12,7 +12,7 @@ from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.ranges import ranges
 from barnabas.pipeline.reading.survey import survey
 from barnabas.pipeline.rows.columns import EXCHANGES
-from barnabas.pipeline.tables import spark_stages
+from barnabas.pipeline.tables import parquet, spark_stages
 from barnabas.pipeline.tables.parquet import tasks
 from tests.pipeline.generated import generated
 from tests.pipeline.stages import in_memory, planned
@@ -40,7 +40,7 @@ def test_packed_files_are_surveyed_side_by_side_if_they_are_much(
         asked.append(count)
         return tasks(of, count)
 
-    monkeypatch.setattr(spark_stages, "tasks", noted)
+    monkeypatch.setattr(parquet, "tasks", noted)
     monkeypatch.setattr(spark_stages, "_LOCAL", 2 * sum(path.stat().st_size for path in paths))
     assert spark_stages.surveyed(spark, found) == [survey(one) for one in found]
     assert asked == [2]

@@ -17,7 +17,7 @@ from barnabas.pipeline.reading.packet_rows import WRITTEN, packet_rows
 from barnabas.pipeline.rows.columns import EXCHANGES, ddl
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, frame_rows
-from barnabas.pipeline.tables import tables
+from barnabas.pipeline.tables import spark_stages, tables
 from barnabas.pipeline.tables.folders import ON_REQUEST
 from barnabas.pipeline.tables.sql import script
 from barnabas.pipeline.tables.tables import TABLES, read, write
@@ -146,12 +146,22 @@ def test_frames_are_written_on_request_and_are_the_pure_readers(
     exchanges = {
         (row["connection"], row["request_packet"], row["response_packet"], row["api"])
         for row in read(spark, out, "exchanges").where(f"capture = '{capture}'").collect()
-        if row["response_packet"]
+        if row["response_packet"] and row["request_packet"]
     }
     assert exchanges == {
         (row["connection"], row["packet"], row["partner_packet"], row["api"])
         for row in found.where("direction = 'request' and paired").collect()
     }
+
+
+def test_what_is_too_much_for_one_process_is_left_to_spark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark_stages, "HERE", 100)
+    with pytest.raises(spark_stages.TooMuch):
+        write(None, [SAMPLES_BY_NAME["rebalance.pcap.gz"]], tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["_runs"]
+    assert not list((tmp_path / "_runs").iterdir())
 
 
 def test_so_are_packets(spark: SparkSession, out: Path) -> None:
