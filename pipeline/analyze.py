@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,17 +15,36 @@ from barnabas.pipeline.report.collecting import collect, overview
 from barnabas.pipeline.report.digests import DIGESTS
 from barnabas.pipeline.report.page import page
 from barnabas.pipeline.report.parts import Overview, Result
+from barnabas.pipeline.tables.keeping import Keep, by_driver, by_tasks
 from barnabas.pipeline.tables.sql import FILE, script
-from barnabas.pipeline.tables.tables import TABLES, Progress, read
+from barnabas.pipeline.tables.tables import Progress, read
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
+
+    from barnabas.pipeline.analyses.analysis import Analysis
 
 REPORT: Final = "report.html"
 """Beside the tables."""
 
 FOLDER: Final = "analyses"
 """With a table for each."""
+
+LITTLE: Final = 8 << 20
+"""Bytes of the table `exchanges` up to which one task is enough for an analysis."""
+
+ONE_TASK: Final[Mapping[str, str]] = {
+    "spark.sql.shuffle.partitions": "1",
+    # looks at what a stage came to before it plans the next: each is a job then
+    "spark.sql.adaptive.enabled": "false",
+    # compiling takes longer than the work
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Settings for little: what costs is how Spark is asked, not what it does."""
+
+AT_ONCE: Final = 2
+"""Analyses of little that Spark plans side by side: it plans with one core each."""
 
 
 class Outcome(NamedTuple):
@@ -38,30 +59,57 @@ class Outcome(NamedTuple):
 def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None) -> Outcome:
     """The analyses of the tables in a folder, as tables beside them, and the report.
 
-    Done again it does the same again. Raises OSError.
+    Done again it does the same again. progress: told by any thread. Raises OSError.
     """
+    little = sum(path.stat().st_size for path in (out / "exchanges").rglob("*.parquet")) <= LITTLE
+    settings = ONE_TASK if little else {}
+    before = {name: spark.conf.get(name) or "" for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    exchanges = read(spark, out, "exchanges")
+    if little:
+        exchanges = exchanges.coalesce(1).cache()
+    keep: Keep = by_driver if little else by_tasks
+    steps = len(ANALYSES) + 4
+    step = itertools.count()
 
-    def table(name: str) -> DataFrame:
-        return read(spark, out, name) if name in TABLES else spark.read.parquet(str(out / name))
-
-    steps = len(ANALYSES) + len(DIGESTS) + 1
-    step = iter(range(steps))
-    exchanges = table("exchanges")
-    for analysis in ANALYSES:
+    def analysed(analysis: Analysis) -> dict[str, Result]:
         progress(next(step), steps, f"analysing: {analysis.name}")
-        found = analysis.run(exchanges)
-        found.write.mode("overwrite").parquet(str(out / FOLDER / analysis.name))
-    results = {}
-    for digest in DIGESTS:
-        progress(next(step), steps, f"collecting: {digest.name}")
-        results[digest.name] = collect(table, digest)
+        name = f"{FOLDER}/{analysis.name}"
+        table = keep(analysis.run(exchanges), out / name, analysis.columns)
+        return {one.name: collect(table, one) for one in DIGESTS if one.of == name}
+
+    def of_exchanges() -> dict[str, Result]:
+        progress(next(step), steps, "collecting: exchanges")
+        return {one.name: collect(exchanges, one) for one in DIGESTS if one.of == "exchanges"}
+
+    def of_errors() -> dict[str, Result]:
+        progress(next(step), steps, "collecting: errors")
+        table = read(spark, out, "errors")
+        return {one.name: collect(table, one) for one in DIGESTS if one.of == "errors"}
+
+    def seen() -> Overview:
+        progress(next(step), steps, "collecting: overview")
+        rows = read(spark, out, "connections").select("capture").distinct().collect()
+        return overview(sorted(row["capture"] for row in rows), exchanges)
+
+    pool = ThreadPoolExecutor(AT_ONCE if little else 1)
+    try:
+        analyses = [pool.submit(analysed, analysis) for analysis in ANALYSES]
+        tables = [pool.submit(of_exchanges), pool.submit(of_errors)]
+        whole = pool.submit(seen).result()
+        found = {name: one for made in (*analyses, *tables) for name, one in made.result().items()}
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # who interrupts does not wait for them
     progress(next(step), steps, "writing the report")
-    names = table("connections").select("capture").distinct().orderBy("capture").collect()
-    seen = overview([row["capture"] for row in names], exchanges)
-    text = page(seen, results, get_plotlyjs())
+    results = {digest.name: found[digest.name] for digest in DIGESTS}
+    text = page(whole, results, get_plotlyjs())
     written = out / REPORT
     part = written.with_suffix(".part")
     part.write_text(text, "utf-8")
     part.replace(written)  # who reads it has the old one or the new one
     (out / FILE).write_text(script(out), "utf-8")
-    return Outcome(seen, results, written)
+    exchanges.unpersist()
+    for name, value in before.items():
+        spark.conf.set(name, value)
+    return Outcome(whole, results, written)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 MOST: Final = 30_000
 """Rows of a result."""
-
-Read = Callable[[str], "DataFrame"]
-"""The table of a folder's name."""
 
 
 def overview(captures: Sequence[str], exchanges: DataFrame) -> Overview:
@@ -43,13 +40,13 @@ def overview(captures: Sequence[str], exchanges: DataFrame) -> Overview:
     return Overview(captures, topics=topics, errors=errors, **row.asDict())
 
 
-def collect(read: Read, digest: Digest) -> Result:
-    """As many rows of a digest as the report takes."""
-    table = digest.make(read(digest.of))
-    if digest.order:
-        table = table.orderBy(*map(_by, digest.order))
+def collect(of: DataFrame, digest: Digest) -> Result:
+    """As many rows of a digest as the report takes. of: the table that it is made of."""
+    table = digest.make(of)
+    # what is equal so far is in an order too, so that the report is the same each time
+    table = table.orderBy(*map(_by, digest.order), *table.columns)
     rows = table.limit(MOST + 1).toArrow().to_pylist()
-    total = len(rows) if len(rows) <= MOST else table.count()
+    total = of.count() if digest.lists else len(rows) if len(rows) <= MOST else table.count()
     return Result(rows[:MOST], total)
 
 

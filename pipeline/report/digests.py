@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
+from barnabas.captures.checks.finding import LISTED
 from barnabas.pipeline.analyses.latency import latency
 from barnabas.pipeline.report.plotting import MOST as LINES
 from barnabas.pipeline.report.registry import SECTIONS
@@ -31,6 +33,8 @@ class Digest(NamedTuple):
     make: Callable[[DataFrame], DataFrame]
     order: tuple[str, ...] = ()
     """What is in front if not all fits; SQL."""
+    lists: bool = False
+    """Whether it lists some rows of its table as they are: those that it leaves out count, too."""
 
 
 def _latency(exchanges: DataFrame) -> DataFrame:
@@ -85,6 +89,19 @@ def _deepest_of_all(table: DataFrame) -> DataFrame:
     return table.groupBy("client_id").agg(F.max("depth_max").alias("depth_max"))
 
 
+def _first(table: DataFrame) -> DataFrame:
+    """The findings that are listed."""
+    place = F.row_number().over(Window.partitionBy("check").orderBy("ts", "text"))
+    return table.withColumn("place", place).where(F.col("place") <= LISTED).drop("place")
+
+
+def _by_check(table: DataFrame) -> DataFrame:
+    """How many findings there are, and the first one's text."""
+    return table.groupBy("severity", "check").agg(
+        F.count("*").alias("count"), F.min_by("text", F.struct("ts", "text")).alias("first")
+    )
+
+
 def _unread(table: DataFrame) -> DataFrame:
     """How often each thing could not be read, and how many bytes of it."""
     return table.groupBy("kind", "capture", "file", "reason").agg(
@@ -100,7 +117,8 @@ _DIGESTS: Final = (
     Digest("unread", "errors", _unread, ("count desc",)),
     Digest("latency", "exchanges", _latency, ("bucket", "api")),
     Digest("latency_heatmap", "analyses/latency_heatmap", _frequent, ("bucket", "api")),
-    Digest("findings", "analyses/findings", _all, (_SEVERITY, "ts")),
+    Digest("findings", "analyses/findings", _first, (_SEVERITY, "ts"), lists=True),
+    Digest("findings_by_check", "analyses/findings", _by_check, (_SEVERITY, "count desc")),
     Digest("errors", "analyses/errors", _refusals, ("count desc",)),
     Digest("errors_over_time", "analyses/errors", _over_time, ("bucket",)),
     Digest("retries", "analyses/retries", _all, ("attempts desc",)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +14,7 @@ from barnabas.plural import plural
 
 if TYPE_CHECKING:
     from barnabas.pipeline.analyze import Outcome
+    from barnabas.pipeline.report.parts import Row
 
 STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
@@ -30,17 +30,7 @@ def lines(outcome: Outcome) -> Iterator[Text]:
         f"{plural(seen.clients, 'client')}, {seen.errors} with an error"
     )
     found = _findings(outcome)
-    for (severity, check), count in found.most_common(MOST):
-        first = next(
-            row["text"]
-            for row in outcome.results["findings"].rows
-            if (row["severity"], row["check"]) == (severity, check)
-        )
-        yield Text.assemble(
-            (f"{severity:<8}", STYLES[severity]),
-            (f"{check}: ", "bold"),
-            f"{plural(count, 'finding')}, first: {printable(first)}",
-        )
+    yield from map(finding_line, found[:MOST])
     if not found:
         yield Text("no findings")
     elif len(found) > MOST:
@@ -57,6 +47,15 @@ def lines(outcome: Outcome) -> Iterator[Text]:
     yield Text.assemble("report: ", (str(outcome.report), "bold"))
 
 
+def finding_line(row: Row) -> Text:
+    """How often a check found something of a severity, and what first."""
+    return Text.assemble(
+        (f"{row['severity']:<8}", STYLES[row["severity"]]),
+        (f"{row['check']}: ", "bold"),
+        f"{plural(row['count'], 'finding')}, first: {printable(row['first'])}",
+    )
+
+
 def as_json(outcome: Outcome) -> str:
     """One object; times are ISO 8601 in UTC."""
     seen = outcome.overview
@@ -65,8 +64,8 @@ def as_json(outcome: Outcome) -> str:
         "begins": seen.begins and seen.begins.isoformat(),
         "ends": seen.ends and seen.ends.isoformat(),
         "findings": [
-            {"severity": severity, "check": check, "count": count}
-            for (severity, check), count in _findings(outcome).most_common()
+            {name: row[name] for name in ("severity", "check", "count")}
+            for row in _findings(outcome)
         ],
         "unread": list(outcome.results["unread"].rows),
         "rows": {name: result.total for name, result in outcome.results.items()},
@@ -75,8 +74,7 @@ def as_json(outcome: Outcome) -> str:
     return json_text(document, indent=2)
 
 
-def _findings(outcome: Outcome) -> Counter[tuple[str, str]]:
-    """How many, by severity and check; the worst severity first."""
-    rows = outcome.results["findings"].rows
-    ranked = sorted(rows, key=lambda row: SEVERITIES.index(row["severity"]))
-    return Counter((row["severity"], row["check"]) for row in ranked)
+def _findings(outcome: Outcome) -> list[Row]:
+    """How many, by severity and check; the most first, and the worst severity among equals."""
+    rows = outcome.results["findings_by_check"].rows
+    return sorted(rows, key=lambda row: (-row["count"], SEVERITIES.index(row["severity"])))

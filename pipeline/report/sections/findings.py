@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from barnabas.captures.checks.finding import SEVERITIES
 from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
 from barnabas.plural import plural
@@ -14,17 +12,13 @@ def draw(results: Results) -> Drawn:
     found = sorted(
         rows(results, "findings"), key=lambda row: (SEVERITIES.index(row["severity"]), row["ts"])
     )
-    counts = Counter((row["severity"], row["check"]) for row in found)
     said = [
         Said(
-            "bad" if severity == "error" else "odd",
-            f"{check}: {plural(count, severity)}, first: "
-            + next(
-                row["text"] for row in found if (row["severity"], row["check"]) == (severity, check)
-            ),
+            "bad" if row["severity"] == "error" else "odd",
+            f"{row['check']}: {plural(row['count'], row['severity'])}, first: {row['first']}",
         )
-        for (severity, check), count in counts.items()
-        if severity != "note"
+        for row in rows(results, "findings_by_check")
+        if row["severity"] != "note"
     ]
     columns = {
         "severity": "severity",

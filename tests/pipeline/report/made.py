@@ -204,6 +204,16 @@ def _by_hand() -> dict[str, Result]:
                 },
             ]
         ),
+        "findings_by_check": result(
+            [
+                {"severity": severity, "check": check, "count": count, "first": first}
+                for severity, check, count, first in (
+                    ("error", "sequence", 1, "orders[3]: sequence 7 came twice"),
+                    ("warning", "joins", 1, f"{HOSTILE} joined late"),
+                    ("note", "heartbeats", 1, "half of a session without one"),
+                )
+            ]
+        ),
         "latency": result(latency, 100),
         "latency_heatmap": result(heat),
         "errors": result(errors),

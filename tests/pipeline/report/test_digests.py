@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from barnabas.pipeline.analyses.registry import ANALYSES
-from barnabas.pipeline.report import collecting
+from barnabas.pipeline.report import collecting, digests
 from barnabas.pipeline.report.collecting import collect, overview
 from barnabas.pipeline.report.digests import DIGESTS, Digest
 from barnabas.pipeline.rows.columns import ddl
@@ -50,18 +50,45 @@ def test_what_is_too_much_is_counted_and_what_matters_most_is_kept(
         "analyses/findings",
         *({"severity": severity, "ts": at(n)} for n, severity in enumerate(severities)),
     )
-    result = collect(lambda _: found, BY_NAME["findings"])
+    result = collect(found, BY_NAME["findings"])
     assert [row["severity"] for row in result.rows] == ["error", "warning"]
     assert (result.total, result.left_out) == (4, 2)
+
+
+def test_of_a_check_the_first_findings_are_listed_and_all_are_counted(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digests, "LISTED", 2)
+    checks = (("a", "error"), ("a", "error"), ("b", "note"), ("a", "error"), ("a", "warning"))
+    found = table(
+        spark,
+        "analyses/findings",
+        *(
+            {"check": check, "severity": severity, "ts": at(9 - n), "text": str(n)}
+            for n, (check, severity) in enumerate(checks)
+        ),
+    )
+    listed = collect(found, BY_NAME["findings"])
+    assert [(row["check"], row["text"]) for row in listed.rows] == [
+        ("a", "3"),
+        ("a", "4"),
+        ("b", "2"),
+    ]
+    assert listed.total == len(checks)
+    counts = collect(found, BY_NAME["findings_by_check"]).rows
+    names = ("severity", "check", "count", "first")
+    assert [tuple(row[name] for name in names) for row in counts] == [
+        ("error", "a", 3, "3"),
+        ("warning", "a", 1, "4"),
+        ("note", "b", 1, "2"),
+    ]
 
 
 def test_apis_beyond_the_most_frequent_are_one(spark: SparkSession) -> None:
     rows = [
         {"bucket": at(0), "api": f"api {n}", "latency_ms": 1.0, "count": 100 - n} for n in range(9)
     ]
-    found = collect(
-        lambda _: table(spark, "analyses/latency_heatmap", *rows), BY_NAME["latency_heatmap"]
-    )
+    found = collect(table(spark, "analyses/latency_heatmap", *rows), BY_NAME["latency_heatmap"])
     assert {row["api"]: row["count"] for row in found.rows} == {
         **{f"api {n}": 100 - n for n in range(5)},
         "others": 95 + 94 + 93 + 92,
@@ -81,7 +108,7 @@ def test_errors_of_a_client_are_summed_over_all_time(spark: SparkSession) -> Non
         }
         for second in (0, 10)
     ]
-    (row,) = collect(lambda _: table(spark, "analyses/errors", *rows), BY_NAME["errors"]).rows
+    (row,) = collect(table(spark, "analyses/errors", *rows), BY_NAME["errors"]).rows
     assert (row["count"], row["first_ts"], row["last_ts"]) == (4, at(0), at(11))
     assert row["client_id"] is None
 
@@ -91,7 +118,7 @@ def test_only_the_deepest_clients_have_a_line(spark: SparkSession) -> None:
         {"bucket": at(0), "client_id": f"c{n:02}", "depth_max": n, "depth_mean": 1.0}
         for n in range(14)
     ]
-    found = collect(lambda _: table(spark, "analyses/in_flight", *rows), BY_NAME["in_flight"]).rows
+    found = collect(table(spark, "analyses/in_flight", *rows), BY_NAME["in_flight"]).rows
     assert {row["client_id"] for row in found} == {f"c{n:02}" for n in range(4, 14)}
 
 

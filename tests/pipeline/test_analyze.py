@@ -1,0 +1,73 @@
+"""Analyses of little come to what those of any size come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.dataset as ds
+import pytest
+
+from barnabas.pipeline import analyze as module
+from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.analyze import Outcome, analyze
+from barnabas.pipeline.tables.tables import TABLES, write
+from tests.places import SAMPLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NAMES = ("faults.pcapng", "midway.pcap")
+
+
+def contents(out: Path, columns: dict[str, list[str]]) -> Iterator[tuple[str, list[str]]]:
+    """The rows of each table, in an order."""
+    for name, wanted in columns.items():
+        files = ds.dataset(out / name, partitioning="hive", exclude_invalid_files=False)
+        rows = files.to_table(columns=wanted).to_pylist()
+        yield name, sorted(str(_plain(row)) for row in rows)
+
+
+def _plain(value: Any) -> Any:
+    """Without how a time was written, and the last digits of sums, which depend on their order."""
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, float):
+        return round(value, 6)
+    return value.replace(tzinfo=None).isoformat() if hasattr(value, "isoformat") else value
+
+
+def test_one_task_and_many_say_the_same(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = {name: [one.name for one in TABLES[name]] for name in ("exchanges", "errors")}
+    tables |= {name: [one.name for one in TABLES[name]] for name in ("connections", "notes")}
+    tables["exchanges"].append("body")
+    tables |= {f"analyses/{one.name}": [each.name for each in one.columns] for one in ANALYSES}
+    captures = [[SAMPLES / name] for name in NAMES]
+    found: dict[bool, tuple[Outcome, dict[str, list[str]]]] = {}
+    for little in (True, False):
+        monkeypatch.setattr(module, "LITTLE", 1 << 30 if little else -1)
+        out = tmp_path / str(little)
+        for paths in captures:
+            write(None if little else spark, paths, out)
+        jobs = len(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
+        outcome = analyze(spark, out)
+        jobs = len(spark.sparkContext.statusTracker().getJobIdsForGroup(None)) - jobs
+        assert (jobs < 60) is little, "what costs is how many jobs there are"
+        inside = {path.suffix for path in (out / "analyses").rglob("*") if path.is_file()}
+        assert inside == {".parquet"}, "others who read Parquet take all for it"
+        found[little] = outcome, dict(contents(out, tables))
+    (one, here), (other, there) = found[True], found[False]
+    differing = {name: set(here[name]) ^ set(there[name]) for name in tables}
+    assert {name: sorted(some)[:4] for name, some in differing.items() if some} == {}
+    assert {name: len(some) for name, some in here.items()} == {
+        name: len(some) for name, some in there.items()
+    }
+    assert one.overview == other.overview
+    results = {name for name in one.results if one.results[name] != other.results[name]}
+    assert results == set()
+    same = one.report.read_text("utf-8") == other.report.read_text("utf-8")
+    assert same, "a page is too long to be shown"
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
