@@ -72,7 +72,15 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
             asking = False
             raise
         finally:
-            if not asking:  # an answer that nobody waited for would be taken for the next one's
+            if (
+                master.kind == "embedded"
+            ):  # all that it has is in the folder, and nobody waits for it
+                accumulators: Any = context._accumulatorServer
+                accumulators.handle_error = lambda *_: None  # it would print that the JVM is gone
+                forgotten: Any = context
+                forgotten._jsc = None  # nobody is there to be asked to stop
+                gateway.proc.kill()
+            elif not asking:  # an answer that nobody waited for would be taken for the next one's
                 _quietly(context.stop)
             _end(gateway)
             _quietly(context.stop)  # pyspark forgets it, whatever became of it
@@ -121,6 +129,7 @@ def _variables(master: Master, folder: Path) -> dict[str, str]:
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         # workers import our packages, whatever else the folder is called that this began in
         "PYTHONSAFEPATH": "1",
+        "SPARK_HOME": _find_spark_home(),  # else a script asks another Python for it
         "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))),
     }
     if master.kind == "embedded":

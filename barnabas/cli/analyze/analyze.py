@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from barnabas.captures.files import private
+from barnabas.cli.analyze.early import tell_findings
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.analyze.summary import as_json, lines
 from barnabas.cli.captures.files import capture_files
@@ -48,6 +50,9 @@ OURS: Final = frozenset(
 LITTLE: Final = 32 << 20
 """Bytes of captures that are not worth compiling for."""
 
+AT_ONCE: Final = 4 << 20
+"""Bytes of captures whose tables are made here, in the time that Spark takes to start."""
+
 
 class Wanted(NamedTuple):
     """What the command line asked for."""
@@ -79,7 +84,7 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
     opened(*files, keys=read_keys(wanted.tls_keys))
     try:
         with taken(wanted.out, "capture"), shown(output) as progress:
-            outcome = _run(wanted, files, progress)
+            outcome = _run(wanted, files, progress, output)
     except KeyboardInterrupt:
         output.note(
             f"interrupted: {wanted.out} is not complete; run the same command to start again"
@@ -95,7 +100,7 @@ def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
     else:
         for line in lines(outcome):
             output.out.print(line)
-    severities = {row["severity"] for row in outcome.results["findings"].rows}
+    severities = {row["severity"] for row in outcome.results["findings_by_check"].rows}
     return FINDINGS if severities - {"note"} else FINE
 
 
@@ -133,9 +138,23 @@ def free(out: Path) -> None:
         raise Trouble(f"--out {out} holds other files ({others[0]}): choose a new folder")
 
 
-def _run(wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
-    with session_of(wanted, progress, files) as spark:
-        return _work(spark, wanted, files, progress)
+def _run(wanted: Wanted, files: Sequence[Path], progress: Shown, output: Output) -> Outcome:
+    here = parse_master(wanted.master).kind == "embedded"
+    if not here or "packets" in wanted.also or size_of(files) > AT_ONCE:
+        with session_of(wanted, progress, files) as spark:
+            return _work(spark, wanted, files, progress)
+    with ThreadPoolExecutor(1) as beside:
+        # the checks of the pure core first: they have something to say before Spark has begun
+        beside.submit(tell_findings, files, wanted.tls_keys, progress, output)
+        tables = beside.submit(_tables, None, wanted, files)
+        with session_of(wanted, progress, files) as spark:
+            from barnabas.pipeline.tables.spark_stages import TooMuch
+
+            try:
+                tables.result()
+            except TooMuch:
+                return _work(spark, wanted, files, progress)
+            return _analyses(spark, wanted, progress)
 
 
 @contextmanager
@@ -146,13 +165,12 @@ def session_of(wanted: Wanted, progress: Shown, files: Iterable[Path]) -> Iterat
     """
     from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
 
-    ours: Mapping[str, str] = {}
-    if parse_master(wanted.master).kind == "embedded":  # others are set up elsewhere
-        size = sum(path.stat().st_size for path in files)
-        ours = QUICK if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
-
     progress.step(0, 1, "starting Spark")
     try:
+        ours: Mapping[str, str] = {}
+        if parse_master(wanted.master).kind == "embedded":  # others are set up elsewhere
+            size = size_of(files)
+            ours = QUICK if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
         with session(wanted.master, {**ours, **wanted.settings}) as spark:
             yield spark
     except UnavailableError as problem:
@@ -162,21 +180,50 @@ def session_of(wanted: Wanted, progress: Shown, files: Iterable[Path]) -> Iterat
         raise Trouble(f"{where}{problem.strerror or problem}", COULD_NOT_RUN) from None
 
 
-def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
-    # all of these import pyspark, which is known to be there by now
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
+def size_of(files: Iterable[Path]) -> int:
+    """Bytes of all of them. Raises OSError."""
+    return sum(path.stat().st_size for path in files)
 
-    from barnabas.pipeline.analyze import analyze as analyze_tables
-    from barnabas.pipeline.spark.progress import watched
+
+def _tables(
+    spark: SparkSession | None,
+    wanted: Wanted,
+    files: Sequence[Path],
+    progress: Shown | None = None,
+) -> None:
     from barnabas.pipeline.tables.tables import write
 
     # whoever works for us may have begun in another folder
     out, files = wanted.out.resolve(), [path.resolve() for path in files]
     secrets = [wanted.tls_keys.read_bytes()] if wanted.tls_keys else []
+    step = None if progress is None else progress.step
+    write(spark, files, out, step, secrets=secrets, also=wanted.also)
+
+
+def _analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:
+    with _watched(spark, progress):
+        from barnabas.pipeline.analyze import analyze as analyze_tables
+
+        return analyze_tables(spark, wanted.out.resolve(), progress.step)
+
+
+def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
+    with _watched(spark, progress):
+        _tables(spark, wanted, files, progress)
+    return _analyses(spark, wanted, progress)
+
+
+@contextmanager
+def _watched(spark: SparkSession, progress: Shown) -> Iterator[None]:
+    """Tell of Spark's tasks. Raises Trouble for what Spark can't do."""
+    # all of these import pyspark, which is known to be there by now
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    from barnabas.pipeline.spark.progress import watched
+
     with watched(spark, progress.tasks):
         try:
-            write(spark, files, out, progress.step, secrets=secrets, also=wanted.also)
-            return analyze_tables(spark, out, progress.step)
+            yield
         except (PySparkException, Py4JError) as problem:
             raise Trouble(f"Spark failed: {reason(problem)}", COULD_NOT_RUN) from None

@@ -70,7 +70,7 @@ def here(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[
     write(spark, [CAPTURE], out)
     everything(read(spark, out, "exchanges")).write.parquet(str(out / "everything"))
     found = tables(out)
-    assert len(found["exchanges"]) == 38
+    assert len(found["exchanges"]) == 39
     whats = {row.partition("'what': '")[2].partition("'")[0] for row in found["everything"]}
     assert whats >= {"findings", "latency", "versions", "body"}
     return found

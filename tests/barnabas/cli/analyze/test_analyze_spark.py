@@ -72,7 +72,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 def test_without_java_at_hand_it_makes_tables_and_a_report(embedded: Ran) -> None:
     output = Output()
     reader = CaptureReader(CAPTURE)
-    exchanges = [one for one in Conversations().exchanges(reader) if output.look(one)]
+    exchanges = [one for one in Conversations(inferred=True).exchanges(reader) if output.look(one)]
     document = embedded.document
     assert document["exchanges"] == len(exchanges)
     assert document["connections"] == len({one.connection for one in exchanges})
@@ -94,7 +94,7 @@ def test_an_interrupt_ends_spark_and_says_how_to_go_on(tmp_path: Path) -> None:
     with subprocess.Popen(
         command(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=given
     ) as process:
-        while not (out / "_runs").exists():  # Spark is there, and the captures are being read
+        while not (out / "analyses").exists():  # Spark is there, and asks the tables
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
