@@ -53,6 +53,11 @@ def _count(finding: Finding) -> bool:
     return counts and _says(finding, "OutOfMemoryError") and not _tag(finding)
 
 
+def _memory(*words: str) -> Callable[[Finding], bool]:
+    """Memory runs out, in these methods."""
+    return lambda finding: _says(finding, "OutOfMemoryError", *words)
+
+
 def _dies(*words: str, without: str = "") -> Callable[[Finding], bool]:
     """The process dies, and says these words; without: not these."""
     return lambda finding: (
@@ -70,6 +75,11 @@ PAIRS: Final[tuple[Pair, ...]] = (
          _null_record),
     Pair("kafka-12701", "brokers", "apache:2.8.0", "apache:2.8.1", "KAFKA-12701",
          _null_topic),
+    Pair("snappy-chunk", "brokers", "apache:3.5.0", "apache:3.5.1", "CVE-2023-34455",
+         _memory("SnappyInputStream.hasNextChunk")),
+    Pair("kafka-sasl-tag-size", "sasl", "apache:3.2.1?listener=sasl_plaintext",
+         "apache:3.2.3?listener=sasl_plaintext", "CVE-2022-34917",
+         _memory("SaslServerAuthenticator.handleSaslToken", "readUnknownTaggedField")),
     Pair("kafka-python-size", "clients", "client:kafka-python@2.3.1", "client:kafka-python@2.3.2",
          "kafka-python#3019", lambda finding: True),
     Pair("franz-batch-length", "clients", "client:franz-go@1.21.3", "client:franz-go@1.21.4",
