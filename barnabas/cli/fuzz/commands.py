@@ -56,8 +56,8 @@ BISECT_EXAMPLES: Final = examples(
     "barnabas fuzz bisect 3fa9c12b 3.6.0 3.6.1 3.7.0 3.8.0",
 )
 SCRIPT_EXAMPLES: Final = examples(
-    "barnabas fuzz script 3fa9c12b --db brokers.fuzz.db > finding.py",
-    "python3 finding.py 127.0.0.1:9092",
+    "barnabas fuzz script 3fa9c12b > finding.py && python3 finding.py 127.0.0.1:9092",
+    "barnabas fuzz script 3fa9c12b --db clients.fuzz.db > finding.py && python3 finding.py 9092",
 )
 STATES_EXAMPLES: Final = examples(
     "barnabas fuzz states --target apache:4.3.1",

@@ -337,10 +337,10 @@ def test_all_metrics_are_wanted_of_a_client_that_is_given_an_id_of_its_own_once(
 
 def test_the_seeds_of_share_groups_hold_records_and_places() -> None:
     for version in (1, 2):
-        (seed,) = seeds([(keys.SHARE_FETCH, version)])
+        seed, *_ = seeds([(keys.SHARE_FETCH, version)])
         body = decode_frame(seed.frame, "response", key=keys.SHARE_FETCH, version=version).body
         assert all(one["records"] for one in body["responses"][0]["partitions"])
-        (seed,) = seeds([(keys.SHARE_ACKNOWLEDGE, version)])
+        seed, *_ = seeds([(keys.SHARE_ACKNOWLEDGE, version)])
         body = decode_frame(
             seed.frame, "response", key=keys.SHARE_ACKNOWLEDGE, version=version
         ).body
