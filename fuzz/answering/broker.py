@@ -49,6 +49,17 @@ class Reply(NamedTuple):
     case: bool = False
 
 
+class Given(NamedTuple):
+    """A valid answer, its size in front; nothing to a Produce that wants none."""
+
+    key: int
+    version: int
+    answer: bytes
+
+
+KEPT: Final = 1000
+"""Answers of a session that are kept."""
+
 CLOSE: Final = Reply((), closes=True)
 _WELCOME: Final = Reply((_SIZE.pack(0),))
 """To a bare token: an empty one."""
@@ -58,13 +69,15 @@ _WELCOME: Final = Reply((_SIZE.pack(0),))
 class Broker:
     """What is behind all connections of a session: the cluster, what is offered, and the case's answer.
 
-    asked: (API key, version) -> how many requests there were.
+    asked: (API key, version) -> how many requests there were. given: the valid answers, KEPT at most, also
+    that in whose place the case's was put.
     """
 
     cluster: Cluster = field(default_factory=Cluster)
     offer: Offer = field(default_factory=lambda: EVERYTHING)
     planted: Planted | None = None
     asked: Counter[tuple[int, int]] = field(default_factory=Counter)
+    given: list[Given] = field(default_factory=list)
 
     def answer(self, frame: bytes) -> Reply | None:
         """The reply to a request (without its size); None for a Produce that wants none."""
@@ -76,6 +89,8 @@ class Broker:
         valid = self._valid(
             head, frame
         )  # also where another is put in its place: it has its effect
+        if len(self.given) < KEPT and valid != CLOSE:
+            self.given.append(Given(head.key, head.version, valid.chunks[0] if valid else b""))
         planted = self.planted
         if valid is not None and planted is not None and planted.takes(head.key, head.version):
             return self._planted(planted, head)

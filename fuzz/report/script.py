@@ -35,14 +35,25 @@ class Taken(NamedTuple):
 
 def script(title: str, case: Case, recorded: Recorded) -> str:
     """The whole script. title: lines that say what came of it."""
-    lines = [*title.splitlines(), f"Sent: {made_of(case.recipe)}"]
-    about = "\n".join(textwrap.fill(printable(line), WIDTH) for line in lines)
+    about = wrapped([*title.splitlines(), f"Sent: {made_of(case.recipe)}"])
     steps = (line for step in _steps(case, recorded) for line in step)
     return (
         FRAME.read_text("utf-8")
         .replace("    STEPS\n", "".join(f"    {line}\n" for line in steps))
-        .replace("ABOUT", about.replace("\\", "/").replace('"', "'"))
+        .replace("ABOUT", about)
     )
+
+
+def wrapped(lines: Sequence[str]) -> str:
+    """Lines for a docstring."""
+    text = "\n".join(textwrap.fill(printable(line), WIDTH) for line in lines)
+    return text.replace("\\", "/").replace('"', "'")
+
+
+def in_rows(data: bytes) -> list[str]:
+    """Bytes as a string of hexadecimal digits, in rows; a comma behind it."""
+    rows = [f'"{row}"' for row in textwrap.wrap(data.hex(), WIDTH - 8)] or ['""']
+    return [*rows[:-1], f"{rows[-1]},"]
 
 
 def _steps(case: Case, recorded: Recorded) -> Iterator[Iterator[str]]:
@@ -77,8 +88,7 @@ def _bytes(name: str, data: bytes) -> Iterator[str]:
         yield f'{name} = bytearray.fromhex("{data.hex()}")'
         return
     yield f"{name} = bytearray.fromhex("
-    for row in textwrap.wrap(data.hex(), WIDTH - 8):
-        yield f'    "{row}"'
+    yield from (f"    {row}" for row in in_rows(data))
     yield ")"
 
 

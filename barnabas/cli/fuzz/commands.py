@@ -287,7 +287,10 @@ def fuzz_script_command(
     ] = None,
     own: Own = False,
 ) -> None:
-    """Print a Python script that sends a finding's case to a broker, and needs no barnabas."""
+    """Print a Python script that shows a finding, and needs no barnabas.
+
+    It sends the case to a broker; for a client's finding it is the broker, which answers with the case.
+    """
     from barnabas.cli.fuzz.script import fuzz_script
 
     raise typer.Exit(fuzz_script(finding, db, target=target, own=own))

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
 
+from barnabas.fuzz.answering.broker import Broker
 from barnabas.fuzz.answering.cluster import TOPIC
 from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.answering.seeds import seeds
@@ -226,8 +227,7 @@ class ClientTarget:
                     observation = self._finish(selector, worker, self._left)
                     if self._alarming(observation):
                         return observation
-                seed = case.recipe.seed
-                workload = chosen(seed.key, seed.version, self._asks)
+                workload = self._workload(case)
                 self._starting(lambda: worker.begin(workload))
                 after = self._finish(selector, worker, self._left)
                 return replace(after, case=case) if self._alarming(after) else observation
@@ -239,11 +239,40 @@ class ClientTarget:
         worker = self._workers[0]
         self._starting(lambda: worker.begin(workload, offer=offer))
         self._finish(self._selector, worker)
-        return set(worker.asked)
+        return set(worker.broker.asked)
+
+    def _workload(self, case: Case) -> str:
+        seed, session = case.recipe.seed, case.recipe.session
+        if session in WORKLOADS:
+            return session
+        if not self._asks:
+            self.newest()
+        return chosen(seed.key, seed.version, self._asks)
+
+    def recorded(self, case: Case) -> tuple[list[Broker], str]:
+        """The brokers of a session with a case and of a valid one, in a new process, and what the client
+        does in them. Raises CannotRun if it does not ask for the case."""
+        seed, workload = case.recipe.seed, self._workload(case)
+        offer = narrowed(seed.key, seed.version)
+        with selectors.DefaultSelector() as selector:
+            worker = self._worker(selector)
+            try:
+                for _ in range(1 + AGAIN):
+                    self._begin(worker, case)
+                    if dict(self._finish(selector, worker).facts).get("served"):
+                        break
+                else:
+                    raise CannotRun(f"{self.name} did not ask for the case's answer")
+                brokers = [worker.broker]
+                self._starting(lambda: worker.begin(workload, offer=offer))
+                self._finish(selector, worker)
+            finally:
+                worker.end()
+        brokers.append(worker.broker)
+        return brokers, "as it was started" if self._each else WORKLOADS[workload]
 
     def _begin(self, worker: Worker, case: Case) -> None:
-        seed, session = case.recipe.seed, case.recipe.session
-        workload = session if session in WORKLOADS else chosen(seed.key, seed.version, self._asks)
+        workload = self._workload(case)
         self._starting(lambda: worker.begin(workload, case))
 
     def _starting(self, begin: Callable[[], None]) -> None:

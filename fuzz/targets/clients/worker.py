@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import selectors
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -66,8 +66,8 @@ class Worker:
         self._told = 0
         self.before: deque[Case] = deque(maxlen=REMEMBERED)
         """The latest cases that this child had, oldest first."""
-        self.asked: Counter[tuple[int, int]] = Counter()
-        """What was asked for in the latest session: (API key, version) -> times."""
+        self.broker = Broker()
+        """Of the latest session: what was asked for, and what was answered."""
 
     @property
     def idle(self) -> bool:
@@ -144,7 +144,7 @@ class Worker:
         took = time.monotonic() - under.begun
         highest = child.highest_memory()
         child.answers.clear()
-        self.asked = under.session.broker.asked
+        self.broker = under.session.broker
         log = child.log() if death is None else ()
         under.session.close()
         self._under = None

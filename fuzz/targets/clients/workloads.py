@@ -11,8 +11,20 @@ from barnabas.specs import keys
 EVERYBODYS: Final = ("consume", "group", "produce", "transaction", "admin", "sasl")
 """Those that every library's program has."""
 
-WORKLOADS: Final = (*EVERYBODYS, "consumer-protocol", "share-group", "telemetry")
-"""All, in the order in which a survey of a client runs them. One that a library lacks is over at once."""
+WORKLOADS: Final[Mapping[str, str]] = {
+    "consume": "reads partitions 0 and 1 of topic bench from the beginning, without a group; "
+    "then asks for their end and for an offset by its time",
+    "group": "joins group bench-group, reads topic bench, commits, asks what is committed, leaves",
+    "produce": "sends three records to topic bench, acks=all",
+    "transaction": "as bench-txn, sends a record to topic bench and offsets of bench-group, and commits",
+    "admin": "describes the cluster, topic bench and bench-group, then creates and deletes some",
+    "sasl": "reads topic bench behind a login with SASL_PLAINTEXT, PLAIN, barnabas, secret",
+    "consumer-protocol": "reads topic bench in bench-group with group.protocol=consumer",
+    "share-group": "reads topic bench in the share group bench-group and acknowledges",
+    "telemetry": "reads topic bench with client metrics on",
+}
+"""All, in the order in which a survey of a client runs them, and what a client does in them, more or less.
+One that a library lacks is over at once."""
 
 SURVEYED: Final[tuple[tuple[str, Offer], ...]] = (
     *((workload, EVERYTHING) for workload in WORKLOADS),

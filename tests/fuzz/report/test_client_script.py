@@ -1,0 +1,198 @@
+"""Scripts of clients' findings are brokers without barnabas, and a client does with them what it did."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.fuzz.answering.broker import Broker
+from barnabas.fuzz.answering.cluster import Cluster
+from barnabas.fuzz.answering.offer import narrowed
+from barnabas.fuzz.answering.planted import Planted
+from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.cases.case import Case, Delivery, Live, Recipe, Seed
+from barnabas.fuzz.report.client_script import client_script
+from barnabas.fuzz.targets.clients.registry import client
+from barnabas.fuzz.targets.clients.target import ClientTarget
+from barnabas.peers.clients.client import Client, Program
+from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.clients.python import program
+from barnabas.peers.clients.registry import find
+from barnabas.specs import decode_frame
+from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, LIST_OFFSETS, METADATA
+from barnabas.specs.registry import NAMES
+from tests.fuzz.observed import request
+
+VERSION = 1
+SEED, *_ = seeds([(METADATA, VERSION)])
+
+
+def case_of(frame: bytes, seed: Seed = SEED, delivery: Delivery = "whole") -> Case:
+    live = (Live(0, 4, 4, "correlation_id"),)
+    return Case(0, Recipe(seed, ()), (len(frame).to_bytes(4, "big") + frame,), live, delivery)
+
+
+def recorded(case: Case) -> Broker:
+    """A broker that was asked for versions, and twice for the case."""
+    broker = Broker(
+        Cluster("127.0.0.1", 40000), narrowed(METADATA, VERSION), Planted(case, METADATA, VERSION)
+    )
+    broker.answer(request(API_VERSIONS, 0, {})[4:])
+    for number in range(2):
+        broker.answer(request(METADATA, VERSION, {"topics": None}, correlation_id=number)[4:])
+    return broker
+
+
+@contextlib.contextmanager
+def running(text: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """The script's address, and its process."""
+    path = folder / "finding.py"
+    path.write_text(text)
+    line = [sys.executable, "-I", "-S", str(path)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().split()[-1], process
+        finally:
+            process.kill()
+
+
+def said(process: subprocess.Popen[str]) -> list[str]:
+    """What it printed; its end."""
+    process.kill()
+    assert process.stdout is not None
+    return process.stdout.read().splitlines()
+
+
+def connected(address: str) -> socket.socket:
+    host, port = address.split(":")
+    sock = socket.create_connection((host, int(port)))
+    sock.settimeout(None)  # as MSG_WAITALL wants it
+    return sock
+
+
+def asked(sock: socket.socket, key: int, version: int, body: dict[str, Any], number: int) -> bytes:
+    """The answer with its size; nothing if the connection is closed."""
+    sock.sendall(request(key, version, body, correlation_id=number))
+    with contextlib.suppress(ConnectionResetError):
+        size = sock.recv(4, socket.MSG_WAITALL)
+        return size + sock.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
+    return b""
+
+
+def test_the_first_answer_is_the_case_and_later_ones_are_valid(tmp_path: Path) -> None:
+    case = case_of(SEED.frame + b"beyond")
+    text = client_script('it "dies"\\', case, [recorded(case)], "asks")
+    with running(text, tmp_path) as (address, process):
+        with connected(address) as sock:
+            versions = asked(sock, API_VERSIONS, 0, {}, 7)
+            assert decode_frame(versions[4:], "response", key=API_VERSIONS, version=0)
+            assert versions[4:8] == (7).to_bytes(4, "big")
+            planted = asked(sock, METADATA, VERSION, {"topics": None}, 8)
+            assert planted.endswith(b"beyond")
+            assert planted[4:8] == (8).to_bytes(4, "big")
+            for number in (9, 10, 11):
+                answer = asked(sock, METADATA, VERSION, {"topics": None}, number)[4:]
+                found = decode_frame(answer, "response", key=METADATA, version=VERSION)
+                assert found.header["correlation_id"] == number
+                (broker,) = found.body["brokers"]
+                assert f"{broker['host']}:{broker['port']}" == address
+            assert asked(sock, FIND_COORDINATOR, 0, {"key": "g"}, 12) == b""
+        lines = said(process)
+    assert lines[:2] == [f"ApiVersions v0: {len(versions)} bytes", "Metadata v1: THE CASE"]
+    assert lines[-1] == "API key 10 v0: not in the recording; connection closed"
+
+
+@pytest.mark.parametrize("delivery", ["bytewise", "burst", "half_open"])
+def test_a_case_is_delivered_as_it_was(delivery: Delivery, tmp_path: Path) -> None:
+    case = case_of(SEED.frame, delivery=delivery)
+    text = client_script("fine", case, [recorded(case)], "asks")
+    with running(text, tmp_path) as (address, _), connected(address) as sock:
+        answer = asked(sock, METADATA, VERSION, {"topics": None}, 5)
+        assert decode_frame(answer[4:], "response", key=METADATA, version=VERSION)
+        if delivery == "half_open":
+            assert sock.recv(1) == b""
+        else:
+            assert asked(sock, METADATA, VERSION, {"topics": None}, 6)
+
+
+def test_who_waits_for_the_rest_of_a_case_sees_the_end_of_the_connection(tmp_path: Path) -> None:
+    whole = case_of(SEED.frame)
+    case = whole._replace(chunks=(whole.chunks[0][:-1],))
+    text = client_script("it hangs", case, [recorded(case)], "asks")
+    with running(text, tmp_path) as (address, process):
+        with connected(address) as sock:
+            cut = asked(sock, METADATA, VERSION, {"topics": None}, 5)
+        assert len(cut) == len(whole.chunks[0]) - 1
+        assert said(process)[-1] == "nothing asked for 1 s behind the case; connection closed"
+
+
+def test_what_was_not_asked_with_the_case_comes_from_another_session() -> None:
+    case, other = case_of(SEED.frame), Broker()
+    other.answer(request(FIND_COORDINATOR, 0, {"key": "g"})[4:])
+    other.answer(request(API_VERSIONS, 0, {})[4:])
+    text = client_script("fine", case, [recorded(case), other], "asks")
+    assert text.count('"FindCoordinator v0"') == text.count('"ApiVersions v0"') == 1
+
+
+def told(client_program: Program, address: str, workload: str) -> dict[str, Any]:
+    """What left the client in a session with a broker."""
+    with subprocess.Popen(
+        client_program.line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdout.readline()
+            line = {"number": 1, "run": workload, "bootstrap": address, "topic": "bench", "api": ""}
+            process.stdin.write(json.dumps(line) + "\n")
+            process.stdin.flush()
+            found: dict[str, Any] = json.loads(process.stdout.readline())["raised"]
+        finally:
+            process.kill()
+    return found
+
+
+def raised_with_both(target: ClientTarget, client_program: Program, key: int, folder: Path) -> str:
+    """What left the client when an answer's size was negative; with the case's script it is the same."""
+    seed, *_ = seeds([(key, VERSION)])
+    case = case_of(seed.frame, seed)
+    case = case._replace(chunks=(b"\x80\0\0\0" + case.chunks[0][4:],))
+    with target:
+        (found,) = target.run([case])
+        text = client_script("raised", case, *target.recorded(case))
+    with running(text, folder) as (address, process):
+        raised = told(client_program, address, "consume")
+        assert f"{NAMES[key]} v{VERSION}: THE CASE" in said(process)
+    first, *frames = found.raised.splitlines()
+    assert first == f"{raised['class']}: {raised['message']}"
+    assert [frame.strip() for frame in frames] == raised["frames"]
+    return first
+
+
+@pytest.mark.slow("sessions of a client that is installed")
+def test_an_installed_client_raises_the_same_with_a_script(tmp_path: Path) -> None:
+    kafka_python = program(Path(sys.executable), "kafka_python")
+    target = ClientTarget(Client("kafka-python", "installed", lambda: kafka_python))
+    raised = raised_with_both(target, kafka_python, LIST_OFFSETS, tmp_path)
+    assert raised.endswith("Invalid frame length: -2147483648")
+
+
+@pytest.mark.slow("a release in a venv of its own")
+def test_a_release_with_a_known_bug_shows_it_with_a_script(tmp_path: Path) -> None:
+    """kafka-python#3019."""
+    name = "kafka-python@2.3.1"
+    try:
+        kafka_python = find(name).prepare()
+    except UnavailableClientError as problem:
+        pytest.skip(str(problem))
+    raised = raised_with_both(client(name), kafka_python, METADATA, tmp_path)
+    assert raised == "ValueError: negative count"
