@@ -53,8 +53,9 @@ class ClientTarget:
     """
 
     role: Role = "client"
-    at_once = 1000
-    """Cases that it is best given at once: behind the last of them those that hang are waited for."""
+    at_once = 5000
+    """Cases that it is best given at once: behind the last of them those that hang are waited for and run
+    again, which takes as long as some hundred others."""
 
     def __init__(
         self,
