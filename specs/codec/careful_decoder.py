@@ -25,6 +25,9 @@ MAX_ODDITIES = 1000
 FOREIGN_TAG = "is of another version"
 """How the reason ends for a tag that Kafka has in other versions only: older releases do not know it."""
 
+INVALID_UTF8 = "invalid UTF-8"
+"""What is odd about text in which characters stand for wrong bytes: written again it may be too long."""
+
 SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 """Half a surrogate pair in UTF-8: one wrong character to Java, three to Python."""
 
@@ -203,7 +206,7 @@ class CarefulDecoder:
         try:
             return raw.decode()
         except UnicodeDecodeError:
-            self.odd(path, "invalid UTF-8")
+            self.odd(path, INVALID_UTF8)
             return text_of(raw)
 
     def struct(self, layout: Layout, path: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import struct
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -14,13 +15,16 @@ from barnabas.fuzz.generators.messages import message
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.targets import decoder as decoder_module
+from barnabas.fuzz.targets import decoders
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import DECODERS, decoder
-from barnabas.specs import Malformed
+from barnabas.specs import Malformed, Unfit
+from barnabas.specs.codec.careful_decoder import MAX_STRING
 from barnabas.specs.frames import Direction
 from barnabas.specs.registry import REGISTRY, api
 
 CASE = Case(0, Recipe(Seed(3, 1, "request", b"", "x"), ()), (b"\0\0\0\0",))
+METADATA = "0000000f 0003 0001 00000007 0001 61 ffffffff"
 
 
 def observed(reads: Any, *documented: type[Exception]) -> Observation:
@@ -107,6 +111,32 @@ def test_valid_messages_are_read_by_our_own(name: str) -> None:
     for one in decoder(name).run(cases):
         assert dict(one.facts).get("refused") is None, one
         assert verdicts(one) == []
+
+
+@pytest.mark.parametrize("place", ["client_id", "topics"])
+def test_text_that_is_too_long_with_its_wrong_bytes_replaced_is_no_finding(place: str) -> None:
+    """A split character of UTF-8 is a byte or two, U+FFFD is three; a length has no more than 32767."""
+    seed = message(3, 1, "request", SeededRandom("s", 0), "x")
+    for broken, unwritten in ((b"\xc3", True), (b"a", False)):
+        text = b"a" * (MAX_STRING - 1) + broken
+        size = struct.pack(">h", len(text))
+        client, topic = (size + text, b"\0\0") if place == "client_id" else (b"\0\0", size + text)
+        frame = struct.pack(">hhi", 3, 1, 7) + client + struct.pack(">i", 1) + topic
+        case = Case(0, Recipe(seed, ()), (struct.pack(">i", len(frame)) + frame,))
+        (found,) = decoder("specs").run([case])
+        assert verdicts(found) == []
+        assert ("unwritten" in dict(found.facts)) is unwritten
+
+
+def test_what_can_not_be_written_for_no_known_reason_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unfit(frame: object) -> bytes:
+        raise Unfit("topics[0].name", "a string of 32768 bytes; 32767 is the most")
+
+    monkeypatch.setattr(decoders, "encode_frame", unfit)
+    (found,) = decoder("specs").run([CASE._replace(chunks=(bytes.fromhex(METADATA),))])
+    assert [one.oracle for one in verdicts(found)] == ["undocumented"]
 
 
 def test_another_name_is_told_what_there_is() -> None:
