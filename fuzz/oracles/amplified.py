@@ -43,4 +43,5 @@ AMPLIFIED: Final = Oracle(
     "few bytes that make it allocate much memory (RSS, a JVM's heap)",
     frozenset(("broker",)),
     _judge,
+    "memory in proportion to the request",
 )

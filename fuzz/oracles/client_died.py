@@ -17,5 +17,9 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 
 CLIENT_DIED: Final = Oracle(
-    "client-died", "the client's process died", frozenset(("client",)), _judge
+    "client-died",
+    "the client's process died",
+    frozenset(("client",)),
+    _judge,
+    "an error that the application can handle",
 )

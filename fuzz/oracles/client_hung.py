@@ -32,4 +32,5 @@ CLIENT_HUNG: Final = Oracle(
     "a call of the client does not return, and no new session starts",
     frozenset(("client",)),
     _judge,
+    "the call returns, with an error or a result",
 )

@@ -24,4 +24,5 @@ CLIENT_MEMORY: Final = Oracle(
     "the client allocated 512 MiB or more for a case",
     frozenset(("client",)),
     _judge,
+    "memory in proportion to the response",
 )

@@ -36,4 +36,5 @@ CLIENT_RAISED: Final = Oracle(
     "the client raised an exception of an undocumented class",
     frozenset(("client",)),
     _judge,
+    "an exception of a documented class",
 )

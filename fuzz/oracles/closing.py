@@ -108,4 +108,5 @@ CLOSING: Final = Oracle(
     "closed the connection where the protocol has an error code, or the reverse",
     frozenset(("broker",)),
     _judge,
+    "an error code where the request can be read, the end of the connection where it can't",
 )

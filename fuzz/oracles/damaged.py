@@ -54,5 +54,9 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 
 DAMAGED: Final = Oracle(
-    "damaged", "other clients' probes fail after the case", frozenset(("broker",)), _judge
+    "damaged",
+    "other clients' probes fail after the case",
+    frozenset(("broker",)),
+    _judge,
+    "others are served as before",
 )

@@ -29,4 +29,10 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     yield Verdict("died", f"the process ended: {ended}", (ended, *where))
 
 
-DIED: Final = Oracle("died", "the process died, or was restarted", frozenset(("broker",)), _judge)
+DIED: Final = Oracle(
+    "died",
+    "the process died, or was restarted",
+    frozenset(("broker",)),
+    _judge,
+    "the process stays up, whatever it is sent",
+)

@@ -22,4 +22,5 @@ DIFFERING: Final = Oracle(
     "two versions or implementations disagree",
     frozenset(("broker", "decoder")),
     _judge,
+    "the same as the other does",
 )

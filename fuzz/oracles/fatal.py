@@ -36,4 +36,5 @@ FATAL: Final = Oracle(
     "out of memory, or another fatal error in the log",
     frozenset(("broker",)),
     _judge,
+    "no Error: what does not fit is refused",
 )

@@ -37,5 +37,5 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 GREEDY: Final = Oracle(
     "greedy", "a decoder takes more time or memory than its input justifies",
-    frozenset(("decoder",)), _judge,
+    frozenset(("decoder",)), _judge, "time and memory in proportion to the input",
 )  # fmt: skip

@@ -18,5 +18,9 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 
 HUNG: Final = Oracle(
-    "hung", "no response to a well-formed probe within a limit", frozenset(("broker",)), _judge
+    "hung",
+    "no response to a well-formed probe within a limit",
+    frozenset(("broker",)),
+    _judge,
+    "others are still answered",
 )

@@ -28,4 +28,5 @@ LOGGED: Final = Oracle(
     "an exception of an unexpected class in the log",
     frozenset(("broker",)),
     _judge,
+    "an error of the protocol, or a refusal that is meant",
 )

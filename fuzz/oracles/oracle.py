@@ -27,12 +27,13 @@ class Verdict:
 
 
 class Oracle(NamedTuple):
-    """`judge` is pure. roles: whose observations it can judge."""
+    """`judge` is pure. roles: whose observations it can judge. expects: what would have been right."""
 
     name: str
     about: str
     roles: frozenset[Role]
     judge: Callable[[Observation], Iterable[Verdict]]
+    expects: str
 
 
 def alone(oracle: str, observation: Observation) -> bool:

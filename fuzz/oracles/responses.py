@@ -57,4 +57,5 @@ RESPONSES: Final = Oracle(
     "a response that can't be decoded, or does not match its request",
     frozenset(("broker",)),
     _judge,
+    "a response that can be read, to this request",
 )

@@ -21,5 +21,5 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 ROUND_TRIP: Final = Oracle(
     "round_trip", "decoding, encoding and decoding again gives another message",
-    frozenset(("decoder",)), _judge,
+    frozenset(("decoder",)), _judge, "the same message again",
 )  # fmt: skip

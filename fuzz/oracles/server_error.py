@@ -41,4 +41,5 @@ SERVER_ERROR: Final = Oracle(
     "a response with error -1, UNKNOWN_SERVER_ERROR",
     frozenset(("broker",)),
     _judge,
+    "the error code that says what is wrong",
 )

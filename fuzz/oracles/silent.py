@@ -30,4 +30,5 @@ SILENT: Final = Oracle(
     "accepts what the specification forbids, or serves it back differently",
     frozenset(("broker",)),
     _judge,
+    "what was sent is served again, or refused",
 )

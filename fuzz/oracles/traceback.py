@@ -26,5 +26,9 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 
 TRACEBACK: Final = Oracle(
-    "traceback", "a process in Python printed a traceback", frozenset(("broker",)), _judge
+    "traceback",
+    "a process in Python printed a traceback",
+    frozenset(("broker",)),
+    _judge,
+    "no exception that nobody catches",
 )

@@ -39,4 +39,5 @@ UNANSWERED: Final = Oracle(
     "a request neither answered nor refused, while a probe is answered",
     frozenset(("broker",)),
     _judge,
+    "an answer, or the end of the connection",
 )

@@ -29,5 +29,5 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 UNDOCUMENTED: Final = Oracle(
     "undocumented", "a decoder raised an exception that it does not document",
-    frozenset(("decoder",)), _judge,
+    frozenset(("decoder",)), _judge, "the message, or an exception that is documented",
 )  # fmt: skip

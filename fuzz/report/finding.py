@@ -1,23 +1,37 @@
-"""One finding as text: what it came of, what was sent, what was received, what the log says."""
+"""One finding as text: what it came of, what was sent, what was expected and what came."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding
+from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.observations.crashes import how
 from barnabas.fuzz.oracles.oracle import whose
+from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.fuzz.report.hex_dump import dump
+from barnabas.fuzz.report.message import Place, place, tree
+from barnabas.fuzz.report.title import title
 from barnabas.plural import plural
 
-BYTES: Final = 512
-"""Of a chunk that are shown."""
+WIDTH: Final = 400
+"""Characters of a line that are shown: what is logged may have a whole message in it."""
 
 LINES: Final = 40
 """Of a log entry or a stack trace."""
+
+NOT_SHOWN: Final = frozenset(
+    ("bases", "dialect", "frames", "later", "port", "records", "stack", "where")
+)
+"""Facts that targets and oracles need and no reader does; nor does one need those that are true or empty."""
+
+EXPECTS: Final = {one.name: one.expects for one in ORACLES}
+"""What would have been right, by an oracle's name."""
 
 
 def command(finding: Finding, database: Path | str) -> str:
@@ -31,26 +45,57 @@ def text(finding: Finding, database: Path | str) -> str:
 
 
 def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
-    seen = finding.observation
-    yield f"{finding.name}  {finding.oracle}: {printable(finding.what)}"
-    yield f"  found by {plural(finding.cases, 'case')}, first by {whose(finding.oracle, seen)}"
-    yield f"  behaviour: {printable(', '.join(filter(None, finding.behaviour)))}"
-    yield f"  mutation: {made_of(finding.recipe)}"
+    yield _clipped(f"{finding.name}  {finding.oracle}: {printable(title(finding))}")
+    if finding.oracle in EXPECTS:
+        yield f"  expected: {EXPECTS[finding.oracle]}"
+    yield _clipped(f"  came: {printable(finding.what)}")
+    first = whose(finding.oracle, finding.observation)
+    yield f"  found by {plural(finding.cases, 'case')}, first by {first}"
+    yield _clipped(f"  behaviour: {printable(', '.join(filter(None, finding.behaviour)))}")
+    yield _clipped(f"  mutation: {made_of(finding.recipe)}")
     yield f"    seed: {finding.recipe.seed.origin}"
     if finding.smaller not in (None, finding.recipe):
-        yield f"  shrunk: {made_of(finding.best)}"
+        yield _clipped(f"  shrunk: {made_of(finding.best)}")
     yield f"  replay: {command(finding, database)}"
-    yield f"  connection: {seen.ending}, after {seen.took_ms:.1f} ms"
-    if seen.probe is not None:
-        said = f"answered in {seen.probe.took_ms:.1f} ms" if seen.probe.answered else "not answered"
-        yield f"  probe: {said} {printable(seen.probe.problem)}".rstrip()
+    yield "  message, valid but for what is marked:"
+    yield from (f"    {line}" for line in tree(finding.best))
+    yield from _sent(finding)
+    if finding.best != finding.recipe:
+        yield f"  what came is of {first}, before it was shrunk"
+    yield from _seen(finding)
+
+
+def _sent(finding: Finding) -> Iterator[str]:
+    """What was sent; of what was shrunk what would be, as far as no session is asked."""
+    seen = finding.observation
+    chunks, what = seen.sent or seen.case.chunks, "sent"
+    if finding.best != finding.recipe:
+        try:
+            chunks, what = cook(finding.best, finding.first_case).chunks, "sent if it is replayed"
+        except LookupError:  # made by another version
+            yield from _dump("sent before it was shrunk", chunks, None)
+            return
+    marked = place(finding.best, chunks[-1]) if len(chunks) == 1 else None
+    yield from _dump(what, chunks, marked)
+
+
+def _seen(finding: Finding) -> Iterator[str]:
+    """What came."""
+    seen = finding.observation
     if seen.death is not None:
-        yield f"  died: {seen.death.exit_code}"
+        yield f"  died: {how(seen.death.exit_code)}, after {seen.took_ms:.1f} ms"
         yield from _cut(seen.death.last_words, "    ")
+    else:
+        yield f"  connection: {seen.ending}, after {seen.took_ms:.1f} ms"
+        if seen.probe is not None:
+            probe = seen.probe
+            said = f"answered in {probe.took_ms:.1f} ms" if probe.answered else "not answered"
+            said = ": ".join(filter(None, (said, printable(probe.problem))))
+            yield _clipped(f"  probe: {said}")
     for name, value in seen.facts:
-        yield f"  {name}: {printable(str(value))[:BYTES]}"
-    for what, chunks in (("sent", seen.sent or seen.case.chunks), ("received", seen.replies)):
-        yield from _dump(what, chunks)
+        if name not in NOT_SHOWN and value and value is not True:
+            yield _clipped(f"  {name}: {printable(str(value))}")
+    yield from _dump("received", seen.replies, None)
     if seen.raised:
         yield "  raised:"
         yield from _cut(seen.raised, "    ")
@@ -62,17 +107,18 @@ def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
 
 def _cut(entry: str, indent: str) -> Iterator[str]:
     lines = entry.splitlines()
-    yield from (indent + printable(line.replace("\t", "  ")) for line in lines[:LINES])
+    yield from (_clipped(indent + printable(line.replace("\t", "  "))) for line in lines[:LINES])
     if len(lines) > LINES:
         yield f"{indent}... {plural(len(lines) - LINES, 'more line')}"
 
 
-def _dump(what: str, chunks: Sequence[bytes]) -> Iterator[str]:
+def _clipped(line: str) -> str:
+    if len(line) <= WIDTH:
+        return line
+    return f"{line[:WIDTH]}... {plural(len(line) - WIDTH, 'more character')}"
+
+
+def _dump(what: str, chunks: tuple[bytes, ...], marked: Place | None) -> Iterator[str]:
     for chunk in chunks:
         yield f"  {what}, {plural(len(chunk), 'byte')}:"
-        for at in range(0, min(len(chunk), BYTES), 16):
-            row = chunk[at : at + 16]
-            shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in row)
-            yield f"    {at:04x}  {row.hex(' '):<47}  {shown}"
-        if len(chunk) > BYTES:
-            yield f"    ... {plural(len(chunk) - BYTES, 'more byte')}"
+        yield from (f"    {line}" for line in dump(chunk, marked))

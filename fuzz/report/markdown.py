@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.oracles.oracle import whose
+from barnabas.fuzz.report.cause import Group
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary
+from barnabas.fuzz.report.title import heading
 
 
 def markdown(found: Sequence[Summary]) -> str:
@@ -22,19 +24,11 @@ def _campaign(one: Summary) -> Iterator[str]:
     yield "\n## Findings\n"
     if one.findings:
         yield from _table(
-            ("finding", "oracle", "what", "cases", "first shown by", "mutation"),
-            (
-                (
-                    f"`{each.name}`", each.oracle, each.what, each.cases,
-                    whose(each.oracle, each.observation), made_of(each.best),
-                )
-                for each in one.findings
-            ),
-        )  # fmt: skip
-        for each in one.findings:
-            yield f"\n### {each.name}\n"
-            body = text(each, one.database).replace("```", "'''")
-            yield f"```\n{body}\n```"
+            ("cause", "findings", "cases"),
+            ((heading(group), len(group.findings), group.cases) for group in one.groups),
+        )
+        for group in one.groups:
+            yield from _group(group, one.database)
     else:
         yield "None."
     yield "\n## Coverage\n"
@@ -51,6 +45,27 @@ def _campaign(one: Summary) -> Iterator[str]:
     yield ""
 
 
+def _group(group: Group, database: str) -> Iterator[str]:
+    yield f"\n### {_plain(heading(group))}\n"
+    yield from _table(
+        ("finding", "oracle", "cases", "first shown by", "sent"),
+        (
+            (
+                f"`{each.name}`",
+                each.oracle,
+                each.cases,
+                whose(each.oracle, each.observation),
+                made_of(each.best),
+            )
+            for each in group.findings
+        ),
+    )
+    for each in group.findings:
+        yield f"\n#### {each.name}\n"
+        body = text(each, database).replace("```", "'''")
+        yield f"```\n{body}\n```"
+
+
 def _table(head: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
@@ -64,4 +79,10 @@ def _cell(value: object) -> str:
 
 def _plain(value: str) -> str:
     """Text that ends no cell and is no markup: it comes from whoever answered."""
-    return printable(value).replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+    return (
+        printable(value)
+        .replace("|", "\\|")
+        .replace("*", "\\*")
+        .replace("<", "&lt;")
+        .replace("\n", " ")
+    )

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.report.cause import Group
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary
+from barnabas.fuzz.report.title import heading, upon
+from barnabas.plural import plural
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """No script, and no request to anywhere: what answered may have said `<script>`."""
@@ -18,7 +20,8 @@ STYLE: Final = """
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 18%, transparent); }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-h1, dl, summary { overflow-wrap: anywhere; }
+h3 { font-size: 1rem; margin: 1.2rem 0 .4rem; } h3 .fine { font-weight: normal; }
+h1, h3, dl, summary { overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: fit-content(45%) 1fr; gap: .2rem 1.2rem; }
 dt { opacity: .7; } dd { margin: 0; }
 .table { overflow-x: auto; } table { border-collapse: collapse; }
@@ -38,9 +41,9 @@ def page(found: Sequence[Summary]) -> str:
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{_text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
+            f"<title>{_text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>",
             *(line for one in found for line in _campaign(one)),
-            "</body>\n</html>\n",
+            "</main>\n</body>\n</html>\n",
         )
     )
 
@@ -51,13 +54,8 @@ def _campaign(one: Summary) -> Iterator[str]:
     yield "</dl>\n<h2>Findings</h2>"
     if not one.findings:
         yield '<p class="fine">None.</p>'
-    for each in one.findings:
-        yield (
-            f'<details id="{_text(each.name)}"><summary><code>{_text(each.name)}</code> '
-            f"<b>{_text(each.oracle)}</b> {_text(each.what)} "
-            f'<span class="fine">{each.cases:,} × · {_text(made_of(each.best))}</span></summary>'
-            f"<pre>{_text(text(each, one.database), lines=True)}</pre></details>"
-        )
+    for group in one.groups:
+        yield from _group(group, one.database)
     yield "<h2>Coverage</h2>"
     yield from _table(
         ("API", "versions", "fields", "mutators", "cases"),
@@ -71,8 +69,21 @@ def _campaign(one: Summary) -> Iterator[str]:
     yield from _table(ROUNDS, one.progress)
 
 
+def _group(group: Group, database: str) -> Iterator[str]:
+    counts = f"{plural(len(group.findings), 'finding')} · {plural(group.cases, 'case')}"
+    yield f'<h3>{_text(heading(group))} <span class="fine">{counts}</span></h3>'
+    for each in group.findings:
+        yield (
+            f'<details id="{_text(each.name)}"><summary><code>{_text(each.name)}</code> '
+            f"<b>{_text(each.oracle)}</b> {_text(upon(each.best))} "
+            f'<span class="fine">{each.cases:,} ×</span></summary>'
+            f'<pre tabindex="0">{_text(text(each, database), lines=True)}</pre></details>'
+        )
+
+
 def _table(head: Sequence[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
-    yield f'<div class="table"><table><tr>{"".join(f"<th>{_text(name)}</th>" for name in head)}</tr>'
+    names = "".join(f"<th>{_text(name)}</th>" for name in head)
+    yield f'<div class="table" tabindex="0"><table><tr>{names}</tr>'
     for row in rows:
         yield f"<tr>{''.join(map(_cell, row))}</tr>"
     yield "</table></div>"

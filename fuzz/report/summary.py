@@ -11,6 +11,7 @@ from typing import Final
 from barnabas.fuzz.database.findings import AsideRow, CampaignRow, Finding, Findings, RoundRow
 from barnabas.fuzz.engine.stats import Cell
 from barnabas.fuzz.frame_map.depth import DEPTHS, depth_of
+from barnabas.fuzz.report.cause import Group, groups
 
 ROUNDS: Final = ("round", "new features", "messages with more energy")
 """The columns of `Summary.progress`."""
@@ -69,8 +70,14 @@ class Summary:
             ("combinations of API, version, field and mutator", f"{self.cells:,}"),
             ("distinct responses, errors and log lines", f"{self.features:,}"),
             ("findings", f"{len(self.findings)} ({by})" if by else "0"),
+            ("causes", f"{len(self.groups)}"),
             *self._not_sent(),
         )
+
+    @property
+    def groups(self) -> list[Group]:
+        """The findings by what they have in common."""
+        return groups(self.findings)
 
     @property
     def progress(self) -> tuple[tuple[int | str, ...], ...]:

@@ -82,4 +82,4 @@ def _raised(observation: Observation) -> Iterator[Verdict]:
         yield Verdict("raised", observation.raised.partition("\n")[0], (name,))
 
 
-RAISED = Oracle("raised", "an exception", frozenset({"decoder"}), _raised)
+RAISED = Oracle("raised", "an exception", frozenset({"decoder"}), _raised, "no exception")

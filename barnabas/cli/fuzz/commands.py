@@ -40,7 +40,8 @@ REPLAY_EXAMPLES: Final = (
 REPORT_EXAMPLES: Final = (
     "Examples:\n\n"
     "  barnabas fuzz report brokers.fuzz.db > findings.md\n\n"
-    "  barnabas fuzz report brokers.fuzz.db --html findings.html"
+    "  barnabas fuzz report brokers.fuzz.db --html findings.html\n\n"
+    "  barnabas fuzz report brokers.fuzz.db --json | jq -r '.causes[].title'"
 )
 ASIDE_EXAMPLES: Final = (
     "Examples:\n\n"
@@ -359,11 +360,15 @@ def fuzz_report_command(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write one HTML page instead of Markdown.")
     ] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", help="One line of JSON per campaign: its causes, their findings."),
+    ] = False,
 ) -> None:
     """Report campaigns as Markdown, or as one HTML page. Exit code 1: there are findings."""
     from barnabas.cli.fuzz.report import fuzz_report
 
-    raise typer.Exit(fuzz_report(db, html))
+    raise typer.Exit(fuzz_report(db, html, as_json=as_json))
 
 
 @fuzz_app.command("aside", epilog=ASIDE_EXAMPLES)

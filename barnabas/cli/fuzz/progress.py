@@ -31,12 +31,17 @@ from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_nam
 from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
 from barnabas.fuzz.oracles.oracle import whose
+from barnabas.fuzz.report.cause import Group, groups
+from barnabas.fuzz.report.title import heading, title, upon
 from barnabas.fuzz.targets.target import Target
 from barnabas.plural import plural
 from barnabas.specs.json_text import compact
 
 WIDTH = 150
 """Characters of a finding's line."""
+
+TITLE = 120
+"""Characters of its title."""
 
 
 @dataclass(slots=True)
@@ -124,11 +129,20 @@ class Shown:
             "over", **self._numbers(self.kept.done), set_aside=aside, seconds=round(seconds, 3), ran=ran,
             database=str(database),
         )  # fmt: skip
-        for one in found if not self.as_json else ():
-            what = f"{one.oracle}: {shorten(one.what, 90)} ({one.cases}x)"
-            again = f"barnabas fuzz replay {one.name} --db {database}"
-            for line in (f"  {one.name}  {what}", f"    {made_of(one.best)}", f"    {again}"):
-                self.output.note(line)
+        for group in groups(found) if not self.as_json else ():
+            self._group(group, database)
+
+    def _group(self, group: Group, database: Path) -> None:
+        """Findings of one cause, and what runs the first of them again."""
+        first = group.findings[0]
+        if len(group.findings) == 1:
+            lines = [_named(first, title(first)), f"  {made_of(first.best)}"]
+        else:
+            counts = f"{plural(len(group.findings), 'finding')}, {plural(group.cases, 'case')}"
+            lines = [f"{shorten(heading(group), TITLE)} ({counts})"]
+            lines += [f"  {_named(one, upon(one.best))}" for one in group.findings]
+        for line in (*lines, f"  barnabas fuzz replay {first.name} --db {database}"):
+            self.output.note(f"  {line}")
 
     def _found(self, name: str, found: Found) -> None:
         recipe = found.observation.case.recipe
@@ -181,6 +195,11 @@ class Shown:
     def _event(self, event: str, **values: Any) -> None:
         if self.as_json:
             self.output.raw(compact({"event": event, **values}))
+
+
+def _named(finding: Finding, text: str) -> str:
+    said = f"{finding.oracle}: {shorten(text, TITLE)}"
+    return f"{finding.name}  {said} ({finding.cases}x)"
 
 
 class Doing(ProgressColumn):

@@ -11,7 +11,9 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import one, opened, target_name
 from barnabas.fuzz.cases.json_form import observation_json, recipe_json
 from barnabas.fuzz.database.findings import Finding
+from barnabas.fuzz.report.cause import cause
 from barnabas.fuzz.report.finding import text
+from barnabas.fuzz.report.title import title
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
@@ -47,6 +49,8 @@ def _document(finding: Finding, target: str) -> dict[str, object]:
         "oracle": finding.oracle,
         "behaviour": finding.behaviour,
         "what": finding.what,
+        "title": title(finding),
+        "cause": cause(finding.oracle, finding.behaviour)._asdict(),
         "cases": finding.cases,
         "first_case": finding.first_case,
         "recipe": _plain(recipe_json(finding.recipe)),

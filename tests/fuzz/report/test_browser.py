@@ -9,7 +9,7 @@ import pytest
 from barnabas.fuzz.report.page import page
 from barnabas.fuzz.report.summary import Summary
 from tests.fuzz.report.test_reports import found
-from tests.page.browser import page_at
+from tests.page.browser import axe, page_at
 
 __all__ = ["found"]
 
@@ -22,3 +22,4 @@ def test_nothing_is_wider_than_a_telephone(found: list[Summary], tmp_path: Path)
         shown.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
         assert shown.evaluate("document.documentElement.scrollWidth") == 420
         assert shown.locator("details").count() == 3
+        assert axe(shown) == []

@@ -16,8 +16,11 @@ from barnabas.cli.app import app
 from barnabas.cli.fuzz import run, targets
 from barnabas.cli.fuzz.progress import Doing, Shown
 from barnabas.fuzz.cases.case import Case, Recipe
+from barnabas.fuzz.database.findings import Findings
 from barnabas.fuzz.engine.running import Batch, run_range
+from barnabas.fuzz.engine.stats import Found, Stats
 from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.shrinking.search import Shrunk
 from barnabas.fuzz.targets.decoder import DecoderTarget
 from barnabas.fuzz.targets.decoders import read_specs
@@ -138,6 +141,9 @@ def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Pa
     (tmp_path / "x.pcapng").touch(0o644)
     shown = json.loads(fuzz("show", name, "--json", "--capture", tmp_path / "x.pcapng").stdout)
     assert (shown["oracle"], shown["behaviour"][0]) == ("undocumented", "ZeroDivisionError")
+    raises = "test_commands.py:buggy raises ZeroDivisionError"
+    assert shown["title"].startswith(f"{raises} on ")
+    assert shown["cause"]["frame"] == "test_commands.py:buggy"
     first, smaller = shown["recipe"]["seed"], shown["smaller"]["seed"]
     assert len(smaller["frame"]) < len(first["frame"])
     assert 4 <= smaller["version"] <= first["version"]
@@ -146,12 +152,35 @@ def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Pa
 
     report = fuzz("report")
     assert report.exit_code == 1
-    assert f"### {name}" in report.stdout
+    assert f"### {raises}" in report.stdout
+    assert f"#### {name}" in report.stdout
+    (cause,) = json.loads(fuzz("report", "--json").stdout)["causes"]
+    assert (cause["title"], cause["error"]) == (raises, "ZeroDivisionError")
+    assert [one["name"] for one in cause["findings"]] == [name]
+    both = fuzz("report", "--json", "--html", tmp_path / "r.html")
+    assert "choose one" in str(both.exception)
     html = fuzz("report", "c.fuzz.db", "--html", tmp_path / "r.html")
     assert html.exit_code == 1
     assert name in (tmp_path / "r.html").read_text()
     made = [Path("c.fuzz.db"), tmp_path / "x.pcapng", tmp_path / "r.html"]
     assert [path.stat().st_mode & 0o777 for path in made] == [0o600] * 3  # frames of captures
+
+
+def test_findings_of_one_cause_are_listed_together(campaign: Path) -> None:
+    fuzz("run", campaign, "--shrink", 0)
+    with Findings(Path("c.fuzz.db"), write=True) as findings:
+        (one,) = findings.findings()
+        seen = one.observation
+        twice = Verdict("undocumented", "again", (*one.behaviour[:2], "caller.py:other"))
+        (row,) = findings.campaigns()
+        kept = findings.campaign(row.name, row.target, row.settings, 0.0)
+        kept.keep(Stats(findings={("", ()): Found(twice, seen)}), 300, 0)
+        names = [each.name for each in findings.findings()]
+    listed = fuzz("run", campaign, "--shrink", 0).stderr.splitlines()
+    heads = [line for line in listed if "raises ZeroDivisionError (2 findings, " in line]
+    (at,) = (listed.index(line) for line in heads)
+    assert [line.split()[0] for line in listed[at + 1 : at + 3]] == names
+    assert f"barnabas fuzz replay {names[0]} --db " in listed[at + 3]
 
 
 def test_the_same_command_goes_on(campaign: Path) -> None:

@@ -1,0 +1,95 @@
+"""What findings have in common: an error at one place in a program, whatever API, field and mutator showed
+it, and whoever judged. Where no place is known, the oracle has to be the same."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from barnabas.fuzz.database.finding import Finding
+from barnabas.fuzz.observations.about import NO_STACK
+from barnabas.specs.registry import NAMES
+
+STACK_AT: Final = {
+    "died": 1,
+    "client-died": 0,
+    "client-raised": 0,
+    "fatal": 0,
+    "logged": 0,
+    "traceback": 0,
+    "undocumented": 0,
+    "server_error": 2,
+    "closing": 2,
+}
+"""Oracles of whose behaviours the rest, from there on, is an error and the innermost frames."""
+
+PLACELESS: Final = frozenset(("client-hung", "client-memory", "hung", "amplified"))
+"""Oracles whose behaviours name fields and mutators only."""
+
+_FRAME: Final = re.compile(r"(?!panic|fatal)[^\s:]*[\w>)$](?:[.:][\w$<>()*.]+)+|[a-z]\w*_\w+")
+"""`kafka.Log.read`, `github.com/a/b.(*C).read`, `file.py:read`, `rd_calloc`."""
+_ERROR: Final = re.compile(
+    r"(?:[a-z_$][\w$]*\.)*[\w$]*(?:Exception|Error|Throwable|Interrupt|Exit)"
+)
+_NOT_OWN: Final = re.compile(
+    r"(?:io|bytes|bufio|strings|runtime|reflect|sync|net|errors|slices|sort|fmt|math)\.(?=[A-Z(])"
+    r"|(?:encoding|compress|hash|crypto|container|internal)/|(?:java|javax|jdk|sun|scala)\."
+)
+"""Frames of the libraries that languages come with."""
+_NO_MORE: Final = frozenset((NO_STACK, *NAMES.values()))
+"""What stands behind these tells apart what left no stack."""
+
+
+class Cause(NamedTuple):
+    """An error (a class, a panic, a signal; the behaviour's first words where there is none), the innermost
+    frame of the program's own, "" if none is known, and the oracle, "" where both are known."""
+
+    error: str
+    frame: str
+    oracle: str
+
+
+class Group(NamedTuple):
+    """Findings of one cause, in the order in which they were found."""
+
+    cause: Cause
+    findings: tuple[Finding, ...]
+
+    @property
+    def cases(self) -> int:
+        """How many cases showed them."""
+        return sum(one.cases for one in self.findings)
+
+
+def cause(oracle: str, behaviour: Sequence[str]) -> Cause:
+    """The cause of a behaviour.
+
+    >>> cause("client-died", ("panic: len out of range", "io.ReadFull", "github.com/a/b.(*C).read"))
+    Cause(error='panic: len out of range', frame='github.com/a/b.(*C).read', oracle='')
+    >>> cause("closing", ("Fetch", "closed", "java.lang.Error", "kafka.A.f", "kafka.B.g"))
+    Cause(error='java.lang.Error', frame='kafka.A.f', oracle='')
+    >>> cause("client-hung", ("nulls records.count",)), cause("responses", ("Metadata", "topics"))
+    (Cause(error='', frame='', oracle='client-hung'), Cause(error='Metadata', frame='', oracle='responses'))
+    """
+    if oracle in PLACELESS:
+        return Cause("", "", oracle)
+    if oracle == "closing" and behaviour[1:2] == ("answered",):
+        return Cause("answered", behaviour[-1], oracle)
+    stack = behaviour[STACK_AT.get(oracle, len(behaviour)) :]
+    stack = [*itertools.takewhile(lambda one: one not in _NO_MORE, stack)]
+    frames = [one for one in stack if _FRAME.fullmatch(one) and not _ERROR.fullmatch(one)]
+    own = [one for one in frames if not _NOT_OWN.match(one)]
+    errors = [one for one in stack if one not in frames]
+    if not frames:
+        return Cause(next(iter(errors or behaviour), ""), "", oracle)
+    return Cause(next(iter(errors), ""), next(iter([*own, *frames])), "" if errors else oracle)
+
+
+def groups(found: Iterable[Finding]) -> list[Group]:
+    """Findings by cause: the group first of which a finding came first."""
+    by_cause: dict[Cause, list[Finding]] = {}
+    for one in found:
+        by_cause.setdefault(cause(one.oracle, one.behaviour), []).append(one)
+    return [Group(one, tuple(members)) for one, members in by_cause.items()]

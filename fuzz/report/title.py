@@ -1,0 +1,123 @@
+"""A finding in plain words: who does what, where in the program, and upon what."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from barnabas.captures.kafka.wording import shorten
+from barnabas.fuzz.cases.case import Change, Recipe
+from barnabas.fuzz.database.finding import Finding
+from barnabas.fuzz.frame_map.fields import field_of
+from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.report.cause import Cause, Group, cause
+from barnabas.specs.registry import NAMES
+
+WHAT: Final = 160
+"""Characters of what an oracle said that a title has."""
+
+POWERS: Final = {
+    2**31 - 1: "2^31-1",
+    -(2**31): "-2^31",
+    2**30: "2^30",
+    2**24: "2^24",
+    2**63 - 1: "2^63-1",
+}
+"""Numbers that nobody reads in digits."""
+
+ABOUT: Final = {one.name: one.about for one in MUTATORS}
+"""What each mutator makes of a message."""
+
+_LIE: Final = re.compile(r"(-?\d+) \([^)]*\) instead of -?\d+")
+
+WHO: Final = {"client": "the client", "traceback": "the process", "undocumented": "the decoder"}
+"""Who did it, by the beginning of an oracle's name; else a broker."""
+
+ABOUT_GROUP: Final = {
+    "hung": "the broker hangs",
+    "client-hung": "the client hangs",
+    "amplified": "the broker takes more memory than the request justifies",
+    "client-memory": "the client takes more memory than the response justifies",
+}
+"""What findings of these oracles have in common."""
+
+
+def title(finding: Finding) -> str:
+    """The whole title."""
+    found = cause(finding.oracle, finding.behaviour)
+    if not _verb(found):
+        return f"{shorten(finding.what, WHAT)} ({upon(finding.best)})"
+    return f"{_happens(found, finding)} on {upon(finding.best)}"
+
+
+def heading(group: Group) -> str:
+    """What findings of one cause have in common."""
+    found, first = group.cause, group.findings[0]
+    if found.error == "answered":
+        return f"answered, though {found.frame}"
+    return ABOUT_GROUP.get(found.oracle) or _happens(found, first)
+
+
+def _happens(found: Cause, finding: Finding) -> str:
+    """Who does what."""
+    who = _short(found.frame) or WHO.get(finding.oracle.partition("-")[0], "the broker")
+    verb = _verb(found)
+    return f"{who} {verb}" if verb else shorten(finding.what, WHAT)
+
+
+def upon(recipe: Recipe) -> str:
+    """What is sent.
+
+    >>> from barnabas.fuzz.cases.case import Seed
+    >>> made = Change("counts", "topics[0].partitions.count", 1, "2147483647 (the most) instead of 1")
+    >>> upon(Recipe(Seed(1, 11, "response", b"", ""), (made,)))
+    'a partitions count of 2^31-1 in a Fetch v11 response'
+    """
+    seed = recipe.seed
+    message = f"{NAMES.get(seed.key, seed.key)} v{seed.version} {seed.direction}"
+    if not recipe.changes:
+        return f"a valid {message}"
+    more = f" and {len(recipe.changes) - 1} more" if len(recipe.changes) > 1 else ""
+    return f"{_done(recipe.changes[-1])}{more} in {_a(message)}"
+
+
+def _done(change: Change) -> str:
+    field = ".".join(field_of(change.path).split(".")[-2:])
+    said = _LIE.match(change.detail)
+    if said and change.mutator in ("counts", "lengths"):
+        number = int(said[1])
+        return f"{_a(field.replace('.', ' '))} of {POWERS.get(number, number)}"
+    place = f" at {field}" if field else ""
+    return f"{ABOUT.get(change.mutator, change.mutator)}{place}"
+
+
+def _verb(found: Cause) -> str:
+    """What a program did, by the error; "" of what is no error."""
+    error = found.error
+    kind, _, reason = error.partition(": ")
+    if error == "fatal error: out of memory":
+        return "runs out of memory"
+    if kind in ("panic", "fatal error"):
+        return f"panics ({reason.removeprefix('runtime error: ')})"
+    if kind == "assertion":
+        return f"fails an assertion ({reason})"
+    if error.startswith(("signal ", "exit code ")):
+        return f"dies of {error}"
+    if found.frame or re.fullmatch(r"(?:\w+\.)+\w*(?:Exception|Error)", error):
+        return f"{'throws' if '.' in error else 'raises'} {error.rpartition('.')[2] or 'an error'}"
+    return f"dies ({error})" if found.oracle in ("died", "client-died") else ""
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiouAEIO' else 'a'} {noun}"
+
+
+def _short(frame: str) -> str:
+    """A frame without packages.
+
+    >>> _short("github.com/a/kafka-go/protocol.(*decoder).Read"), _short("org.apache.kafka.a.Log.read")
+    ('protocol.(*decoder).Read', 'Log.read')
+    """
+    last = frame.rpartition("/")[2].replace(".*", ".")
+    parts = last.split(".")
+    return last if "(" in last or ":" in last else ".".join(parts[-2:])

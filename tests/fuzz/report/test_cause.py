@@ -1,0 +1,66 @@
+"""Findings of one error at one place are together, whoever judged and whatever was changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from barnabas.fuzz.cases.case import Case, Recipe, Seed
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.database.finding import Finding
+from barnabas.fuzz.report.cause import cause, groups
+
+READ = ("kafka.A.read", "kafka.B.handle")
+RECIPE = Recipe(Seed(3, 1, "request", bytes(10), ""), ())
+FINDING = Finding(
+    1, "a", "logged", ("java.lang.Error", *READ), "", 2, 0, RECIPE,
+    Observation(Case(0, RECIPE, (b"",))), b"", None,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("oracle", "behaviour"),
+    [
+        ("logged", ("java.lang.Error", *READ)),
+        ("logged", ("java.lang.Error", "kafka.A.read", "kafka.C.other")),
+        ("fatal", ("java.lang.Error", *READ)),
+        ("server_error", ("Fetch", "responses.partitions.error_code", "java.lang.Error", *READ)),
+        ("closing", ("Produce", "closed", "java.lang.Error", *READ)),
+        ("died", ("exit code 3", "java.lang.Error", *READ)),
+    ],
+)
+def test_an_error_at_a_place_is_one_cause(oracle: str, behaviour: tuple[str, ...]) -> None:
+    assert cause(oracle, behaviour) == ("java.lang.Error", "kafka.A.read", "")
+
+
+@pytest.mark.parametrize(
+    ("oracle", "behaviour", "expected"),
+    [
+        ("client-died", ("assertion: p", "rd_calloc"), ("assertion: p", "rd_calloc", "")),
+        # of a signal the API and the field follow
+        ("client-died", ("signal SIGSEGV", "Fetch", "last_offset"), ("signal SIGSEGV", "", "client-died")),
+        ("died", ("signal SIGSEGV", "no stack", "Fetch", "a_b c"), ("signal SIGSEGV", "", "died")),
+        ("fatal", ("java.lang.OutOfMemoryError", "no stack", "Fetch", "lengths key.length"),
+         ("java.lang.OutOfMemoryError", "", "fatal")),
+        ("undocumented", ("KeyError", "fetch.py:read", "base.py:get"), ("KeyError", "fetch.py:read", "")),
+        ("client-memory", ("lengths key.length",), ("", "", "client-memory")),
+        ("server_error", ("Metadata", "topics.error_code"), ("Metadata", "", "server_error")),
+        ("closing", ("Fetch", "answered", "topics.name", "null # times"),
+         ("answered", "null # times", "closing")),
+        ("evil", ("<script>",), ("<script>", "", "evil")),
+        ("evil", (), ("", "", "evil")),
+    ],
+)  # fmt: skip
+def test_what_is_known_of_others(
+    oracle: str, behaviour: tuple[str, ...], expected: tuple[str, str, str]
+) -> None:
+    assert cause(oracle, behaviour) == expected
+
+
+def test_groups_stand_where_their_first_finding_does() -> None:
+    other = replace(FINDING, name="b", behaviour=("java.lang.Error", "kafka.C.write"))
+    same = replace(FINDING, name="c", behaviour=("java.lang.Error", "kafka.A.read"), cases=5)
+    found = groups([FINDING, other, same])
+    assert [[one.name for one in group.findings] for group in found] == [["a", "c"], ["b"]]
+    assert found[0].cases == 7

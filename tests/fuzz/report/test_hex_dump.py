@@ -1,0 +1,32 @@
+"""Rows of bytes: a place is marked wherever it is, and what is left out is counted."""
+
+from __future__ import annotations
+
+from barnabas.fuzz.report.hex_dump import BYTES, dump
+from barnabas.fuzz.report.message import Place
+
+LONG = bytes(range(256)) * 256
+
+
+def test_a_place_over_two_rows_is_marked_in_both() -> None:
+    rows = list(dump(LONG[:40], Place(14, 18)))
+    assert [row[6:53].split() for row in rows if "^" in row] == [["^^"] * 2, ["^^"] * 2]
+    assert rows[1].index("^") == rows[0].index("0e")
+    assert rows[3].index("^") == rows[2].index("10", 6)
+
+
+def test_what_is_long_is_cut_around_the_place() -> None:
+    for place in (None, Place(3, 5), Place(30000, 30004), Place(65000, 65536), Place(65536, 65536)):
+        rows = list(dump(LONG, place))
+        assert len(rows) < 80
+        left = sum(int(row.split()[1]) for row in rows if row.startswith("... "))
+        bytes_shown = sum(len(row[6:53].split()) for row in rows if row[:3] not in ("   ", "..."))
+        assert left + bytes_shown == len(LONG)
+        assert bytes_shown <= BYTES
+        assert any(row.startswith("   ") for row in rows) is (place is not None)
+
+
+def test_an_empty_place_at_the_end_is_marked_behind_it() -> None:
+    assert list(dump(b"abc", Place(3, 3)))[1] == "               ^^"
+    assert list(dump(bytes(16), Place(16, 16)))[1].endswith("^^")
+    assert list(dump(b"", Place(0, 0))) == []

@@ -1,0 +1,108 @@
+"""The tree of a message: what is changed is marked, what is far from it is counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.fuzz.cases.case import Change, Recipe, Seed
+from barnabas.fuzz.engine.making import Maker, cook
+from barnabas.fuzz.frame_map.fields import map_of
+from barnabas.fuzz.mutating.mutator import Mutator
+from barnabas.fuzz.mutators.counts import COUNTS
+from barnabas.fuzz.mutators.lengths import LENGTHS
+from barnabas.fuzz.mutators.limits import LIMITS
+from barnabas.fuzz.mutators.nulls import NULLS
+from barnabas.fuzz.report.message import place, tree
+from tests.fuzz.frame_map.test_compressed import seed
+
+METADATA = Seed(3, 1, "request", bytes.fromhex("0003 0001 00000007 0001 61 00000001 0002 6869"), "")
+
+
+def test_the_whole_of_a_short_message() -> None:
+    made = Change("counts", "topics.count", 1, "9 (two) instead of 1")
+    assert list(tree(Recipe(METADATA, (made,)))) == [
+        "Metadata v1 request",
+        "  header",
+        "    request_api_key: 3",
+        "    request_api_version: 1",
+        "    correlation_id: 7",
+        "    client_id: 'a'",
+        "> topics.count: 1  <-- counts: 9 (two) instead of 1",
+        "  topics: 1 element",
+        "    [0]",
+        "      name: 'hi'",
+    ]
+
+
+def test_a_change_of_the_frame_and_one_that_came_later_are_told_behind_it() -> None:
+    changes = (Change("noise", "", 1, "9 bytes"), Change("nulls", "other", 1))
+    *_, first, second = tree(Recipe(METADATA, changes))
+    assert (first, second) == ("> the frame  <-- noise: 9 bytes", "> other  <-- nulls")
+
+
+def test_of_a_long_message_the_neighbourhood_is_shown_and_what_it_stands_in() -> None:
+    topics = b"".join(b"\0\1" + bytes((65 + n % 26,)) for n in range(1000))
+    frame = bytes.fromhex("0003 0001 00000007 0001 61 000003e8") + topics
+    long = Seed(3, 1, "request", frame, "")
+    lines = list(tree(Recipe(long, (Change("odd_text", "topics[500].name", 1, "x" * 900),))))
+    assert len(lines) < 20
+    (marked,) = [line for line in lines if line.startswith(">")]
+    assert marked.lstrip("> ").startswith("name: 'G'  <-- odd_text: xxx")
+    assert len(marked) < 200
+    assert "  topics: 1000 elements" in lines
+    left = [int(line.split()[1]) for line in lines if line.lstrip().startswith("... ")]
+    # names, elements, and what stands before them
+    assert len(lines) - len(left) - 1 + sum(left) == 5 + 1 + 2 * 1000
+    assert not any(" 1 more line" in line for line in lines)
+
+
+def test_what_is_packed_is_shown_below_the_message_with_what_it_stands_in() -> None:
+    path = "topic_data[0].partition_data[0].records[0].unpacked.records[1].value"
+    made = Recipe(seed(9, "gzip"), (Change("emptiness", path, 1, "empty"),))
+    lines = list(tree(made))
+    unpacked = lines.index("  topic_data[0].partition_data[0].records[0].packed, unpacked")
+    (marked,) = [at for at, line in enumerate(lines) if line.startswith("> ")]
+    assert marked > unpacked
+    assert any(line.strip().startswith("packed: ") for line in lines[:unpacked])
+    assert "  topic_data: 1 element" in lines[:unpacked]
+    chunk = cook(made, 0).chunks[0]
+    inside = place(made, chunk)
+    packed = next(part for part in map_of(made.seed).parts if part.kind == "packed")
+    assert inside is not None
+    assert inside.start == packed.start + 4
+    assert len(chunk) - inside.end == len(made.seed.frame) - packed.end
+
+
+@pytest.mark.parametrize("mutator", [COUNTS, LENGTHS, NULLS, LIMITS])
+def test_a_place_has_what_was_changed(mutator: Mutator) -> None:
+    corpus = [seed(9, "none"), seed(3, "none"), seed(0, "none"), METADATA]
+    made = Maker("s", corpus, [mutator])
+    looked = 0
+    for case in made.cases(range(200)):
+        (chunk,), valid = case.chunks, map_of(case.recipe.seed).framed
+        if len(case.recipe.changes) > 1 or len(chunk) != len(valid):
+            continue
+        found = place(case.recipe, chunk)
+        assert found is not None
+        sums = [
+            (part.start + 4, part.end + 4)
+            for part in map_of(case.recipe.seed).parts
+            if part.kind == "crc"
+        ]
+        marked = range(*found)
+        differ = {at for at in range(len(valid)) if chunk[at] != valid[at]}
+        assert differ & {*marked}
+        assert not {at for at in differ - {*marked} if not any(a <= at < b for a, b in sums)}
+        looked += 1
+    assert looked > 5
+
+
+def test_what_stands_nowhere_has_no_place() -> None:
+    for change in (Change("noise", "", 1), Change("nulls", "of.another.version", 1)):
+        assert place(Recipe(METADATA, (change,)), bytes(30)) is None
+    assert place(Recipe(METADATA, ()), bytes(30)) is None
+
+
+def test_a_place_that_was_cut_off_is_the_end() -> None:
+    made = Recipe(METADATA, (Change("truncation", "topics[0].name", 1),))
+    assert place(made, bytes(10)) == (10, 10)

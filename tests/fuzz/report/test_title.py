@@ -1,0 +1,64 @@
+"""A title says who did what, and upon what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from barnabas.fuzz.cases.case import Change
+from barnabas.fuzz.report.cause import groups
+from barnabas.fuzz.report.title import heading, title, upon
+from tests.fuzz.report.test_cause import FINDING, RECIPE
+
+
+@pytest.mark.parametrize(
+    ("oracle", "behaviour", "said"),
+    [
+        ("client-died", ("panic: runtime error: out of range", "github.com/a/b.(*C).read"),
+         "b.(*C).read panics (out of range)"),
+        ("client-died", ("fatal error: out of memory", "github.com/a/b.read"), "b.read runs out of memory"),
+        ("client-died", ("assertion: p", "rd_calloc"), "rd_calloc fails an assertion (p)"),
+        ("client-died", ("signal SIGSEGV", "Fetch", "x"), "the client dies of signal SIGSEGV"),
+        ("died", ("exit code 3",), "the broker dies of exit code 3"),
+        ("logged", ("java.lang.Error", "org.apache.kafka.common.*Request.<init>"),
+         "Request.<init> throws Error"),
+        ("undocumented", ("KeyError", "fetch.py:read"), "fetch.py:read raises KeyError"),
+        ("undocumented", ("KeyError",), "what was said"),
+    ],
+)  # fmt: skip
+def test_who_did_what(oracle: str, behaviour: tuple[str, ...], said: str) -> None:
+    finding = replace(FINDING, oracle=oracle, behaviour=behaviour, what="what was said")
+    valid = "a valid Metadata v1 request"
+    assert title(finding) in (f"{said} on {valid}", f"{said} ({valid})")
+    assert heading(groups([finding])[0]) == said
+
+
+def test_a_title_has_the_smallest_case() -> None:
+    made = Change("counts", "topics[0].tags.count", 1, "-2147483648 (the least) instead of 1")
+    finding = replace(FINDING, smaller=RECIPE._replace(changes=(made,)))
+    expected = "A.read throws Error on a tags count of -2^31 in a Metadata v1 request"
+    assert title(finding) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (Change("lengths", "r[1].records[0].length", 1, "-1 (-1) instead of 5"), "a records[] length of -1"),
+        (Change("lengths", "a.b.length", 1, "something else"),
+         "a length that differs from the number of bytes at b.length"),
+        (Change("noise", "", 1, "9 bytes"), "random bytes instead of a body"),
+        (Change("gone", "a.b.c", 1), "gone at b.c"),
+    ],
+)  # fmt: skip
+def test_upon_what(change: Change, said: str) -> None:
+    assert upon(RECIPE._replace(changes=(change,))) == f"{said} in a Metadata v1 request"
+    both = RECIPE._replace(changes=(Change("nulls", "x", 0), change))
+    assert upon(both) == f"{said} and 1 more in a Metadata v1 request"
+
+
+def test_what_names_no_error_has_a_heading_of_its_own() -> None:
+    hangs = replace(FINDING, oracle="client-hung", behaviour=("nulls a",), what="it hangs: 5 s")
+    (group,) = groups([hangs, replace(hangs, behaviour=("counts b",))])
+    assert heading(group) == "the client hangs"
+    assert title(hangs) == "it hangs: 5 s (a valid Metadata v1 request)"
