@@ -71,7 +71,7 @@ def tree(recipe: Recipe) -> Iterator[str]:
 def place(recipe: Recipe, chunk: bytes) -> Place | None:
     """Where the last change stands in a chunk that was made of a recipe; None if that is not known.
 
-    What is packed is changed as a whole. Where bytes were taken, a place is empty, or ends with the chunk.
+    What is compressed changes as a whole. Where bytes were taken, a place is empty, or ends with the chunk.
     """
     chart = map_of(recipe.seed)
     if not recipe.changes or not recipe.changes[-1].path:
@@ -83,7 +83,12 @@ def place(recipe: Recipe, chunk: bytes) -> Place | None:
     part = inner.parts[inner.index[path]]
     packing = inner.packing
     while packing is not None:
-        part, packing = packing.part, packing.outer.packing
+        outer = packing.part
+        if packing.codec == "none":  # a container: its bytes stand in the message as they are
+            part = part._replace(start=outer.start + part.start, end=outer.start + part.end)
+        else:
+            part = outer
+        packing = packing.outer.packing
     start = min(part.start + 4, len(chunk))
     end = len(chunk) - (len(chart.framed) - part.end - 4)
     return Place(start, max(start, min(end, len(chunk))))
@@ -103,7 +108,8 @@ def _lines(chart: FieldMap, changes: dict[str, str], holding: Set[str]) -> Itera
     if chart.packing is None:
         yield Line(0, "header")
     else:
-        yield Line(0, f"{chart.packing.part.path}, unpacked")
+        how = "in parts" if chart.packing.codec == "none" else "unpacked"
+        yield Line(0, f"{chart.packing.part.path}, {how}")
         above = len(_names(chart.packing.part.path)) - 2
     for part in chart.parts:
         said = changes.get(part.path)

@@ -32,7 +32,7 @@ from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
 from barnabas.fuzz.oracles.oracle import whose
 from barnabas.fuzz.report.cause import Group, groups
-from barnabas.fuzz.report.title import heading, title, upon
+from barnabas.fuzz.report.title import heading, upon
 from barnabas.fuzz.targets.target import Target
 from barnabas.plural import plural
 from barnabas.specs.json_text import compact
@@ -136,7 +136,7 @@ class Shown:
         """Findings of one cause, and what runs the first of them again."""
         first = group.findings[0]
         if len(group.findings) == 1:
-            lines = [_named(first, title(first)), f"  {made_of(first.best)}"]
+            lines = [_named(first, heading(group)), f"  {made_of(first.best)}"]
         else:
             counts = f"{plural(len(group.findings), 'finding')}, {plural(group.cases, 'case')}"
             lines = [f"{shorten(heading(group), TITLE)} ({counts})"]

@@ -73,6 +73,22 @@ def test_what_is_packed_is_shown_below_the_message_with_what_it_stands_in() -> N
     assert len(chunk) - inside.end == len(made.seed.frame) - packed.end
 
 
+def test_a_field_of_a_container_has_its_own_place() -> None:
+    path = "topic_data[0].partition_data[0].records[0].gzip.members[0].mtime"
+    made = Recipe(seed(9, "gzip"), (Change("limits", path, 1, ""),))
+    assert "  topic_data[0].partition_data[0].records[0].packed, in parts" in tree(made)
+    chunk = cook(made, 0).chunks[0]
+    found = place(made, chunk)
+    assert found is not None
+    valid = map_of(made.seed).framed
+    packed = next(part for part in map_of(made.seed).parts if part.kind == "packed")
+    assert found == (
+        packed.start + 4 + 4,
+        packed.start + 4 + 8,
+    )  # RFC 1952: behind magic, method, flags
+    assert chunk[found.start : found.end] != valid[found.start : found.end]
+
+
 @pytest.mark.parametrize("mutator", [COUNTS, LENGTHS, NULLS, LIMITS])
 def test_a_place_has_what_was_changed(mutator: Mutator) -> None:
     corpus = [seed(9, "none"), seed(3, "none"), seed(0, "none"), METADATA]
