@@ -28,8 +28,6 @@ STACK_AT: Final = {
 PLACELESS: Final = frozenset(("client-hung", "client-memory", "hung", "amplified"))
 """Oracles whose behaviours name fields and mutators only."""
 
-_FRAME: Final = re.compile(r"(?!panic|fatal)[^\s:]*[\w>)$](?:[.:][\w$<>()*.]+)+|[a-z]\w*_\w+")
-"""`kafka.Log.read`, `github.com/a/b.(*C).read`, `file.py:read`, `rd_calloc`."""
 _ERROR: Final = re.compile(
     r"(?:[a-z_$][\w$]*\.)*[\w$]*(?:Exception|Error|Throwable|Interrupt|Exit)"
 )
@@ -77,14 +75,17 @@ def cause(oracle: str, behaviour: Sequence[str]) -> Cause:
         return Cause("", "", oracle)
     if oracle == "closing" and behaviour[1:2] == ("answered",):
         return Cause("answered", behaviour[-1], oracle)
-    stack = behaviour[STACK_AT.get(oracle, len(behaviour)) :]
-    stack = [*itertools.takewhile(lambda one: one not in _NO_MORE, stack)]
-    frames = [one for one in stack if _FRAME.fullmatch(one) and not _ERROR.fullmatch(one)]
-    own = [one for one in frames if not _NOT_OWN.match(one)]
-    errors = [one for one in stack if one not in frames]
+    told = behaviour[STACK_AT.get(oracle, len(behaviour)) :]
+    frames = [*itertools.takewhile(lambda one: one not in _NO_MORE, told)]
     if not frames:
-        return Cause(next(iter(errors or behaviour), ""), "", oracle)
-    return Cause(next(iter(errors), ""), next(iter([*own, *frames])), "" if errors else oracle)
+        return Cause(next(iter(behaviour), ""), "", oracle)
+    # a death is told by an exception of Java's, which comes first, or by what was said last
+    last = oracle == "died" and not _ERROR.fullmatch(frames[0])
+    error = frames.pop(-1 if last else 0)
+    if not frames:
+        return Cause(error, "", oracle)
+    own = (one for one in frames if not _NOT_OWN.match(one))
+    return Cause(error, next(own, frames[0]), "")
 
 
 def groups(found: Iterable[Finding]) -> list[Group]:

@@ -92,20 +92,21 @@ def _done(change: Change) -> str:
 
 
 def _verb(found: Cause) -> str:
-    """What a program did, by the error; "" of what is no error."""
+    """What a program did, by the error; "" of what is none."""
     error = found.error
     kind, _, reason = error.partition(": ")
     if error == "fatal error: out of memory":
         return "runs out of memory"
     if kind in ("panic", "fatal error"):
         return f"panics ({reason.removeprefix('runtime error: ')})"
-    if kind == "assertion":
+    if kind in ("assertion", "assert"):
         return f"fails an assertion ({reason})"
     if error.startswith(("signal ", "exit code ")):
         return f"dies of {error}"
-    if found.frame or re.fullmatch(r"(?:\w+\.)+\w*(?:Exception|Error)", error):
-        return f"{'throws' if '.' in error else 'raises'} {error.rpartition('.')[2] or 'an error'}"
-    return f"dies ({error})" if found.oracle in ("died", "client-died") else ""
+    if " " not in error and (found.frame or error.startswith("java.")):
+        python = ":" in found.frame
+        return f"raises {error}" if python else f"throws {error.rpartition('.')[2]}"
+    return f"dies ({error})" if found.frame or found.oracle in ("died", "client-died") else ""
 
 
 def _a(noun: str) -> str:

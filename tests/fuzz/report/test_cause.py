@@ -38,6 +38,9 @@ def test_an_error_at_a_place_is_one_cause(oracle: str, behaviour: tuple[str, ...
     ("oracle", "behaviour", "expected"),
     [
         ("client-died", ("assertion: p", "rd_calloc"), ("assertion: p", "rd_calloc", "")),
+        ("client-raised", ("struct.error", "a/record.py:read"), ("struct.error", "a/record.py:read", "")),
+        ("died", ("signal SIGABRT", "rd_a", "rd_b", "assert: x"), ("assert: x", "rd_a", "")),
+        ("died", ("exit code 2",), ("exit code 2", "", "died")),
         # of a signal the API and the field follow
         ("client-died", ("signal SIGSEGV", "Fetch", "last_offset"), ("signal SIGSEGV", "", "client-died")),
         ("died", ("signal SIGSEGV", "no stack", "Fetch", "a_b c"), ("signal SIGSEGV", "", "died")),
