@@ -69,16 +69,15 @@ def tree(recipe: Recipe) -> Iterator[str]:
 
 
 def place(recipe: Recipe, chunk: bytes) -> Place | None:
-    """Where the last change stands in a chunk that was made of a recipe; None if that is not known.
+    """Where a recipe's change stands in a chunk that was made of it; None if that is not known, as of two.
 
     What is compressed changes as a whole. Where bytes were taken, a place is empty, or ends with the chunk.
     """
-    chart = map_of(recipe.seed)
-    if not recipe.changes or not recipe.changes[-1].path:
+    if len(recipe.changes) != 1:
         return None
-    path = recipe.changes[-1].path
+    chart, path = map_of(recipe.seed), recipe.changes[0].path
     inner = next((one for one in charts_of(chart) if path in one.index), None)
-    if inner is None:
+    if inner is None or not path:
         return None
     part = inner.parts[inner.index[path]]
     packing = inner.packing

@@ -117,6 +117,7 @@ def test_what_stands_nowhere_has_no_place() -> None:
     for change in (Change("noise", "", 1), Change("nulls", "of.another.version", 1)):
         assert place(Recipe(METADATA, (change,)), bytes(30)) is None
     assert place(Recipe(METADATA, ()), bytes(30)) is None
+    assert place(Recipe(METADATA, (Change("counts", "topics.count", 1),) * 2), bytes(30)) is None
 
 
 def test_a_place_that_was_cut_off_is_the_end() -> None:
