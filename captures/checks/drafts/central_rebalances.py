@@ -49,6 +49,8 @@ class _Consumer:
     """Whether it was ever asked to stop."""
     started: int | None = None
     """When it was last told to start."""
+    stopping: int = 0
+    """When it was asked for its last stop: it may have been told to start before it answered."""
     owns: frozenset[Partition] = frozenset()
     passed: tuple[int, str, Evidence] | None = None
     """When another was started though this one ran, which one, and where that stands."""
@@ -61,7 +63,9 @@ class _Consumer:
     def runs(self, other: _Consumer, ts: int) -> bool:
         """Whether its fetchers, started before another had stopped, run on at a time (ns)."""
         began = self.started
-        return began is not None and began < other.ready and not began < self.ready < ts
+        if began is None or began >= other.ready:
+            return False
+        return self.stopping <= began or self.ready >= ts
 
 
 @dataclass(slots=True)
@@ -125,7 +129,7 @@ def central_rebalances(_: NoSettings) -> See:
         if seen.api == "StopFetcher":
             one.asked = True
             if seen.error == "" and seen.end is not None:
-                one.ready = seen.end
+                one.stopping, one.ready = seen.ts, seen.end
                 yield from _stopped(exchange, seen, found.name, places)
         elif seen.api == "StartFetcher":
             yield from _started(exchange, seen, found, one)

@@ -102,6 +102,23 @@ def test_who_is_started_unasked_may_have_been_anywhere() -> None:
     assert group.found() == [("error", what)]
 
 
+def test_a_stop_that_was_asked_for_before_a_start_and_comes_behind_it_is_none_of_that() -> None:
+    group = Group()
+    for client in "ab":
+        group.register(client)
+    group.stop("a", {})
+    group.stop("b", {})
+    group.exchanges[-1].latency_ms = 9.5  # b answers behind its start
+    group.start("a", {"0-0": -1})
+    group.start("b", {"0-1": -1})
+    for _ in range(10):
+        group.stop("a", {})
+    group.start("a", {"0-0": -1})
+    group.stop("b", {})
+    what = "group g: a was started before b had stopped"
+    assert group.found()[-1] == ("error", what)
+
+
 def test_where_something_is_missing_it_may_have_been_asked() -> None:
     group = Group()
     group.register("a")
