@@ -24,6 +24,9 @@ from barnabas.plural import plural
 LOG_LIMIT: Final = 1 << 28
 """Bytes of a partition's file: more is refused, nothing is deleted."""
 
+NAME_LIMIT: Final = 255
+"""Bytes of a file's name, as file systems have it."""
+
 
 class Full(OSError):
     """A log has LOG_LIMIT bytes."""

@@ -12,6 +12,7 @@ from barnabas.addresses import parse_address
 from barnabas.captures.host_port import endpoint_text
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.cli.peers.names import sendable
 from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
@@ -40,6 +41,7 @@ def topics_of(texts: list[str]) -> dict[str, int]:
     {'t': 6, 'u': 4}
     """
     from barnabas.peers.embedded import AUTO_PARTITIONS
+    from barnabas.peers.logs.files import NAME_LIMIT, path_of
 
     found = {}
     for text in texts:
@@ -47,6 +49,12 @@ def topics_of(texts: list[str]) -> dict[str, int]:
         count = number if colon else str(AUTO_PARTITIONS)
         if not name or not count.isdecimal() or not 1 <= int(count) <= 10_000:
             raise Trouble(f"--topic {text}: NAME:PARTITIONS is expected, e.g. t:6")
+        sendable("--topic", name)
+        size = len(path_of(Path(), (name, int(count) - 1)).name)
+        if size > NAME_LIMIT:
+            raise Trouble(
+                f"--topic {name[:20]}...: its logs' names have {size} bytes; {NAME_LIMIT} is the most"
+            )
         if name in found:
             raise Trouble(f"--topic {text}: {name} was given before; a topic is given once")
         found[name] = int(count)

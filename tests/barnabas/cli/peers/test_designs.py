@@ -189,6 +189,8 @@ def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(des
         (Options(topics=[":4"]), "--topic :4"),
         (Options(topics=["t:0"]), "--topic t:0"),
         (Options(topics=["t:6", "u", "t:3"]), "--topic t:3: t was given before"),
+        (Options(topics=["\udcff"]), r"--topic: '\udcff' is no UTF-8"),
+        (Options(topics=["€" * 30]), "its logs' names have 276 bytes; 255 is the most"),
         (Options(listen="nonsense"), "'nonsense' is no address"),
         (Options(listen="127.0.0.1:65535"), "--listen"),
         (Options(zookeeper="::::"), "'::::' is no address"),
@@ -278,16 +280,17 @@ def test_brokers_of_another_design_are_said_and_end_it(
 
 
 def test_records_that_can_not_be_sent_are_said() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    found = subprocess.run(
-        [*PEERS, "produce", "-b", f"127.0.0.1:{port}", "--topic", "t"],
-        input="a\n",
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-    )
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))  # nobody else gets the port, and nobody listens
+        port = deaf.getsockname()[1]
+        found = subprocess.run(
+            [*PEERS, "produce", "-b", f"127.0.0.1:{port}", "--topic", "t"],
+            input="a\n",
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
     assert found.returncode == COULD_NOT_RUN
     assert len(found.stderr.splitlines()) == 1
     assert found.stderr.endswith(f"127.0.0.1:{port}: Connection refused; 0 records sent\n")
