@@ -106,8 +106,9 @@ class ProcessCluster:
                     prefix="barnabas-", ignore_cleanup_errors=True
                 )
                 folder = Path(stack.enter_context(temporary))
-                stack.callback(Guard(folder).close)
             folder.mkdir(parents=True, exist_ok=True)
+            self._guard = Guard(folder if self._data is None else None)
+            stack.callback(self._guard.close)
             stack.callback(self._end)
             for node in range(1, self._count + 1):
                 self._start(node, folder.absolute())
@@ -126,7 +127,7 @@ class ProcessCluster:
             code = self._processes[node].poll()
             if code is not None:
                 found[node] = code
-                del self.brokers[node]
+                self._guard.leave(self.brokers.pop(node).pid)
         return found
 
     @property
@@ -198,6 +199,7 @@ class ProcessCluster:
             text=True,
             start_new_session=True,  # Ctrl-C is for who has started it
         )
+        self._guard.enter(self._processes[node].pid)  # one that is stopped hears no end of stdin
 
     def _started(self, node: int) -> None:
         process = self._processes[node]
@@ -218,6 +220,7 @@ class ProcessCluster:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(max(0.0, until - time.monotonic()))
                 process.kill()
+            self._guard.leave(process.pid)
 
 
 def _embedded(stack: contextlib.ExitStack) -> str:

@@ -6,8 +6,11 @@ import asyncio
 import contextlib
 import os
 import resource
+import select
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -233,6 +236,35 @@ def test_a_broker_that_comes_back_and_finds_its_id_taken_ends(
             produce(second, "back", b"a")
             assert second.ended() == {}
     assert notes.count("another broker 1 is in ZooKeeper by now") == 1
+
+
+HOLDER = """
+import sys
+from barnabas.peers.processes.cluster import ProcessCluster
+with ProcessCluster("rewrite", 1, zookeeper=sys.argv[1], expiry=float(sys.argv[2])) as cluster:
+    print(cluster.brokers[1].pid, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_broker_that_is_stopped_does_not_outlive_who_started_it(keeper: ZooKeeper) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, keeper.address, str(EXPIRY)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as holder:
+        assert holder.stdout is not None
+        broker = int(holder.stdout.readline())
+        watched = os.pidfd_open(broker)
+        os.kill(broker, signal.SIGSTOP)
+        holder.kill()
+    try:
+        assert select.select([watched], [], [], LIMIT)[0]
+    finally:
+        os.close(watched)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(broker, signal.SIGKILL)
 
 
 def test_garbage_and_half_a_frame_cost_their_connection_alone(
