@@ -18,6 +18,7 @@ from barnabas.peers.listener import Address, Close, call_in, now_ms
 from barnabas.peers.logs.files import Logs
 from barnabas.peers.logs.metadata import leader_of
 from barnabas.peers.processes.designs import DESIGNS, Leaders, Parts
+from barnabas.peers.processes.session import LostDataError, forgotten
 from barnabas.peers.registry.broker_ids import BrokerIds, TakenError
 from barnabas.peers.registry.topics import Topics
 from barnabas.peers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
@@ -38,7 +39,7 @@ FAILED: Final = 5.0
 """s until files are tried again that could not be opened."""
 
 AGAIN: Final = 1.0
-"""s until topics that could not be read are read again."""
+"""s until topics that could not be read are read again, and until ZooKeeper is looked for that is lost."""
 
 GONE: Final = "connection closed"
 """Why a connection is closed that the other side has closed."""
@@ -120,7 +121,8 @@ class Node:
             await asyncio.to_thread(elector.enter, self.node)
         self._news.set()
         self._unread.set()
-        self._tasks = [asyncio.create_task(one) for one in (self._follow(), self._read())]
+        works = self._follow(), self._read(), self._watch_zookeeper()
+        self._tasks = [asyncio.create_task(one) for one in works]
         for task in self._tasks:
             task.add_done_callback(lambda _: self.ended.set())
 
@@ -166,7 +168,16 @@ class Node:
             self._topics = {topic: len(names) for topic, names in topics.items()}
             self._news.set()
 
+    async def _watch_zookeeper(self) -> None:
+        """End with its data: in an empty one terms and versions would begin again."""
+        while True:
+            await asyncio.sleep(AGAIN)
+            if not self._client.connected and await asyncio.to_thread(forgotten, self._client):
+                raise LostDataError
+
     def _tell(self) -> None:
+        if self._ids.forgotten:
+            raise LostDataError
         nodes = self._ids.live
         if nodes.get(self.node, self.address) != self.address:
             # it was taken for dead: with one id, both would take themselves for the leader

@@ -18,7 +18,7 @@ from typing import Any
 from barnabas.captures.kafka.wording import printable
 from barnabas.peers.listener import call_in
 from barnabas.peers.processes.node import Node
-from barnabas.peers.processes.session import UnreachableError, leave, session
+from barnabas.peers.processes.session import LostDataError, UnreachableError, leave, session
 from barnabas.peers.registry.broker_ids import TakenError
 
 
@@ -63,7 +63,8 @@ async def _run(options: dict[str, Any]) -> int:
     await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     code = 0 if over.is_set() else 1
     if node.ended.is_set():
-        say(f"ends: {node.failure!r}")
+        known = isinstance(node.failure, LostDataError | TakenError)
+        say(f"ends: {node.failure if known else repr(node.failure)}")
     await node.stop()
     await asyncio.to_thread(leave, client)
     return code

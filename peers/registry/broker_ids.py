@@ -32,6 +32,8 @@ class BrokerIds:
 
     def __init__(self, client: KazooClient, root: str, changed: Callable[[], None]) -> None:
         self.live: dict[int, Address] = {}
+        self.forgotten = False
+        """Another session has found nothing of all this: ZooKeeper has lost its data."""
         self._client = client
         self._path = root + PATH
         self._changed = changed
@@ -83,9 +85,14 @@ class BrokerIds:
             self._client.handler.spawn(self._come_back, self._mine)
 
     def _come_back(self, mine: tuple[str, bytes]) -> None:
-        from kazoo.exceptions import KazooException, NodeExistsError
+        from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError
 
-        with contextlib.suppress(KazooException):  # the connection is lost again
+        try:
             with contextlib.suppress(NodeExistsError):  # it is there, or by now another one is
                 self._client.retry(self._client.create, *mine, ephemeral=True)
             self._look()
+        except NoNodeError:
+            self.forgotten = True
+            self._changed()
+        except KazooException:
+            pass  # the connection is lost again

@@ -7,6 +7,7 @@ import contextlib
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -164,6 +165,28 @@ def test_a_zookeeper_that_is_silent_and_comes_back_costs_no_record_and_is_said(
     with brokers(keeper, notes, 2, topic, design, 3.0) as cluster:
         asyncio.run(run(cluster))
         assert cluster.ended() == {}
+
+
+@pytest.mark.parametrize("design", ["rewrite", "central"])
+def test_a_zookeeper_that_comes_back_without_its_data_ends_all_in_a_line(
+    design: str, notes: Notes
+) -> None:
+    with ZooKeeper("3.9.1") as keeper, brokers(keeper, notes, 2, "lost", design) as cluster:
+        process = keeper.process
+        assert process is not None
+        produce(cluster, "lost", b"a")
+        process.end()
+        shutil.rmtree(process.log.parent / "data")
+        process.start()
+        ended: dict[int, int] = {}
+
+        def all_ended() -> bool:
+            ended.update(cluster.ended())
+            return ended == {1: 1, 2: 1}
+
+        until(all_ended)
+    said = "ends: ZooKeeper is there again and has lost its data: all brokers are to start anew"
+    assert notes.count(said) == 2
 
 
 def test_a_full_disk_refuses_records_in_a_line_and_keeps_those_that_were_taken(

@@ -192,6 +192,18 @@ def test_brokers_are_known_while_their_sessions_last(connect: Connect) -> None:
         heard.get(timeout=LIMIT)
 
 
+def test_a_session_behind_a_loss_of_all_data_tells_of_it(connect: Connect) -> None:
+    heard: queue.Queue[None] = queue.Queue()
+    client = connect()
+    ids = BrokerIds(client, "/loses", lambda: heard.put(None))
+    ids.register(1, ("127.0.0.1", 9), LIMIT)
+    client.stop()
+    connect().delete("/loses", recursive=True)
+    client.start(timeout=LIMIT)
+    while not ids.forgotten:
+        heard.get(timeout=LIMIT)
+
+
 def test_what_is_no_broker_in_zookeeper_is_left_out(connect: Connect) -> None:
     client = connect()
     for name, data in (("x", b"{}"), ("1", b"[]"), ("2", b'{"host": "h"}'), ("3", b"?")):
