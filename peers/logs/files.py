@@ -12,6 +12,7 @@ import fcntl
 import os
 import resource
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -121,6 +122,9 @@ class Logs:
         self._folder = folder
         self._say = say
         self._files: dict[Place, LogFile] = {}
+        self._wanted: frozenset[Place] = frozenset()
+        self._changing = threading.Lock()
+        """Held for moments, while one of these two changes."""
         self.failed: dict[Place, str] = {}
         """Why some can't be led."""
         self._damaged: dict[Place, tuple[int, int] | None] = {}
@@ -129,31 +133,53 @@ class Logs:
         """What of that was said."""
 
     def lead(self, places: Iterable[Place]) -> int:
-        """Lead these partitions and no others, as far as their files can be opened; how many are still
-        another's."""
-        wanted = set(places)
-        for place in self._files.keys() - wanted:
-            self._files.pop(place).close()
+        """`keep` and `open`."""
+        self.keep(places)
+        return self.open()
+
+    def keep(self, places: Iterable[Place]) -> None:
+        """From now on lead no others than these."""
+        with self._changing:
+            self._wanted = frozenset(places)
+            for place in self._files.keys() - self._wanted:
+                self._files.pop(place).close()
+
+    def open(self) -> int:
+        """Open what is missing of them, as far as that can be; how many are still another's.
+
+        It takes as long as their files are large, so a thread may do it, one at a time: all else can be
+        called meanwhile, and what is not wanted any more when it is open is closed.
+        """
         held, before, most = 0, self.failed, _most()
-        self.failed = {}
-        for place in sorted(wanted - self._files.keys()):
+        failed: dict[Place, str] = {}
+        with self._changing:
+            missing = self._wanted - self._files.keys()
+        for place in sorted(missing):
             path = path_of(self._folder, place)
             try:
                 if len(self._files) >= most:
                     raise OSError(f"{most} are open, as many as ulimit -n leaves room for")
                 known = self._damaged.get(place)
                 if place in before and known is not None and known == _state(path):
-                    self.failed[place] = before[place]
-                    continue
-                self._files[place] = LogFile(path, self._say)
+                    failed[place] = before[place]
+                elif place in self._wanted:
+                    self._opened(place, LogFile(path, self._say))
             except BlockingIOError:
                 held += 1
             except OSError as problem:
-                self.failed[place] = problem.strerror or str(problem)
+                failed[place] = problem.strerror or str(problem)
                 if isinstance(problem, Damaged):
                     self._damaged[place] = _state(path)
+        self.failed = failed
         self._say_failed()
         return held
+
+    def _opened(self, place: Place, file: LogFile) -> None:
+        with self._changing:
+            if place in self._wanted:
+                self._files[place] = file
+            else:
+                file.close()
 
     def _say_failed(self) -> None:
         """A line a reason, when there are others than were said."""
@@ -170,7 +196,7 @@ class Logs:
 
     def close(self) -> None:
         """Lead nothing."""
-        self.lead(())
+        self.keep(())
 
 
 def path_of(folder: Path, place: Place) -> Path:

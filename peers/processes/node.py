@@ -67,7 +67,7 @@ class Node:
         self._said = ""
         self._client = client
         self._root = root
-        self._logs = Logs(folder, self._say)
+        self._logs = Logs(folder, lambda line: call_in(self._loop, partial(self._say, line)))
         self._topics: dict[str, int] = {}
         self._leads: tuple[int, ...] = ()
         self._live: tuple[int, ...] = ()
@@ -78,6 +78,8 @@ class Node:
         self._connected = True
         self._news = asyncio.Event()
         """Of brokers, elections, or topics."""
+        self._unopened = asyncio.Event()
+        """Logs are to be opened."""
         self._unread = asyncio.Event()
         """The topics are to be read."""
 
@@ -121,7 +123,7 @@ class Node:
             await asyncio.to_thread(elector.enter, self.node)
         self._news.set()
         self._unread.set()
-        works = self._follow(), self._read(), self._watch_zookeeper()
+        works = self._follow(), self._open(), self._read(), self._watch_zookeeper()
         self._tasks = [asyncio.create_task(one) for one in works]
         for task in self._tasks:
             task.add_done_callback(lambda _: self.ended.set())
@@ -168,6 +170,23 @@ class Node:
             self._topics = {topic: len(names) for topic, names in topics.items()}
             self._news.set()
 
+    async def _open(self) -> None:
+        """Open the logs that it leads, and again those that can't be opened."""
+        while True:
+            await self._unopened.wait()
+            self._unopened.clear()
+            if self._again is not None:
+                self._again.cancel()  # else each piece of news would bring a look of its own for ever
+                self._again = None
+            held = await asyncio.to_thread(self._logs.open)
+            self._held = self._held + 1 if held else 0
+            if self._held == PATIENCE:
+                self._say(f"waits for {plural(held, 'log')} that another process has locked")
+            if held or self._logs.failed:
+                wait = HANDOVER if held else FAILED
+                self._again = self._loop.call_later(wait, self._unopened.set)
+            self._made.server.listener.do(self._made.front.look(now_ms()))
+
     async def _watch_zookeeper(self) -> None:
         """End with its data: in an empty one terms and versions would begin again."""
         while True:
@@ -191,15 +210,8 @@ class Node:
             for number in range(count)
             if leader_of(number, nodes, self._brokers) == self.node
         }
-        held = self._logs.lead(places)
-        self._held = self._held + 1 if held else 0
-        if self._held == PATIENCE:
-            self._say(f"waits for {plural(held, 'log')} that another process has locked")
-        if self._again is not None:
-            self._again.cancel()  # else each piece of news would bring a look of its own for ever
-            self._again = None
-        if held or self._logs.failed:
-            self._again = self._loop.call_later(HANDOVER if held else FAILED, self._news.set)
+        self._logs.keep(places)
+        self._unopened.set()
         self._made.server.listener.do(self._made.front.look(now_ms()))
         self._say_changes(tuple(sorted(nodes)), leaders)
 

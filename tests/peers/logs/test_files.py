@@ -11,7 +11,7 @@ import pytest
 from barnabas.peers.client_0_8 import Message
 from barnabas.peers.client_0_8.message_sets import read_from, write
 from barnabas.peers.logs import files
-from barnabas.peers.logs.files import Deleted, Full, Logs, path_of
+from barnabas.peers.logs.files import Deleted, Full, LogFile, Logs, path_of
 
 PLACE = ("t", 0)
 ONE = write([Message(None, b"v")])
@@ -166,6 +166,25 @@ def test_leading_the_same_again_keeps_the_file_open(tmp_path: Path) -> None:
     assert logs.lead([PLACE, ("t", 1)]) == 0
     assert logs.get(PLACE) is before
     logs.close()
+
+
+def test_what_is_another_s_when_it_is_open_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs, others, real = Logs(tmp_path), Logs(tmp_path), LogFile.__init__
+
+    def large(self: LogFile, path: Path, say: Callable[[str], None]) -> None:
+        real(self, path, say)
+        logs.keep([("t", 1)])  # as another thread does
+
+    logs.keep([PLACE, ("t", 1), ("t", 2)])
+    with monkeypatch.context() as patched:
+        patched.setattr(LogFile, "__init__", large)
+        logs.open()
+    assert [logs.get(("t", number)) is None for number in range(3)] == [True, False, True]
+    assert others.lead([PLACE, ("t", 1), ("t", 2)]) == 1
+    logs.close()
+    others.close()
 
 
 def test_a_full_log_refuses_and_stays_as_it_is(
