@@ -32,6 +32,9 @@ TIMEOUT: Final = 2.0
 PAUSE: Final = 0.2
 """s after a round in which something could not be had: refresh.leader.backoff.ms of 0.8."""
 
+PATIENCE: Final = 50
+"""Rounds, each with a PAUSE, in which nobody leads a partition before that is said: takeovers take fewer."""
+
 MAX_BYTES: Final = 1 << 20
 """Of a partition in an answer; brokers of 0.8 take no larger message."""
 
@@ -58,6 +61,8 @@ class Fetcher:
         """Why nobody told last who leads."""
         self._said: dict[Place, str] = {}
         """Of a partition: what was said last, since it had something."""
+        self._unled: dict[Place, int] = {}
+        """How many rounds in a row nobody has led a partition."""
 
     async def round(self, positions: Mapping[Place, int]) -> dict[Place, Got]:
         """Ask the leaders for what stands from these offsets on. What has none is left out."""
@@ -65,6 +70,7 @@ class Fetcher:
         parts = {node: {place: positions[place] for place in led[node]} for node in led}
         answers = await asyncio.gather(*(self._ask(node, part) for node, part in parts.items()))
         got: dict[Place, Got] = {}
+        self._count_unled(positions, leaderless, answers)
         again = bool(leaderless) or any(
             answer.keys() != part.keys()
             for answer, part in zip(answers, parts.values(), strict=True)
@@ -139,6 +145,29 @@ class Fetcher:
         if why and why != self._untold:
             self._say(f"no broker tells who leads: {why}")
         self._untold = why
+
+    def _count_unled(
+        self,
+        positions: Iterable[Place],
+        leaderless: Iterable[Place],
+        answers: Iterable[Mapping[Place, Fetched]],
+    ) -> None:
+        """Whom nobody can ask about a partition is another trouble, and counts as nothing."""
+        errors = dict.fromkeys(leaderless, int(Error.LEADER_NOT_AVAILABLE))
+        errors |= {place: one.error for answer in answers for place, one in answer.items()}
+        before, self._unled = self._unled, {}
+        for place in positions:
+            error, count = errors.get(place), before.get(place, 0)
+            if error in STALE:
+                count += 1
+                if count == PATIENCE:
+                    why = f"{error_name(error)}; the brokers say why"
+                    self._say(f"{_name(place)} has been led by nobody for a while: {why}")
+            elif error is not None:
+                if count >= PATIENCE:
+                    self._say(f"{_name(place)} is led again")
+                count = 0
+            self._unled[place] = count
 
     def _say_once(self, place: Place, text: str) -> None:
         """What is so in round after round is said once."""

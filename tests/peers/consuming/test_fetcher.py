@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from barnabas.peers.client_0_8 import Client, Message
-from barnabas.peers.consuming.fetcher import Fetcher
+from barnabas.peers.consuming.fetcher import PATIENCE, Fetcher
 from barnabas.peers.leaders import Address
 from barnabas.peers.listener import Close, Listener, Send
 from barnabas.peers.logs.broker import RECORDS, LogBroker
@@ -136,6 +138,32 @@ def test_a_leader_that_is_gone_is_said_once_and_the_others_are_fetched(tmp_path:
     asyncio.run(run())
     assert len(said) == 1
     assert "leads t[0] and can't be asked" in said[0]
+
+
+def test_a_partition_that_nobody_leads_is_said_once_after_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("barnabas.peers.consuming.fetcher.PAUSE", 0)
+
+    async def run() -> None:
+        async with two(tmp_path) as brokers:
+            one = Fetcher(addresses(brokers), "me", said.append)
+            brokers[0].logs.lead([])
+            for rounds, count in ((PATIENCE - 1, 0), (1, 1), (PATIENCE, 1)):
+                for _ in range(rounds):
+                    assert await one.round({A: 0}) == {}
+                assert len(said) == count
+            brokers[0].logs.lead([A])
+            for _ in range(2):
+                assert await one.round({A: 0}) == {}
+            await one.close()
+
+    said: list[str] = []
+    asyncio.run(run())
+    assert said == [
+        "t[0] has been led by nobody for a while: NOT_LEADER_OR_FOLLOWER; the brokers say why",
+        "t[0] is led again",
+    ]
 
 
 def test_brokers_that_are_all_gone_are_said_once_and_in_words(tmp_path: Path) -> None:
