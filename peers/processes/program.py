@@ -7,6 +7,7 @@ stderr. The end of stdin ends it, so it does not outlive who started it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import resource
 import signal
@@ -34,7 +35,8 @@ async def _run(options: dict[str, Any]) -> int:
     from kazoo.exceptions import KazooException
 
     def say(line: str) -> None:
-        print(f"broker {options['node']}: {printable(line)}", file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError):  # nobody reads it, or its terminal is closed
+            print(f"broker {options['node']}: {printable(line)}", file=sys.stderr, flush=True)
 
     try:
         client = await asyncio.to_thread(session, options["zookeeper"], options["expiry"])

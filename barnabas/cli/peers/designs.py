@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -96,9 +97,12 @@ def start_design(design: str, brokers: int, options: Options, output: Output) ->
                     how = (
                         f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
                     )
-                    output.note(f"broker {node} has ended {how}")
+                    with contextlib.suppress(OSError):  # the others go on, whoever reads it
+                        output.note(f"broker {node} has ended {how}")
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
+    except BrokenPipeError:
+        raise
     except OSError as problem:
         raise Trouble(f"--data {data}: {problem.strerror}", COULD_NOT_RUN) from None
     raise Trouble("no broker is left", COULD_NOT_RUN)

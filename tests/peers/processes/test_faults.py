@@ -290,6 +290,25 @@ def test_a_broker_that_is_stopped_does_not_outlive_who_started_it(keeper: ZooKee
             os.kill(broker, signal.SIGKILL)
 
 
+def test_brokers_whose_lines_nobody_reads_go_on(keeper: ZooKeeper) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with (
+        os.fdopen(writing, "w") as deaf,
+        ProcessCluster(
+            "rewrite",
+            2,
+            topics={"deaf": 2},
+            zookeeper=keeper.address,
+            expiry=EXPIRY,
+            notes=deaf,
+        ) as cluster,
+    ):
+        produce(cluster, "deaf", b"a")
+        assert fetched(cluster, ("deaf", 1)) == [b"a"]
+        assert cluster.ended() == {}
+
+
 def test_garbage_and_half_a_frame_cost_their_connection_alone(
     keeper: ZooKeeper, notes: Notes
 ) -> None:
