@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.sessions.bodies import body
 from barnabas.specs.groups import Table
@@ -19,29 +19,41 @@ def nothing(_: Memory, __: Answer, ___: str) -> None:
     """Nothing is remembered of an answer."""
 
 
+REFUSED: Final = "to be refused"
+"""The event of what no state allows: no table has it."""
+
+UNSENT: Final = "nothing to send"
+"""The output of an input that a client can't send yet."""
+
+
 class Input(NamedTuple):
-    """A valid request. fields: those of its outermost structure that differ from `sessions.bodies`.
-    heard: puts what the answer (with the name of its error) says into the memory. event: what it is in the
-    alphabet's table; "": no step of the member's own. shown: what is an output beside the error. most: the
-    newest version that is sent. again: it is sent once more, since the broker goes on behind its answer; the
-    second says when it is done."""
+    """A valid request. fields: those of its outermost structure that differ from `sessions.bodies`; None: a
+    client that knows no more can't send it. heard: puts what the answer (with the name of its error) says
+    into the memory. event: what it is in the alphabet's table; "": no step of the member's own. shown: what
+    is an output beside the error. most: the newest version that is sent. again: it is sent once more, since
+    the broker goes on behind its answer; the second says when it is done. behind: what is sent before it,
+    and is answered when it can be believed."""
 
     name: str
     key: int
-    fields: Callable[[Memory], Mapping[str, Any]]
+    fields: Callable[[Memory], Mapping[str, Any] | None]
     heard: Callable[[Memory, Answer, str], None] = nothing
     event: str = ""
     shown: Callable[[Answer], str] = lambda _: ""
     most: int = 32767
     again: bool = False
+    behind: Input | None = None
 
     def offered(self, offered: Mapping[int, tuple[int, int]]) -> bool:
         """Whether a broker takes a version of it that is sent here."""
         return self.key in offered and offered[self.key][0] <= self.most
 
-    def body(self, version: int, memory: Memory) -> Mapping[str, Any]:
-        """The request's body."""
-        found = body(self.key, version, **self.fields(memory))
+    def body(self, version: int, memory: Memory) -> Mapping[str, Any] | None:
+        """The request's body; None if there is none yet."""
+        fields = self.fields(memory)
+        if fields is None:
+            return None
+        found = body(self.key, version, **fields)
         assert found is not None  # noqa: S101
         return found
 

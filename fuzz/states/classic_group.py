@@ -6,16 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from barnabas.fuzz.states.alphabet import Alphabet, Answer, Input, Memory
+from barnabas.fuzz.states.alphabet import REFUSED, Alphabet, Answer, Input, Memory
+from barnabas.fuzz.states.committing import COMMITTED, group
 from barnabas.specs import keys
 from barnabas.specs.groups import CLASSIC_MEMBER, NONE
+from barnabas.specs.groups.classic import NOBODY
 
 KNOWN_TO_ALL: Final = 5
 """The newest DescribeGroups that tells of a group that is not there without an error (KIP-1043)."""
 
 
 def _begins(name: str) -> Memory:
-    return {"group_id": name, "member_id": "", "generation_id": -1}
+    return {"group_id": group(name), "member_id": "", "generation_id": -1}
 
 
 def _member(memory: Memory, **changes: Any) -> Mapping[str, Any]:
@@ -71,10 +73,16 @@ CLASSIC_GROUP: Final = Alphabet(
         Input("JoinGroup", keys.JOIN_GROUP, _join, _joined, "JoinGroup"),
         Input("SyncGroup", keys.SYNC_GROUP, _sync, event="SyncGroup"),
         Input("Heartbeat", keys.HEARTBEAT, _member, event="Heartbeat"),
-        Input("Heartbeat of the last generation", keys.HEARTBEAT, _last_generation),
+        Input("Heartbeat of the last generation", keys.HEARTBEAT, _last_generation, event=REFUSED),
         Input("OffsetCommit", keys.OFFSET_COMMIT, _member, event="OffsetCommit", most=9),
-        Input("OffsetCommit of the last generation", keys.OFFSET_COMMIT, _last_generation, most=9),
-        Input("OffsetCommit of no member", keys.OFFSET_COMMIT, _nobody, most=9),
+        Input(
+            "OffsetCommit of the last generation",
+            keys.OFFSET_COMMIT,
+            _last_generation,
+            event=REFUSED,
+            most=9,
+        ),
+        Input("OffsetCommit of no member", keys.OFFSET_COMMIT, _nobody, event=NOBODY, most=9),
         Input("LeaveGroup", keys.LEAVE_GROUP, _leave, _left, "LeaveGroup"),
         Input("OffsetDelete", keys.OFFSET_DELETE, lambda memory: {"group_id": memory["group_id"]}),
         Input(
@@ -87,6 +95,7 @@ CLASSIC_GROUP: Final = Alphabet(
             keys.DESCRIBE_GROUPS,
             lambda memory: {"groups": [memory["group_id"]]},
             shown=_state,
+            behind=COMMITTED,
             most=KNOWN_TO_ALL,
         ),
     ),

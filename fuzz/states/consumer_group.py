@@ -6,15 +6,16 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from barnabas.fuzz.states.alphabet import Alphabet, Answer, Input, Memory, nothing
+from barnabas.fuzz.states.alphabet import REFUSED, Alphabet, Answer, Input, Memory, nothing
+from barnabas.fuzz.states.committing import COMMITTED, group
 from barnabas.specs import keys
 from barnabas.specs.groups import CONSUMER_MEMBER, NONE
-from barnabas.specs.groups.consumer import BEAT, JOIN, LEAVE
+from barnabas.specs.groups.consumer import BEAT, COMMIT, JOIN, LEAVE, NOBODY
 
 
 def _begins(name: str) -> Memory:
     return {
-        "group_id": name,
+        "group_id": group(name),
         "member_id": str(uuid.uuid5(uuid.NAMESPACE_OID, name)),
         "member_epoch": 0,
     }
@@ -38,15 +39,16 @@ def _beat(name: str, epoch: Callable[[int], int], event: str = "") -> Input:
     def fields(memory: Memory) -> Mapping[str, Any]:
         return {**memory, "member_epoch": epoch(memory["member_epoch"])}
 
-    return Input(name, keys.CONSUMER_GROUP_HEARTBEAT, fields, _heard if event else nothing, event)
+    heard = _heard if event in (JOIN, BEAT, LEAVE) else nothing
+    return Input(name, keys.CONSUMER_GROUP_HEARTBEAT, fields, heard, event)
 
 
-def _commit(name: str, epoch: Callable[[int], int], **changes: Any) -> Input:
+def _commit(name: str, epoch: Callable[[int], int], event: str = "", **changes: Any) -> Input:
     def fields(memory: Memory) -> Mapping[str, Any]:
         at = epoch(memory["member_epoch"])
         return {**memory, "generation_id_or_member_epoch": at, **changes}
 
-    return Input(name, keys.OFFSET_COMMIT, fields, most=9)
+    return Input(name, keys.OFFSET_COMMIT, fields, event=event, most=9)
 
 
 def _before(epoch: int) -> int:
@@ -62,11 +64,11 @@ CONSUMER_GROUP: Final = Alphabet(
         _beat("Heartbeat that joins", lambda _: 0, JOIN),
         _beat("Heartbeat", lambda epoch: max(epoch, 1), BEAT),
         _beat("Heartbeat of the last epoch", _before),
-        _beat("Heartbeat of the next epoch", lambda epoch: epoch + 1),
+        _beat("Heartbeat of the next epoch", lambda epoch: epoch + 1, REFUSED),
         _beat("Heartbeat that leaves", lambda _: -1, LEAVE),
-        _commit("OffsetCommit", lambda epoch: max(epoch, 1)),
+        _commit("OffsetCommit", lambda epoch: max(epoch, 1), COMMIT),
         _commit("OffsetCommit of the last epoch", _before),
-        _commit("OffsetCommit of no member", lambda _: -1, member_id=""),
+        _commit("OffsetCommit of no member", lambda _: -1, NOBODY, member_id=""),
         Input("JoinGroup of a classic member", keys.JOIN_GROUP, _classic),
         Input(
             "DeleteGroups",
@@ -78,6 +80,7 @@ CONSUMER_GROUP: Final = Alphabet(
             keys.CONSUMER_GROUP_DESCRIBE,
             lambda memory: {"group_ids": [memory["group_id"]]},
             shown=lambda answer: answer["groups"][0]["group_state"],
+            behind=COMMITTED,
         ),
     ),
     CONSUMER_MEMBER,

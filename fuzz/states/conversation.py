@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
 from barnabas.captures.kafka.errors import codes_in
+from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.sessions.session import Stage
-from barnabas.fuzz.states.alphabet import Alphabet, Input
+from barnabas.fuzz.states.alphabet import UNSENT, Alphabet, Input
 from barnabas.fuzz.targets.probing import Prober, Unanswered
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.groups import NONE
@@ -72,12 +73,14 @@ class Conversation:
         self._number = 0
         self._sleep = sleep
         self._memory = alphabet.begins(run)
+        self._asked: list[str] = []
         self._inputs = {one.name: one for one in alphabet.inputs}
 
     def anew(self) -> None:
         """The next one begins."""
         self._number += 1
         self._memory = self.alphabet.begins(f"{self._run}-{self.alphabet.name}-{self._number}")
+        self._asked.clear()
 
     def close(self) -> None:
         """Give back what a broker keeps only few of."""
@@ -85,8 +88,13 @@ class Conversation:
             self.say(self.alphabet.closes)
 
     def say(self, name: str) -> str:
-        """What an input of the alphabet is answered with: its output."""
+        """What an input of the alphabet is answered with: its output.
+
+        Raises CannotRun where the broker is gone."""
         one = self._inputs[name]
+        self._asked.append(name)
+        if one.behind is not None:
+            self._until_lasting(one.behind)
         found = self._until_lasting(one)
         if one.again:
             self._until_lasting(one)
@@ -100,13 +108,24 @@ class Conversation:
             self._sleep(PAUSE)
         return output
 
+    def _serves(self) -> None:
+        """Raises CannotRun if the broker answers nothing any more."""
+        probe = self._prober.probe()
+        if not probe.answered:
+            asked = ", ".join(self._asked)
+            raise CannotRun(f"the broker no longer serves: {probe.problem}; it was asked {asked}")
+
     def _ask(self, one: Input) -> str:
         version = self._stage.version(one.key, one.most)
+        body = one.body(version, self._memory)
+        if body is None:
+            return UNSENT
         self.requests += 1
         self._sent()
         try:
-            answer = self._prober.ask(one.key, version, one.body(version, self._memory))
+            answer = self._prober.ask(one.key, version, body)
         except Unanswered as problem:
+            self._serves()
             return f"unanswered: {problem}"
         codes = codes_in(answer, one.key, version)
         error = error_name(codes[0]) if codes else NONE

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from barnabas.fuzz.states.alphabet import Alphabet
+from barnabas.fuzz.states.alphabet import UNSENT, Alphabet
 from barnabas.fuzz.states.conversation import Conversing
 from barnabas.fuzz.states.machine import Machine
 from barnabas.fuzz.states.walking import Way, walk
@@ -16,7 +16,7 @@ from barnabas.specs.groups import NONE, Table
 NEVER: Final = frozenset(("UNKNOWN_SERVER_ERROR", "CORRUPT_MESSAGE", "INVALID_REQUEST"))
 """Errors that no valid request is answered with."""
 
-_NAMES: Final = frozenset(error.name for error in ERROR_CODES)
+_KNOWN: Final = frozenset((UNSENT, *(error.name for error in ERROR_CODES)))
 
 
 class Wrong(NamedTuple):
@@ -43,7 +43,7 @@ def _never(machine: Machine) -> Iterator[Wrong]:
     for access, steps in zip(machine.access, machine.steps, strict=True):
         for name, (output, _) in steps.items():
             error = _error(output)
-            if (error in NEVER or error not in _NAMES) and (name, output) not in known:
+            if (error in NEVER or error not in _KNOWN) and (name, output) not in known:
                 known.add((name, output))
                 yield Wrong(f"{machine.broker}: {name}: {output}", (*access, name))
 

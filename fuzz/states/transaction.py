@@ -4,12 +4,12 @@ ProducerStateManager)."""
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.sessions.bodies import records
 from barnabas.fuzz.sessions.session import TOPIC
-from barnabas.fuzz.states.alphabet import Alphabet, Answer, Input, Memory
+from barnabas.fuzz.states.alphabet import REFUSED, Alphabet, Answer, Input, Memory
 from barnabas.specs import keys
 from barnabas.specs.groups import NONE, TRANSACTIONAL_PRODUCER
 from barnabas.specs.groups.transaction import (
@@ -27,6 +27,8 @@ BATCH: Final = 3
 BEFORE_TV2: Final = 11
 """The newest Produce whose partitions are not added to the transaction by it (KIP-890)."""
 
+Who = Callable[[Memory], Memory | None]
+
 
 def _begins(name: str) -> Memory:
     """A producer id that no broker gives so soon: its number is nobody else's."""
@@ -34,8 +36,14 @@ def _begins(name: str) -> Memory:
     return {"transactional_id": name, "producer_id": nobody, "producer_epoch": 0, "sequence": 0}
 
 
-def _producer(memory: Memory, epochs: int = 0) -> Mapping[str, Any]:
-    return {**memory, "producer_epoch": max(memory["producer_epoch"] + epochs, 0)}
+def _last_epoch(memory: Memory) -> Memory | None:
+    """None: it is in its first one."""
+    epoch = memory["producer_epoch"]
+    return {**memory, "producer_epoch": epoch - 1} if epoch else None
+
+
+def _same(memory: Memory) -> Memory | None:
+    return memory
 
 
 def _initialized(memory: Memory, answer: Answer, error: str) -> None:
@@ -46,19 +54,20 @@ def _initialized(memory: Memory, answer: Answer, error: str) -> None:
 
 
 def _enters(memory: Memory) -> Mapping[str, Any]:
-    whose = _producer(memory)
     return {
         **{
-            f"v3_and_below_{name}": whose[name]
+            f"v3_and_below_{name}": memory[name]
             for name in ("transactional_id", "producer_id", "producer_epoch")
         },
         "v3_and_below_topics": [{"name": TOPIC, "partitions": [0]}],
     }
 
 
-def _produce(name: str, *, ahead: int = 0, epochs: int = 0, event: str = "") -> Input:
-    def fields(memory: Memory) -> Mapping[str, Any]:
-        whose = _producer(memory, epochs)
+def _produce(name: str, who: Who = _same, *, ahead: int = 0, event: str = "") -> Input:
+    def fields(memory: Memory) -> Mapping[str, Any] | None:
+        whose = who(memory)
+        if whose is None:
+            return None
         batch = records(
             BEFORE_TV2,
             producer_id=whose["producer_id"],
@@ -73,21 +82,18 @@ def _produce(name: str, *, ahead: int = 0, epochs: int = 0, event: str = "") -> 
         }
 
     def heard(memory: Memory, _: Answer, error: str) -> None:
-        if error == NONE and event:
+        if error == NONE and event == PRODUCE:
             memory["sequence"] += BATCH
 
     return Input(name, keys.PRODUCE, fields, heard, event, most=BEFORE_TV2)
 
 
-def _end(name: str, *, committed: bool, epochs: int = 0, event: str = "") -> Input:
-    return Input(
-        name,
-        keys.END_TXN,
-        lambda memory: {**_producer(memory, epochs), "committed": committed},
-        event=event,
-        most=4,
-        again=True,
-    )
+def _end(name: str, event: str, who: Who = _same) -> Input:
+    def fields(memory: Memory) -> Mapping[str, Any] | None:
+        whose = who(memory)
+        return None if whose is None else {**whose, "committed": event != ABORT}
+
+    return Input(name, keys.END_TXN, fields, event=event, most=4, again=True)
 
 
 TRANSACTION: Final = Alphabet(
@@ -108,24 +114,24 @@ TRANSACTION: Final = Alphabet(
         _produce("Produce", event=PRODUCE),
         _produce("Produce of the last batch again", ahead=-BATCH),
         _produce("Produce behind a gap", ahead=2 * BATCH),
-        _produce("Produce of the last epoch", epochs=-1),
+        _produce("Produce of the last epoch", _last_epoch, event=REFUSED),
         Input(
             "AddOffsetsToTxn",
             keys.ADD_OFFSETS_TO_TXN,
-            lambda memory: {**_producer(memory), "group_id": memory["transactional_id"]},
+            lambda memory: {**memory, "group_id": memory["transactional_id"]},
             event=OFFSETS,
             most=3,
         ),
         Input(
             "TxnOffsetCommit",
             keys.TXN_OFFSET_COMMIT,
-            lambda memory: {**_producer(memory), "group_id": memory["transactional_id"]},
+            lambda memory: {**memory, "group_id": memory["transactional_id"]},
             event=OFFSET_COMMIT,
             most=4,
         ),
-        _end("EndTxn, commit", committed=True, event=COMMIT),
-        _end("EndTxn, abort", committed=False, event=ABORT),
-        _end("EndTxn of the last epoch", committed=True, epochs=-1),
+        _end("EndTxn, commit", COMMIT),
+        _end("EndTxn, abort", ABORT),
+        _end("EndTxn of the last epoch", REFUSED, _last_epoch),
         Input(
             "DescribeTransactions",
             keys.DESCRIBE_TRANSACTIONS,

@@ -113,6 +113,7 @@ class Prober:
         self._socket.sendall(data)
         size = int.from_bytes(self._exactly(4, deadline), signed=True)
         if not 4 <= size <= _LARGEST:
+            self.close()
             raise Unanswered(f"a response of {size} bytes")
         frame = self._exactly(size, deadline)
         if int.from_bytes(frame[:4], signed=True) != self._correlation_id:

@@ -15,6 +15,8 @@ COMPLETING: Final = "COMPLETING_REBALANCE"
 STABLE: Final = "STABLE"
 PREPARING: Final = "PREPARING_REBALANCE"
 
+NOBODY: Final = "OffsetCommit of no member"
+
 # fmt: off
 CLASSIC_MEMBER: Final = Table(
     source="AbstractCoordinator.MemberState; GroupCoordinator (to 3.9), GroupMetadataManager (4.0)",
@@ -31,6 +33,7 @@ CLASSIC_MEMBER: Final = Table(
         # the application may commit whenever it likes, but nobody may take it
         (UNJOINED, "OffsetCommit", OTHER, UNJOINED),
         (UNJOINED, "TxnOffsetCommit", OTHER, UNJOINED),
+        (UNJOINED, NOBODY, ANY, UNJOINED),  # as long as the group is empty
 
         (COMPLETING, "JoinGroup", NONE, COMPLETING),
         (COMPLETING, "JoinGroup", OTHER, COMPLETING),

@@ -17,6 +17,8 @@ FENCED: Final = "FENCED"
 JOIN: Final = "join"
 BEAT: Final = "heartbeat"
 LEAVE: Final = "leave"
+COMMIT: Final = "OffsetCommit"
+NOBODY: Final = "OffsetCommit of no member"
 
 # fmt: off
 CONSUMER_MEMBER: Final = Table(
@@ -30,6 +32,8 @@ CONSUMER_MEMBER: Final = Table(
         (UNSUBSCRIBED, JOIN, NONE, JOINED),
         (UNSUBSCRIBED, JOIN, OTHER, UNSUBSCRIBED),
         (UNSUBSCRIBED, LEAVE, ANY, UNSUBSCRIBED),
+        (UNSUBSCRIBED, COMMIT, OTHER, UNSUBSCRIBED),
+        (UNSUBSCRIBED, NOBODY, ANY, UNSUBSCRIBED),  # as long as the group is empty
 
         (JOINED, JOIN, NONE, JOINED),
         (JOINED, JOIN, OTHER, JOINED),
@@ -39,10 +43,13 @@ CONSUMER_MEMBER: Final = Table(
         (JOINED, BEAT, "GROUP_ID_NOT_FOUND", FENCED),
         (JOINED, BEAT, OTHER, JOINED),
         (JOINED, LEAVE, ANY, UNSUBSCRIBED),
+        (JOINED, COMMIT, ANY, JOINED),
 
         (FENCED, JOIN, NONE, JOINED),
         (FENCED, JOIN, OTHER, FENCED),
         (FENCED, LEAVE, ANY, UNSUBSCRIBED),
+        (FENCED, COMMIT, OTHER, FENCED),
+        (FENCED, NOBODY, ANY, FENCED),
     ),
 )
 # fmt: on

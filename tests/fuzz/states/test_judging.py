@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.fuzz.states.alphabet import Alphabet, Input
+from barnabas.fuzz.states.alphabet import UNSENT, Alphabet, Input
 from barnabas.fuzz.states.judging import Wrong, compared, judged
 from barnabas.fuzz.states.machine import Machine, Step
 from barnabas.specs.groups import NONE, OTHER, Table
@@ -58,6 +58,7 @@ def lamp(name: str = "lamp", **changes: dict[str, Step]) -> Machine:
             lamp(off={"look": Step("unanswered: the connection failed", 0)}),
             [Wrong("lamp: look: unanswered: the connection failed", ("look",))],
         ),
+        (lamp(off={"look": Step(UNSENT, 0)}), []),
     ],
 )
 def test_what_is_wrong_is_told_with_the_way_there(machine: Machine, expected: list[Wrong]) -> None:

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from barnabas.fuzz.states.conversation import Conversation
-from barnabas.fuzz.states.judging import doubts, judged
+from barnabas.fuzz.states.judging import Wrong, doubts, judged
 from barnabas.fuzz.states.learning import learn
 from barnabas.fuzz.states.machine import Machine
 from barnabas.fuzz.states.registry import ALPHABETS
@@ -19,6 +19,7 @@ from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
+from barnabas.proxy.scenario.model import Scenario
 
 pytestmark = pytest.mark.needs_apache("4.3.1")
 
@@ -30,6 +31,15 @@ BY_NAME = {one.name: one for one in ALPHABETS}
 HEARTBEATS = loads("""
 version: 1
 rules: [{name: fine, match: {api: Heartbeat, direction: request}, do: {respond: {}}}]
+""")
+
+OLD_HEARTBEATS = loads("""
+version: 1
+rules:
+  - name: of generation 1 for ever
+    match: {api: Heartbeat, direction: request}
+    where: generation_id == `1`
+    do: {respond: {}}
 """)
 
 
@@ -57,12 +67,23 @@ def test_it_is_learned_whole_and_nothing_is_wrong(
     assert list(judged(BY_NAME[name], machine)) == []
 
 
-def test_a_heartbeat_that_is_always_fine_is_found(kafka: BrokerTarget) -> None:
+def wrong_behind(kafka: BrokerTarget, scenario: Scenario) -> dict[str, Wrong]:
+    """What is wrong with classic groups behind a proxy, by the input that shows it."""
     host, port = kafka.service.address
-    with Harness(f"{host}:{port}", scenario=HEARTBEATS) as proxy:
+    with Harness(f"{host}:{port}", scenario=scenario) as proxy:
         where, _, through = proxy.bootstrap.rpartition(":")
         with address(where, int(through), own=False) as target:
-            machine = machine_of(target, "classic-group", "fine")
-    found = {wrong.inputs[-1]: wrong for wrong in judged(BY_NAME["classic-group"], machine)}
+            machine = machine_of(target, "classic-group", scenario.rules[0].name)
+    return {wrong.inputs[-1]: wrong for wrong in judged(BY_NAME["classic-group"], machine)}
+
+
+def test_a_heartbeat_that_is_always_fine_is_found(kafka: BrokerTarget) -> None:
+    found = wrong_behind(kafka, HEARTBEATS)
     assert found["Heartbeat"].inputs == ("Heartbeat",)
     assert "Heartbeat in state UNJOINED is accepted" in found["Heartbeat"].about
+
+
+def test_a_heartbeat_of_an_old_generation_that_is_fine_is_found(kafka: BrokerTarget) -> None:
+    (found,) = wrong_behind(kafka, OLD_HEARTBEATS).values()
+    assert "Heartbeat of the last generation in state" in found.about
+    assert found.inputs.count("JoinGroup") >= 2
