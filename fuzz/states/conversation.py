@@ -10,7 +10,7 @@ from barnabas.captures.kafka.errors import codes_in
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.sessions.session import Stage
 from barnabas.fuzz.states.alphabet import UNSENT, Alphabet, Input
-from barnabas.fuzz.targets.probing import Prober, Unanswered
+from barnabas.fuzz.targets.probing import WAITED, Prober, Unanswered
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.groups import NONE
 
@@ -29,6 +29,9 @@ PATIENCE: Final = 5.0
 """Seconds for which it is asked again."""
 
 PAUSE: Final = 0.01
+
+SILENCES: Final = 12
+"""So often it waits in vain for an answer, a minute in all: a machine needs thousands."""
 
 
 class Conversing(Protocol):
@@ -74,6 +77,7 @@ class Conversation:
         self._sleep = sleep
         self._memory = alphabet.begins(run)
         self._asked: list[str] = []
+        self._silences = 0
         self._inputs = {one.name: one for one in alphabet.inputs}
 
     def anew(self) -> None:
@@ -115,6 +119,16 @@ class Conversation:
             asked = ", ".join(self._asked)
             raise CannotRun(f"the broker no longer serves: {probe.problem}; it was asked {asked}")
 
+    def _heard_nothing(self, one: Input, problem: str) -> None:
+        """Raises CannotRun if that was so too often."""
+        self._silences += WAITED in problem
+        if self._silences >= SILENCES:
+            before = ", ".join(self._asked[:-1]) or "nothing"
+            waited = f"waited {self._silences} times in vain for an answer"
+            raise CannotRun(
+                f"{self.alphabet.name}: {waited}, at last to {one.name} behind {before}"
+            )
+
     def _ask(self, one: Input) -> str:
         version = self._stage.version(one.key, one.most)
         body = one.body(version, self._memory)
@@ -126,6 +140,7 @@ class Conversation:
             answer = self._prober.ask(one.key, version, body)
         except Unanswered as problem:
             self._serves()
+            self._heard_nothing(one, str(problem))
             return f"unanswered: {problem}"
         codes = codes_in(answer, one.key, version)
         error = error_name(codes[0]) if codes else NONE

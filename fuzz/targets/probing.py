@@ -16,6 +16,9 @@ from barnabas.specs.keys import API_VERSIONS, METADATA
 
 CLIENT_ID: Final = "barnabas-probe"
 
+WAITED: Final = "no answer within"
+"""So begins what is said where time was up."""
+
 _LARGEST: Final = 64 << 20
 
 
@@ -59,7 +62,7 @@ class Prober:
             except Unanswered as found:
                 problem = str(found)
                 self.close()
-                if "no answer within" in problem:
+                if WAITED in problem:
                     break
             else:
                 return Probe(True, (time.perf_counter() - began) * 1000, problem)
@@ -87,7 +90,7 @@ class Prober:
             return self._exchange(key, version, body)
         except TimeoutError:
             self.close()
-            raise Unanswered(f"no answer within {self.limit:.0f} s") from None
+            raise Unanswered(f"{WAITED} {self.limit:.0f} s") from None
         except OSError as problem:
             self.close()
             raise Unanswered(f"the connection failed: {type(problem).__name__}") from None

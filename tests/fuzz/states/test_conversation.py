@@ -6,11 +6,20 @@ import pytest
 
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states.alphabet import UNSENT
-from barnabas.fuzz.states.conversation import Conversation
+from barnabas.fuzz.states.conversation import SILENCES, Conversation
 from barnabas.fuzz.states.registry import ALPHABETS
+from barnabas.fuzz.targets.address import address
+from barnabas.fuzz.targets.embedded import embedded
 from barnabas.fuzz.targets.probing import Prober
+from barnabas.harness import Harness
+from barnabas.proxy.scenario.file import loads
 
 BY_NAME = {one.name: one for one in ALPHABETS}
+
+MUTE = loads("""
+version: 1
+rules: [{name: mute, match: {api: Heartbeat, direction: request}, do: {drop: {}}}]
+""")
 
 
 def nobodys(alphabet: str) -> Conversation:
@@ -34,3 +43,24 @@ def test_what_can_not_be_sent_yet_is_not() -> None:
     said = nobodys("transaction")
     assert said.say("EndTxn of the last epoch") == UNSENT
     assert said.requests == 0
+
+
+@pytest.mark.slow("an embedded cluster, and a dozen answers that do not come")
+def test_who_does_not_answer_is_not_waited_for_thousands_of_times() -> None:
+    with embedded() as cluster:
+        host, port = cluster.service.address
+        with Harness(f"{host}:{port}", scenario=MUTE) as proxy:
+            where, _, through = proxy.bootstrap.rpartition(":")
+            with address(where, int(through)) as target:
+                offered = target.prober.offered()
+                said = Conversation(target.prober, BY_NAME["classic-group"], offered, "x")
+                target.prober.limit = 1.0
+                heard = []
+                for _ in range(SILENCES - 1):
+                    said.anew()
+                    said.say("OffsetCommit")
+                    heard.append(said.say("Heartbeat"))
+                expected = f"waited {SILENCES} times .* Heartbeat behind OffsetCommit, Heartbeat$"
+                with pytest.raises(CannotRun, match=expected):
+                    said.say("Heartbeat")
+    assert set(heard) == {"unanswered: no answer within 1 s"}
