@@ -5,6 +5,7 @@ Findings, and with --json all events, go to stdout; the bar and lines for the pe
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
 from barnabas.fuzz.oracles.oracle import whose
 from barnabas.fuzz.report.cause import Group, groups
+from barnabas.fuzz.report.finding import command
 from barnabas.fuzz.report.title import heading, upon
 from barnabas.fuzz.targets.target import Target
 from barnabas.plural import plural
@@ -123,7 +125,7 @@ class Shown:
             self.output.note(
                 f"{plural(aside, 'case')} not sent: similar cases had crashed the target "
                 "repeatedly, or the client did not send the request; see `barnabas fuzz aside "
-                f"{database}`"
+                f"{shlex.quote(str(database))}`"
             )
         self._event(
             "over", **self._numbers(self.kept.done), set_aside=aside, seconds=round(seconds, 3), ran=ran,
@@ -141,7 +143,7 @@ class Shown:
             counts = f"{plural(len(group.findings), 'finding')}, {plural(group.cases, 'case')}"
             lines = [f"{shorten(heading(group), TITLE)} ({counts})"]
             lines += [f"  {_named(one, upon(one.best))}" for one in group.findings]
-        for line in (*lines, f"  barnabas fuzz replay {first.name} --db {database}"):
+        for line in (*lines, f"  {command(first, database)}"):
             self.output.note(f"  {line}")
 
     def _found(self, name: str, found: Found) -> None:
@@ -187,9 +189,10 @@ class Shown:
 
     def _coverage(self) -> str:
         numbers = self._numbers(0)
+        some = "combination" if numbers["coverage"] == 1 else "combinations"
         return (
             f"{plural(numbers['apis'], 'API')}, {plural(numbers['versions'], 'version')}, "
-            f"{numbers['coverage']:,} combinations of field and mutator"
+            f"{numbers['coverage']:,} {some} of field and mutator"
         )
 
     def _event(self, event: str, **values: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -181,6 +182,12 @@ def test_findings_of_one_cause_are_listed_together(campaign: Path) -> None:
     (at,) = (listed.index(line) for line in heads)
     assert [line.split()[0] for line in listed[at + 1 : at + 3]] == names
     assert f"barnabas fuzz replay {names[0]} --db " in listed[at + 3]
+
+
+def test_what_it_says_to_run_can_be_pasted(campaign: Path) -> None:
+    ran = fuzz("run", campaign, "--db", "my 'finds'.db")
+    (line,) = (line for line in ran.stderr.splitlines() if "fuzz replay" in line)
+    assert shlex.split(line)[-1] == "my 'finds'.db"
 
 
 def test_the_same_command_goes_on(campaign: Path) -> None:
