@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
@@ -14,12 +15,20 @@ from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.engine.assembling import oracles_for
 from barnabas.fuzz.engine.bisecting import Range, bisect
 from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.engine.replaying import replay
+from barnabas.fuzz.engine.replaying import Outcome, replay
 from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.peers.apache.versions import RELEASES
+from barnabas.specs.registry import api
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 ATTEMPTS = 3
+
+SAID: Final[dict[Outcome, str]] = {
+    "same": "shows it",
+    "another": "does not show it, but something else is wrong: see fuzz replay",
+    "nothing": "does not show it",
+}
 
 
 def fuzz_bisect(
@@ -85,16 +94,22 @@ def _number(release: str) -> tuple[int, ...]:
 
 
 def _shows(finding: Finding, target: str, output: Output) -> bool:
-    """One that can't be run does not show it, and that is said."""
+    """One that can't be run, or does not take the version, does not show it, and that is said."""
     case = cook(finding.best, finding.first_case)
+    seed = finding.best.seed
     try:
         with make_target(target, own=False) as running:
+            offered = running.takes() if isinstance(running, BrokerTarget) else {}
+            if offered and seed.version not in offered.get(seed.key, ()):
+                asked = f"{api(seed.key).name} v{seed.version}"
+                output.note(f"{target}: does not take {asked}: whether it shows it is not known")
+                return False
             wanted = (finding.oracle, finding.behaviour)
             found = replay(running, oracles_for(running.role), case, wanted, ATTEMPTS)
     except (CannotRun, Trouble) as problem:
         output.note(f"{target}: could not run: {problem}")
         return False
-    output.note(f"{target}: {'shows it' if found.fired else 'does not show it'}")
+    output.note(f"{target}: {SAID[found.outcome]}")
     return found.fired
 
 

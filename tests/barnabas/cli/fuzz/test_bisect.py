@@ -10,6 +10,9 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from barnabas.cli.app import app
+from barnabas.cli.console.output import Output
+from barnabas.cli.fuzz.bisect import _shows
+from barnabas.cli.fuzz.database import opened
 from barnabas.trouble import FINDINGS, MISUSE, Trouble
 
 
@@ -56,3 +59,16 @@ def test_what_has_no_release_is_misuse(tmp_path: Path) -> None:
     assert isinstance(done.exception, Trouble)
     assert done.exception.code == MISUSE
     assert "embedded has no release to go on from" in str(done.exception)
+
+
+@pytest.mark.needs_apache("2.8.0")
+def test_a_release_without_the_version_is_said_not_to_take_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = campaign(tmp_path, target="embedded", apis=["Metadata"], versions={"Metadata": "12+"})
+    database = tmp_path / "it.fuzz.db"
+    fuzz("run", str(path), "--db", str(database), "--shrink", "0")
+    with opened(database) as findings:
+        finding = findings.findings()[0]
+    assert not _shows(finding, "apache:2.8.0", Output())
+    assert "apache:2.8.0: does not take Metadata v1" in capsys.readouterr().err
