@@ -8,12 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from plotly.offline import get_plotlyjs
-
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report.collecting import collect, overview
 from barnabas.pipeline.report.digests import DIGESTS
-from barnabas.pipeline.report.page import page
+from barnabas.pipeline.report.page import page, plotly
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.tables.keeping import Keep, by_driver, by_tasks
 from barnabas.pipeline.tables.sql import FILE, script
@@ -103,7 +101,7 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
         pool.shutdown(wait=False, cancel_futures=True)  # who interrupts does not wait for them
     progress(next(step), steps, "writing the report")
     results = {digest.name: found[digest.name] for digest in DIGESTS}
-    text = page(whole, results, get_plotlyjs())
+    text = page(whole, results, plotly())
     written = out / REPORT
     part = written.with_suffix(".part")
     part.write_text(text, "utf-8")

@@ -53,7 +53,7 @@ class Shown(NamedTuple):
 def page(
     overview: Overview, results: Results, plotly: str, sections: Sequence[Section] = SECTIONS
 ) -> str:
-    """The whole file. plotly: the text of plotly.min.js."""
+    """The whole file. plotly: the text of plotly.js."""
     shown = [
         Shown(section, section.draw(results)) for section in sections if rows(results, section.name)
     ]
@@ -89,6 +89,11 @@ def page(
             "</body>\n</html>\n",
         )
     )
+
+
+def plotly() -> str:
+    """The text of plotly.js, of which it is the bundle that has our kinds of plots."""
+    return _own("vendor/plotly.js")
 
 
 def _top(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:

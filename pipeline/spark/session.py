@@ -35,7 +35,7 @@ LIGHT_UP_TO: Final = 4 << 30
 QUICK: Final[Mapping[str, str]] = {**LIGHT, "spark.sql.shuffle.partitions": "2"}
 """Settings for little data."""
 
-INSTALLED: Final = ("pyspark", "pyarrow", "pandas", "plotly")
+INSTALLED: Final = ("pyspark", "pyarrow", "pandas")
 """What the extra `spark` brings."""
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from plotly.offline import get_plotlyjs
 
-from barnabas.pipeline.report.page import page
+from barnabas.pipeline.report.page import page, plotly
 from barnabas.pipeline.report.registry import SECTIONS
 from tests.pipeline.report.made import OVERVIEW, results
 from tests.pipeline.report.test_page import Seen
@@ -105,7 +104,7 @@ def browse(text: str, folder: Path) -> Browsed:
 
 @pytest.mark.needs_chromium
 def test_all_plots_are_drawn_without_a_request_or_an_error(tmp_path: Path) -> None:
-    seen = browse(page(OVERVIEW, results(), get_plotlyjs() + PROBE), tmp_path)
+    seen = browse(page(OVERVIEW, results(), plotly() + PROBE), tmp_path)
     assert seen.console == []
     assert seen.asked == []
     told = re.search(r'<pre id="probe">(.*?)</pre>', seen.dom)
