@@ -13,6 +13,20 @@ function axis(own, of) {
   return {gridcolor: of.grid, linecolor: of.line, zerolinecolor: of.line, automargin: true, ...own};
 }
 
+function short(text, most) {
+  const characters = text.match(/&#?\w+;|[^]/gu) ?? []; // what is escaped is one
+  if (characters.length <= most) return text;
+  return [...characters.slice(0, most / 2 - 1), "…", ...characters.slice(-most / 2)].join("");
+}
+
+// names at an axis take no more than their share; whoever points at a bar reads all of its name
+function names(own, data, width) {
+  if (!own?.categoryarray) return own;
+  const all = [...new Set(data.flatMap(trace => trace.y))].filter(one => one !== null);
+  const most = width < 500 ? 16 : 40;
+  return {tickmode: "array", tickvals: all, ticktext: all.map(one => short(one, most)), ...own};
+}
+
 function draw(name) {
   const figure = figures[name], of = colours();
   const choice = chosen[name] ?? figure.choices[0];
@@ -30,7 +44,8 @@ function draw(name) {
     hoverlabel: {bgcolor: of.card, bordercolor: of.line, font: {color: of.ink}, align: "left"},
     showlegend: legend, legend: {orientation: "h", x: 0, y: 1, yanchor: "bottom"},
     ...figure.layout,
-    xaxis: axis(figure.layout.xaxis, of), yaxis: axis(figure.layout.yaxis, of),
+    xaxis: axis(figure.layout.xaxis, of),
+    yaxis: axis(names(figure.layout.yaxis, data, document.getElementById(name).clientWidth), of),
   };
   return Plotly.react(name, data, layout, {
     displayModeBar: false, responsive: true, plotlyServerURL: "",

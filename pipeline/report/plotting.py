@@ -26,7 +26,7 @@ FEW: Final = 6
 """Up to so many each count has its tick."""
 
 LONGEST: Final = 40
-"""Characters of a label at an axis."""
+"""Characters of a name in a legend."""
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:
@@ -69,7 +69,7 @@ def grid(moments: Iterable[datetime]) -> list[datetime]:
 
 
 def label(text: str) -> str:
-    """What stands at an axis: its middle is left out if it is long, since ends tell names apart.
+    """What stands in a legend: its middle is left out if it is long, since ends tell names apart.
 
     >>> label("consumer-orders-service-1-9a4b5c0d-0000-1111-2222-333344445555")
     'consumer-orders-ser…1111-2222-333344445555'
@@ -86,7 +86,7 @@ def member(row: Row) -> str:
     >>> member({"client_id": "orders", "member": "orders-46a07012-dc2c-4969-9e25-dbf60a183219"})
     'orders 183219'
     """
-    return f"{label(name(row['client_id']))} {str(row['member'] or '')[-6:]}".strip()
+    return f"{name(row['client_id'])} {str(row['member'] or '')[-6:]}".strip()
 
 
 def time_axis(**more: Any) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def counts_axis(highest: float, **more: Any) -> dict[str, Any]:
 
 
 def names_axis(names: Sequence[str]) -> dict[str, Any]:
-    """An axis of names, the first at the top."""
+    """An axis of names, the first at the top. `page.js` shortens what stands at it."""
     return {
         "type": "category",
         "categoryorder": "array",

@@ -11,7 +11,6 @@ from barnabas.pipeline.report.plotting import (
     bars_height,
     colours,
     counts_axis,
-    label,
     moment,
     most,
     names_axis,
@@ -44,7 +43,7 @@ def draw(results: Results) -> Drawn:
             "orientation": "h",
             "name": error,
             "marker": {"color": of[error]},
-            "y": [label(client) for client in clients],
+            "y": clients,
             "x": [cells[client, error] or None for client in clients],
             "hovertemplate": "%{y}: %{x:,}",
         }
@@ -65,7 +64,7 @@ def draw(results: Results) -> Drawn:
     by_clients: dict[str, Any] = {
         "barmode": "stack",
         "xaxis": counts_axis(max(by_client.values()), title={"text": "errors"}),
-        "yaxis": names_axis([label(client) for client in clients]),
+        "yaxis": names_axis(clients),
     }
     plots = (
         Plot("Errors by client", bars, by_clients, bars_height(len(clients))),

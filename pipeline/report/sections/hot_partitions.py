@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.wording import size
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from barnabas.pipeline.report.plotting import PALETTE, bars_height, label, names_axis
+from barnabas.pipeline.report.plotting import PALETTE, bars_height, names_axis
 
 MOST: Final = 20
 """Bars."""
@@ -38,7 +38,7 @@ def draw(results: Results) -> Drawn:
                 "showlegend": False,
                 "marker": {"color": PALETTE[0]},
                 # named here, since each choice has an order of its own
-                "y": [label(_name(row)) for row in busiest][::-1],
+                "y": [_name(row) for row in busiest][::-1],
                 "x": [row[column] or 0 for row in busiest][::-1],
                 "customdata": [_said(row, column) for row in busiest][::-1],
                 "hovertemplate": "%{y}: %{customdata}<extra></extra>",

@@ -8,7 +8,6 @@ from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Tabl
 from barnabas.pipeline.report.plotting import (
     bars_height,
     colours,
-    label,
     moment,
     names_axis,
     time_axis,
@@ -76,7 +75,7 @@ def draw(results: Results) -> Drawn:
 
 
 def _who(row: Row) -> str:
-    return f"{label(name(row['client_id']))} {row['api']}"
+    return f"{name(row['client_id'])} {row['api']}"
 
 
 def _ms(row: Row) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from barnabas.pipeline.report.plotting import AMBER, GREY, bars_height, label, names_axis
+from barnabas.pipeline.report.plotting import AMBER, GREY, bars_height, names_axis
 from barnabas.pipeline.report.wording import duration
 
 MOST: Final = 25
@@ -75,7 +75,7 @@ def draw(results: Results) -> Drawn:
 
 
 def _name(row: Row) -> str:
-    return f"{label(row['rule'])} · {row['api']}"
+    return f"{row['rule']} · {row['api']}"
 
 
 def _said(row: Row) -> Said:

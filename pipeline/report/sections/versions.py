@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from barnabas.pipeline.report.plotting import GREY, RED, bars_height, label, most, names_axis
+from barnabas.pipeline.report.plotting import GREY, RED, bars_height, most, names_axis
 from barnabas.pipeline.report.wording import listed, name
 
 CLIENTS: Final = 25
@@ -38,7 +38,7 @@ def draw(results: Results) -> Drawn:
             "tickangle": -40,
             "automargin": True,
         },
-        "yaxis": names_axis([label(one) for one in clients]),
+        "yaxis": names_axis(clients),
     }
     traces = [
         trace
@@ -69,7 +69,7 @@ def _marks(title: str, colour: str, found: Sequence[Row], clients: Sequence[str]
         "marker": {"symbol": "square", "size": 30, "color": colour, "opacity": 0.85},
         "textfont": {"color": "#ffffff", "size": 10},
         "x": [api for _, api in cells],
-        "y": [label(client) for client, _ in cells],
+        "y": [client for client, _ in cells],
         "text": [_range({row["version"] for row in some}) for some in cells.values()],
         "customdata": [
             [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import socket
@@ -18,7 +19,7 @@ from tests.pipeline.report.made import OVERVIEW, results
 from tests.pipeline.report.test_page import Seen
 
 PROBE = """
-;const probe = {errors: [], refused: [], chosen: {}, sorted: []};
+;const probe = {errors: [], refused: [], chosen: {}, sorted: [], names: {}};
 addEventListener("error", event => probe.errors.push(event.message));
 addEventListener("unhandledrejection", event => probe.errors.push(String(event.reason)));
 console.error = console.warn = (...said) => probe.errors.push(said.join(" "));
@@ -37,6 +38,9 @@ new MutationObserver((_, observer) => {
   heading.click();
   const table = heading.closest("table"), column = heading.cellIndex;
   probe.sorted = [...table.tBodies[0].rows].map(row => row.cells[column].textContent);
+  const ticks = [...document.querySelectorAll("#errors-0 .ytick text")];
+  const bars = document.getElementById("errors-0").data[0];
+  probe.names = {whole: bars.y, shown: ticks.map(one => one.textContent)};
   const told = document.createElement("pre");
   told.id = "probe";
   told.textContent = JSON.stringify(probe);
@@ -45,6 +49,9 @@ new MutationObserver((_, observer) => {
 """
 """Stands behind plotly in its script: the page lets no other run."""
 
+
+SHORT = 40
+"""Characters that a name has at an axis, at most."""
 
 OWN = re.compile(r"^\w+ (https?://)?[\w.-]+\.(google|googleapis|gvt1)\.com[:/]")
 """What chromium asks for of itself, whatever it shows."""
@@ -109,7 +116,7 @@ def test_all_plots_are_drawn_without_a_request_or_an_error(tmp_path: Path) -> No
     assert seen.asked == []
     told = re.search(r'<pre id="probe">(.*?)</pre>', seen.dom)
     assert told is not None
-    probe: dict[str, Any] = json.loads(told[1])
+    probe: dict[str, Any] = json.loads(html.unescape(told[1]))
     assert probe["errors"] == []
     assert probe["refused"] == [], "nothing was even tried"
     # a choice shows its own traces, a heading sorts by numbers
@@ -117,6 +124,12 @@ def test_all_plots_are_drawn_without_a_request_or_an_error(tmp_path: Path) -> No
     assert set(probe["chosen"]["after"]) == {"p50"}
     assert probe["chosen"]["pressed"] == "true"
     assert probe["sorted"] == ["0", "0", "0", "20"]
+
+    # a long name keeps its ends at an axis, and is whole for who points at it
+    names = probe["names"]
+    assert any(len(one) > SHORT for one in names["whole"])
+    assert len(names["shown"]) == len(names["whole"])
+    assert [one for one in names["shown"] if len(one) > SHORT] == []
 
     page_itself = Seen(seen.dom)
     plots = [one for tag, one in page_itself.tags if "js-plotly-plot" in str(one.get("class"))]
