@@ -83,14 +83,18 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
     files = capture_files(wanted.captures)
     opened(*files, keys=read_keys(wanted.tls_keys))
     try:
-        with taken(wanted.out, "capture"), shown(output) as progress:
-            outcome = _run(wanted, files, progress, output)
+        with (
+            taken(wanted.out, "capture"),
+            shown(output) as progress,
+            _analyzed(wanted, files, progress, output) as outcome,
+        ):
+            progress.end()
+            return printed(outcome, wanted, output)  # nobody waits for Spark to end
     except KeyboardInterrupt:
         output.note(
             f"interrupted: {wanted.out} is not complete; run the same command to start again"
         )
         return COULD_NOT_RUN
-    return printed(outcome, wanted, output)
 
 
 def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
@@ -138,11 +142,16 @@ def free(out: Path) -> None:
         raise Trouble(f"--out {out} holds other files ({others[0]}): choose a new folder")
 
 
-def _run(wanted: Wanted, files: Sequence[Path], progress: Shown, output: Output) -> Outcome:
+@contextmanager
+def _analyzed(
+    wanted: Wanted, files: Sequence[Path], progress: Shown, output: Output
+) -> Iterator[Outcome]:
+    """What came of it, while Spark is still there."""
     here = parse_master(wanted.master).kind == "embedded"
     if not here or "packets" in wanted.also or size_of(files) > AT_ONCE:
         with session_of(wanted, progress, files) as spark:
-            return _work(spark, wanted, files, progress)
+            yield _work(spark, wanted, files, progress)
+        return
     with ThreadPoolExecutor(1) as beside:
         # the checks of the pure core first: they have something to say before Spark has begun
         beside.submit(tell_findings, files, wanted.tls_keys, progress, output)
@@ -152,9 +161,10 @@ def _run(wanted: Wanted, files: Sequence[Path], progress: Shown, output: Output)
 
             try:
                 tables.result()
+                outcome = _analyses(spark, wanted, progress)
             except TooMuch:
-                return _work(spark, wanted, files, progress)
-            return _analyses(spark, wanted, progress)
+                outcome = _work(spark, wanted, files, progress)
+            yield outcome
 
 
 @contextmanager
@@ -175,6 +185,8 @@ def session_of(wanted: Wanted, progress: Shown, files: Iterable[Path]) -> Iterat
             yield spark
     except UnavailableError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
+    except BrokenPipeError:
+        raise  # whoever read what was printed is gone
     except OSError as problem:
         where = f"{problem.filename}: " if problem.filename else ""
         raise Trouble(f"{where}{problem.strerror or problem}", COULD_NOT_RUN) from None

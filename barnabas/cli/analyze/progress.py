@@ -22,6 +22,10 @@ class Shown:
         """A step begins."""
         self.progress.update(self.steps, completed=number, total=count, description=what, tasks="")
 
+    def end(self) -> None:
+        """Nothing is under way any more: the bar goes."""
+        self.progress.stop()
+
     def tasks(self, done: int, known: int) -> None:
         """So many of Spark's tasks are done."""
         said = f"{done} of {known} tasks" if known else ""
