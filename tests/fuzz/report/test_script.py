@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,6 +52,24 @@ def test_a_request_is_answered(tmp_path: Path) -> None:
         )
     assert answer(received)[:4] == (5).to_bytes(4, "big")
     assert end == "nothing more within 5 s; the connection is open"
+
+
+def test_a_broker_that_is_not_there_is_a_line(tmp_path: Path) -> None:
+    frame = request(METADATA, 1, {"topics": None})
+    case = Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
+    path = tmp_path / "finding.py"
+    path.write_text(script("it", case, Recorded((), (frame,))))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(path), f"127.0.0.1:{port}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"127.0.0.1:{port}: ")
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.fixture(scope="module")
