@@ -37,7 +37,7 @@ def test_by_keys_alone_from_the_filter_to_a_fields_bytes(scheme: str, width: int
             client = await page.text_content(".rows .client")
             assert client == "<img src=x onerror=alert(1)>\\u202e\\u061c\\u001b\\ue0041\\ud800"
             await page.locator("li:not(:has(ul)) .key").nth(3).hover()
-            assert await page.locator(".hex .lit").count() > 0
+            await page.locator(".hex .lit").first.wait_for()
             pane = await page.locator("aside").bounding_box()
             covered = await page.locator(".hex").first.bounding_box()
             assert pane
@@ -66,7 +66,7 @@ def test_only_the_bytes_of_the_field_are_lit_when_lines_get_shorter() -> None:
             lit = await page.locator(".hex .lit").evaluate_all("all => all.map(b => b.dataset.at)")
             assert set(lit) <= {path}
             await index.locator(".key").click()
-            assert await page.locator(".hex .lit").count() > 0
+            await page.locator(".hex .lit").first.wait_for()
             await page.set_viewport_size({"width": 1100, "height": 900})
             await lines.filter(has_text="0008").wait_for(state="detached")
             lit = await page.locator(".hex .lit").evaluate_all("all => all.map(b => b.dataset.at)")
@@ -83,8 +83,9 @@ def test_records_are_shown_in_the_place_of_their_bytes() -> None:
         async with served(app) as address, opened_at(address) as (page, said):
             await page.locator(".row", has_text="Produce").first.click()
             records = page.locator("li:has(> details > summary[data-at$=records])").first
-            assert await records.locator(".key", has_text="value").count() > 0
+            await records.locator(".key", has_text="value").first.wait_for()
             await records.locator("summary[data-at$=records]").click()
+            await page.locator(".hex .lit").first.wait_for()
             lit = await page.locator(".hex .lit").evaluate_all("all => all.map(b => b.dataset.at)")
             assert lit
             assert all(path.endswith("records") for path in lit)
