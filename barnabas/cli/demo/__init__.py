@@ -65,12 +65,12 @@ def demo(capture: Path, output: Output | None = None) -> int:
             with proxy:
                 output.flag = lambda exchange: proxy.proxy.note(undecodable(exchange))
                 seen = _run(proxy.bootstrap, printer.say)
+    except TimeoutError as problem:  # an OSError, too
+        raise Trouble(f"the demo did not finish: {problem}", COULD_NOT_RUN) from None
     except OSError as problem:
         raise Trouble(
             f"can't write {capture}: {problem.strerror}; choose another --capture"
         ) from None
-    except TimeoutError as problem:
-        raise Trouble(f"the demo did not finish: {problem}", COULD_NOT_RUN) from None
     claims = list(_claims(seen, proxy, exchanges, capture))
     output.note("")
     remarks = [*output.remarks(), *not_printed({printer.broken: printer.unwritten})]

@@ -62,8 +62,9 @@ def consume_with_rebalance(
                 "group.id": group,
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
-                # the mock cluster ends a rebalance 1 s before the session would time out
-                "session.timeout.ms": 1200,
+                # the mock cluster ends a rebalance 1 s before the session would time out: members learn of
+                # it by a heartbeat, and who comes too late begins the next one
+                "session.timeout.ms": 2000,
                 "heartbeat.interval.ms": 300,
                 "partition.assignment.strategy": "range",
                 "fetch.wait.max.ms": 100,

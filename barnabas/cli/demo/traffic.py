@@ -56,7 +56,7 @@ def _read(
         "auto.offset.reset": "earliest",
         "auto.commit.interval.ms": 2000,
         # the mock cluster ends a rebalance 1 s before the session would time out
-        "session.timeout.ms": 1500,
+        "session.timeout.ms": 2000,
         "heartbeat.interval.ms": 300,
     }
     consumer = Consumer({**common, **settings})

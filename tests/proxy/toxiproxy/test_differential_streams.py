@@ -20,6 +20,8 @@ DATA = b"*1\r\n$4\r\nPING\r\n" * 3
 
 LATE = 0.15
 """Seconds by which they may differ."""
+TRIES = 3
+"""How often they are compared: a pause of the machine makes either late once, a difference stays."""
 
 
 class Seen(NamedTuple):
@@ -150,12 +152,15 @@ def test_clients_see_the_same(tmp_path: Path, before: bool) -> None:
     differ = {}
     with toxiproxy(tmp_path) as theirs, barnabas("--log", "off") as ours, upstream() as port:
         for name in CASES:
-            wanted = run_case(theirs, port, name, before=before)
-            found = run_case(ours["port"], port, name, before=before)
-            late = abs(wanted.seconds - found.seconds)
-            if name in RESET and not before:
-                assert found.end == "reset"
-                continue
-            if wanted[:2] != found[:2] or late > LATE + wanted.seconds / 5:
+            for _ in range(TRIES):
+                wanted = run_case(theirs, port, name, before=before)
+                found = run_case(ours["port"], port, name, before=before)
+                late = abs(wanted.seconds - found.seconds)
+                if name in RESET and not before:
+                    assert found.end == "reset"
+                    break
+                if wanted[:2] == found[:2] and late <= LATE + wanted.seconds / 5:
+                    break
+            else:
                 differ[name] = wanted, found
     assert not differ

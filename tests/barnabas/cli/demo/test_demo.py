@@ -13,7 +13,9 @@ import pytest
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk
+from barnabas.cli import demo as demo_command
 from barnabas.cli.demo.claims import all_arrived, in_order
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +96,15 @@ def test_a_claim_that_does_not_hold_says_so() -> None:
     assert not all_arrived("t", sent, {0: ["a", "b", "c"]}).held
     assert in_order("t", sent, {0: ["a", "b", "a"]}).held
     assert not in_order("t", sent, {0: ["b", "a"]}).held
+
+
+def test_a_step_that_does_not_end_is_not_said_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stuck(*_: object) -> None:
+        raise TimeoutError("3 of 9 records arrived in 20 s")
+
+    monkeypatch.setattr(demo_command, "_run", stuck)
+    with pytest.raises(Trouble, match="the demo did not finish: 3 of 9 records") as raised:
+        demo_command.demo(tmp_path / "demo.pcapng")
+    assert raised.value.code == COULD_NOT_RUN
