@@ -68,7 +68,7 @@ class Alphabet(NamedTuple):
     needs: tuple[int, ...]
     begins: Callable[[str], Memory]
     inputs: tuple[Input, ...]
-    table: Table | None = None
+    table: Table
     closes: str = ""
 
     def within(self, offered: Mapping[int, tuple[int, int]]) -> Alphabet | None:

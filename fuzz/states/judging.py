@@ -11,7 +11,7 @@ from barnabas.fuzz.states.conversation import Conversing
 from barnabas.fuzz.states.machine import Machine
 from barnabas.fuzz.states.walking import Way, walk
 from barnabas.specs.error_codes import ERROR_CODES
-from barnabas.specs.groups import NONE, Table
+from barnabas.specs.groups import NONE
 
 NEVER: Final = frozenset(("UNKNOWN_SERVER_ERROR", "CORRUPT_MESSAGE", "INVALID_REQUEST"))
 """Errors that no valid request is answered with."""
@@ -29,8 +29,7 @@ class Wrong(NamedTuple):
 def judged(alphabet: Alphabet, machine: Machine) -> Iterator[Wrong]:
     """What a machine has that it should not have: each once, by the shortest way there."""
     yield from _never(machine)
-    if alphabet.table is not None:
-        yield from _not_allowed(alphabet, alphabet.table, machine)
+    yield from _not_allowed(alphabet, machine)
 
 
 def doubts(alphabet: Alphabet, machine: Machine) -> Iterator[Way]:
@@ -48,9 +47,10 @@ def _never(machine: Machine) -> Iterator[Wrong]:
                 yield Wrong(f"{machine.broker}: {name}: {output}", (*access, name))
 
 
-def _not_allowed(alphabet: Alphabet, table: Table, machine: Machine) -> Iterator[Wrong]:
+def _not_allowed(alphabet: Alphabet, machine: Machine) -> Iterator[Wrong]:
     """An error that the table does not have changes nothing: the broker refused. What it accepted counts."""
     found: dict[tuple[str, str], Wrong] = {}
+    table = alphabet.table
 
     def behind(state: tuple[int, str], way: Way) -> Iterator[tuple[str, tuple[int, str]]]:
         number, member = state

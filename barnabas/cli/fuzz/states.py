@@ -147,8 +147,7 @@ def _print(
         output.line(f"  {one.about}")
         output.line(f"    {', '.join(one.inputs)}")
     if not wrong:
-        judged = alphabet.table.source if alphabet.table else "no answer that is never right"
-        output.line(f"  nothing wrong ({judged})")
+        output.line(f"  nothing wrong ({alphabet.table.source})")
 
 
 def _document(

@@ -7,6 +7,7 @@ import pytest
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states.alphabet import Alphabet, Input
 from barnabas.fuzz.states.learning import STATES, learn
+from barnabas.specs.groups import Table
 
 COUNTING = Alphabet(
     "counting",
@@ -14,6 +15,7 @@ COUNTING = Alphabet(
     (),
     lambda name: {},
     tuple(Input(name, 0, lambda _: {}) for name in ("up", "down")),
+    Table("", (), ()),
 )
 
 

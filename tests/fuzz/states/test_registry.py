@@ -27,7 +27,6 @@ def test_what_is_too_old_or_nobodys_is_to_be_refused(alphabet: str, state: str, 
     found = BY_NAME[alphabet]
     (event,) = (one.event for one in found.inputs if one.name == name)
     assert event
-    assert found.table is not None
     assert state in dict(found.table.states)
     assert found.table.step(state, event, NONE) is None
 
