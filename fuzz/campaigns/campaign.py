@@ -19,6 +19,7 @@ from pydantic_core.core_schema import ValidationInfo
 
 from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.targets.address_settings import address_of, is_address
 from barnabas.fuzz.targets.apache_settings import ApacheSettings, in_words, is_apache
 from barnabas.fuzz.targets.registry import sides
 from barnabas.nearest import choices
@@ -108,9 +109,10 @@ class Campaign(_Settings):
         Field(min_length=1),
         BeforeValidator(_as_text, json_schema_input_type=str | ApacheSettings),
     ]
-    """Who gets the cases: a kind, and behind a colon which one: `apache:3.9.1`, `address:127.0.0.1:9092`.
-    Two that are to agree: `apache:3.9.1 vs apache:4.3.1`. Or a mapping for Apache Kafka: `kind`, `version`,
-    `listener`, `mechanism`, `jvm` and `settings`."""
+    """Who gets the cases: a kind, and behind a colon which one: `apache:3.9.1`, `address:127.0.0.1:9092`;
+    with a login, `address:HOST:PORT?mechanism=PLAIN&username=NAME&password_file=FILE`. Two that are to agree:
+    `apache:3.9.1 vs apache:4.3.1`. Or a mapping for Apache Kafka: `kind`, `version`, `listener`, `mechanism`,
+    `jvm` and `settings`."""
     seed: int = 0
     """Another seed, other cases."""
     apis: Names = ()
@@ -172,9 +174,12 @@ class Campaign(_Settings):
             kind, _, which = side.partition(":")
             if kind not in kinds:
                 raise ValueError(f"unknown kind {kind!r}{choices(kind, kinds)}")
-            if is_apache(side) and which:
+            if which:
                 try:
-                    ApacheSettings.of(which)
+                    if is_apache(side):
+                        ApacheSettings.of(which)
+                    elif is_address(side):
+                        address_of(which)
                 except Misuse as problem:
                     raise ValueError(str(problem)) from None
         return target

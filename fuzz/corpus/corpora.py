@@ -16,7 +16,7 @@ from barnabas.fuzz.campaigns.campaign import Campaign, chosen
 from barnabas.fuzz.cases.case import Role, Seed
 from barnabas.fuzz.corpus.corpus import captured, generated, listed
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.targets.registry import on_sasl
+from barnabas.fuzz.targets.registry import login_of
 from barnabas.fuzz.targets.target import Target
 from barnabas.peers.replay.plan import NEVER
 from barnabas.specs.frames import Direction
@@ -109,7 +109,8 @@ def _sessions(campaign: Campaign, basis: Basis) -> Iterator[Seed]:
         return
     offered = {key: (versions[0], versions[-1]) for key, versions in basis.versions}
     # on a listener without SASL nothing is before a login, unless somebody wants to see that
-    usual = SESSIONS if on_sasl(campaign.target) else [s for s in SESSIONS if not s.before_login]
+    logs_in = login_of(campaign.target) is not None
+    usual = SESSIONS if logs_in else [s for s in SESSIONS if not s.before_login]
     yield from seeds(offered, chosen(campaign.sessions, SESSIONS) if campaign.sessions else usual)
 
 

@@ -22,6 +22,10 @@ from barnabas.specs.registry import NAMES
 WIDTH: Final = 96
 
 FRAME: Final = Path(__file__).with_name("script.txt")
+LOGIN: Final = Path(__file__).with_name("login.txt")
+
+_IMPORTS: Final = ("socket", "sys")
+_LOGIN_IMPORTS: Final = ("base64", "hashlib", "hmac", "os", "secrets")
 
 
 class Taken(NamedTuple):
@@ -33,14 +37,24 @@ class Taken(NamedTuple):
     offset: int
 
 
-def script(title: str, case: Case, recorded: Recorded) -> str:
-    """The whole script. title: lines that say what came of it."""
-    about = wrapped([*title.splitlines(), f"Sent: {made_of(case.recipe)}"])
+def script(title: str, case: Case, recorded: Recorded, login: tuple[str, str] | None = None) -> str:
+    """The whole script. title: lines that say what came of it. login: by which mechanism of SASL, and as whom
+    it logs in first."""
+    lines = [*title.splitlines(), f"Sent: {made_of(case.recipe)}"]
+    imports, functions, first = [*_IMPORTS], "", ""
+    if login is not None:
+        lines.append(f"Logs in by {login[0]} as {login[1]}: SASL_PASSWORD has the password.")
+        imports += _LOGIN_IMPORTS
+        functions = LOGIN.read_text("utf-8").replace("HOW", login[0]).replace("WHO", repr(login[1]))
+        first = "    log_in(sock)\n"
     steps = (line for step in _steps(case, recorded) for line in step)
     return (
         FRAME.read_text("utf-8")
+        .replace("IMPORTS\n", "".join(f"import {name}\n" for name in sorted(imports)))
+        .replace("FUNCTIONS\n", functions)
+        .replace("    LOGIN\n", first)
         .replace("    STEPS\n", "".join(f"    {line}\n" for line in steps))
-        .replace("ABOUT", about)
+        .replace("ABOUT", wrapped(lines), 1)
     )
 
 

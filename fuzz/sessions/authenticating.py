@@ -7,6 +7,7 @@ that whatever else is changed in it is all that is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -33,7 +34,8 @@ def _handshaken(mechanism: str, version: int, stage: Stage) -> Steps:
 def _challenged(mechanism: str, stage: Stage) -> Steps:
     """Up to the server's challenge, and what answers it; if that can't be read, the stand-ins stay."""
     yield from handshake(mechanism)
-    tokens = tokens_of(credentials(mechanism), nonce(stage.number))
+    who = stage.who or credentials(mechanism)
+    tokens = tokens_of(replace(who, mechanism=mechanism), nonce(stage.number))
     challenge = yield from authenticate(next(tokens))
     try:
         return _live(tokens.send(challenge).decode())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.sessions.live import Values
+from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.registry import api
 
 CLIENT_ID: Final = "barnabas"
@@ -26,10 +27,12 @@ class Ask(NamedTuple):
 class Stage(NamedTuple):
     """What a session begins with. offered: API key -> versions that the broker takes, both ends
     included; empty: not known. number: its own, so that no two have a group or a transaction in common.
+    who: whose password the broker knows; None: the user's of a broker that is started for a campaign.
     """
 
     offered: Mapping[int, tuple[int, int]]
     number: int = 0
+    who: Credentials | None = None
 
     def version(self, key: int, most: int = 32767) -> int:
         """The newest version that both sides know, at most this one. Raises Unoffered."""

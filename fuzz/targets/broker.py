@@ -59,6 +59,7 @@ class BrokerTarget:
     ) -> None:
         self.name = service.name
         self.service = service
+        self.who = who
         self.lanes = Lanes(lanes, patience, who)
         self.prober = Prober(limit, who)
         self.executed = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.cases.observation import Probe
 from barnabas.fuzz.sessions.login import login
@@ -26,11 +26,22 @@ class Unanswered(Exception):
     """A well-formed request got no answer, or none that can be read."""
 
 
+class Exchanged(NamedTuple):
+    """A request and its response, both without sizes, and what the latter says."""
+
+    request: bytes
+    response: bytes
+    body: dict[str, Any]
+
+
 class Prober:
     """Asks one broker. limit: seconds that an answer may take. who: logs in first, if somebody has to."""
 
-    def __init__(self, limit: float = 5.0, who: Credentials | None = None) -> None:
+    def __init__(
+        self, limit: float = 5.0, who: Credentials | None = None, client_id: str = CLIENT_ID
+    ) -> None:
         self.limit = limit
+        self._client_id = client_id
         self._who = who
         self._address: tuple[str, int] = ("", 0)
         self._socket: socket.socket | None = None
@@ -81,6 +92,10 @@ class Prober:
 
     def ask(self, key: int, version: int, body: Mapping[str, Any]) -> dict[str, Any]:
         """The body of the response to a well-formed request. Raises Unanswered."""
+        return self.exchange(key, version, body).body
+
+    def exchange(self, key: int, version: int, body: Mapping[str, Any]) -> Exchanged:
+        """A well-formed request and its response. Raises Unanswered, and Unfit for a body that none is."""
         try:
             if self._socket is None:
                 self._socket = socket.create_connection(self._address, self.limit)
@@ -100,17 +115,17 @@ class Prober:
         try:
             asked = next(steps)
             while True:
-                asked = steps.send(self._exchange(asked.key, asked.version, asked.body))
+                asked = steps.send(self._exchange(asked.key, asked.version, asked.body).body)
         except StopIteration:
             return
         except (Stuck, Unanswered) as problem:
             self.close()
             raise Unanswered(str(problem)) from None
 
-    def _exchange(self, key: int, version: int, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _exchange(self, key: int, version: int, body: Mapping[str, Any]) -> Exchanged:
         assert self._socket is not None  # noqa: S101
         self._correlation_id = (self._correlation_id + 1) % (1 << 31)
-        header = {"correlation_id": self._correlation_id, "client_id": CLIENT_ID}
+        header = {"correlation_id": self._correlation_id, "client_id": self._client_id}
         data = encode_frame(Frame("request", key, version, header, dict(body)))
         deadline = time.perf_counter() + self.limit
         self._socket.sendall(data)
@@ -123,9 +138,10 @@ class Prober:
             self.close()
             raise Unanswered("the response to another request")
         try:
-            return decode_frame(frame, "response", key=key, version=version).body
+            said = decode_frame(frame, "response", key=key, version=version).body
         except Malformed as wrong:
             raise Unanswered(f"undecodable response: {wrong}") from None
+        return Exchanged(data[4:], frame, said)
 
     def _exactly(self, count: int, deadline: float) -> bytes:
         assert self._socket is not None  # noqa: S101

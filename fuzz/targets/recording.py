@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -12,7 +11,9 @@ from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.sessions.live import Values, filled
 from barnabas.fuzz.sessions.registry import named
 from barnabas.fuzz.sessions.session import CLIENT_ID, Stage, Steps, Stuck, Unoffered
-from barnabas.specs import Frame, decode_frame, encode_frame
+from barnabas.fuzz.targets.probing import Prober, Unanswered
+from barnabas.peers.replay.authentication import Credentials
+from barnabas.specs.codec import Unfit
 
 LIMIT: Final = 10.0
 """Seconds for an answer, and for a session."""
@@ -37,30 +38,38 @@ class Recorded(NamedTuple):
 
 
 def recorded(
-    address: tuple[str, int], offered: Mapping[int, tuple[int, int]], case: Case, number: int
+    address: tuple[str, int],
+    offered: Mapping[int, tuple[int, int]],
+    case: Case,
+    number: int,
+    who: Credentials | None = None,
 ) -> Recorded:
-    """Lead a connection into the session of a case. number: of the session's names. The case is not sent.
+    """Lead a connection into the session of a case. number: of the session's names. who: logs in before it,
+    which is not kept. The case is not sent.
 
     Raises CannotRun."""
     session = named(case.recipe.session)
     if session is None:
         return Recorded((), case.chunks)
     deadline = time.monotonic() + LIMIT
+    prober = Prober(LIMIT, None if session.before_login else who, CLIENT_ID)
     while True:
         asked: list[Asked] = []
+        prober.aim(address)
         try:
-            with socket.create_connection(address, LIMIT) as sock:
-                values = _led(sock, session.run(Stage(offered, number)), asked)
+            values = _led(prober, session.run(Stage(offered, number, who)), asked)
             return Recorded(tuple(asked), filled(case, values, len(asked) + 1))
-        except (Unoffered, Stuck, OSError, ValueError) as problem:
+        except (Unoffered, Stuck, Unanswered, Unfit) as problem:
             # a coordinator that is not there yet
             if not isinstance(problem, Stuck) or time.monotonic() > deadline:
                 line = f"the session {case.recipe.session} can't be had: {problem}"
                 raise CannotRun(line) from None
             time.sleep(PAUSE)
+        finally:
+            prober.close()
 
 
-def _led(sock: socket.socket, steps: Steps, asked: list[Asked]) -> Values:
+def _led(prober: Prober, steps: Steps, asked: list[Asked]) -> Values:
     """Take all steps; what was asked is added. Returns the values that are known behind them."""
     answer: Mapping[str, Any] | None = None
     while True:
@@ -68,24 +77,5 @@ def _led(sock: socket.socket, steps: Steps, asked: list[Asked]) -> Values:
             ask = next(steps) if answer is None else steps.send(answer)
         except StopIteration as end:
             return end.value or {}
-        header = {"correlation_id": len(asked) + 1, "client_id": CLIENT_ID}
-        data = encode_frame(Frame("request", ask.key, ask.version, header, dict(ask.body)))
-        sock.sendall(data)
-        response = _frame(sock)
-        asked.append(Asked(ask.key, ask.version, data[4:], response))
-        answer = decode_frame(response, "response", key=ask.key, version=ask.version).body
-
-
-def _frame(sock: socket.socket) -> bytes:
-    size = int.from_bytes(_exactly(sock, 4))
-    return _exactly(sock, size)
-
-
-def _exactly(sock: socket.socket, count: int) -> bytes:
-    data = b""
-    while len(data) < count:
-        more = sock.recv(count - len(data))
-        if not more:
-            raise ConnectionResetError("the connection was closed")
-        data += more
-    return data
+        request, response, answer = prober.exchange(ask.key, ask.version, ask.body)
+        asked.append(Asked(ask.key, ask.version, request, response))

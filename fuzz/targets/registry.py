@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.host_port import address_in
 from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.sessions.login import USERNAME
+from barnabas.fuzz.targets.address_settings import address_of, is_address
 from barnabas.fuzz.targets.apache_settings import ApacheSettings, is_apache
 from barnabas.fuzz.targets.target import Target
 from barnabas.nearest import choices
@@ -27,10 +28,7 @@ class Kind(NamedTuple):
 def _address(text: str, own: bool) -> Target:
     from barnabas.fuzz.targets.address import address
 
-    found = address_in(text)
-    if found is None:
-        raise Misuse(f"address:{text}: HOST:PORT is expected, e.g. address:127.0.0.1:9092")
-    return address(*found, own=own)
+    return address(address_of(text), own=own)
 
 
 def _apache(text: str, own: bool) -> Target:
@@ -98,16 +96,20 @@ def sides(text: str) -> tuple[str, ...]:
     return tuple(side.strip() for side in text.split(VERSUS))
 
 
-def on_sasl(text: str) -> bool:
-    """Whether connections to one of the targets that a text names log in first. Raises Misuse.
+def login_of(text: str) -> tuple[str, str] | None:
+    """By which mechanism, and as whom, connections to a target log in that a text names, or to either; None:
+    they do not. Raises Misuse.
 
-    >>> on_sasl("apache:4.3.1?listener=sasl_plaintext"), on_sasl("embedded")
-    (True, False)
+    >>> login_of("apache:4.3.1?listener=sasl_plaintext"), login_of("embedded")
+    (('PLAIN', 'barnabas'), None)
     """
-    return any(
-        is_apache(side) and ApacheSettings.of(side.partition(":")[2]).on_sasl
-        for side in sides(text)
-    )
+    for side in sides(text):
+        which = side.partition(":")[2]
+        if is_apache(side) and (settings := ApacheSettings.of(which)).on_sasl:
+            return settings.mechanism, USERNAME
+        if is_address(side) and (where := address_of(which)).mechanism:
+            return where.mechanism, where.username
+    return None
 
 
 def with_settings(text: str, changes: Mapping[str, Any]) -> str:

@@ -30,12 +30,12 @@ def begin(
         raise Failed(f"unknown session {name}")
     if session is not None:
         lane.left, lane.bare = session.lasts, session.bare
-    lane.steps = _steps(session, Stage(offered, lane.number), who)
+    lane.steps = _steps(session, Stage(offered, lane.number, who))
 
 
-def _steps(session: Session | None, stage: Stage, who: Credentials | None) -> Steps:
-    if who is not None and not (session is not None and session.before_login):
-        yield from login(who, stage.number)
+def _steps(session: Session | None, stage: Stage) -> Steps:
+    if stage.who is not None and not (session is not None and session.before_login):
+        yield from login(stage.who, stage.number)
     return {} if session is None else (yield from session.run(stage))
 
 

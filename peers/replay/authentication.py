@@ -13,6 +13,7 @@ import hmac
 import secrets
 from collections.abc import Generator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from barnabas.peers.replay.connection import LiveConnection
@@ -44,6 +45,16 @@ class Credentials:
     mechanism: str
     username: str
     password: str = field(repr=False)
+
+
+def password_in(path: Path) -> str:
+    """The first line of a file. Raises ValueError, with what is wrong with the file."""
+    try:
+        return path.read_text("utf-8").split("\n")[0].removesuffix("\r")
+    except OSError as problem:
+        raise ValueError(problem.strerror) from None
+    except UnicodeDecodeError:
+        raise ValueError("it is not UTF-8 text") from None
 
 
 Tokens = Generator[bytes, bytes, None]

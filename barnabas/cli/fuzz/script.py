@@ -10,7 +10,7 @@ from barnabas.cli.fuzz.database import case_of, one, opened, target_name
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.endings import interruptible
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.report.client_script import client_script
 from barnabas.fuzz.report.script import script
@@ -18,7 +18,7 @@ from barnabas.fuzz.sessions.registry import named as session_named
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.recording import Recorded, recorded
-from barnabas.fuzz.targets.registry import on_sasl
+from barnabas.fuzz.targets.registry import login_of
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
@@ -46,7 +46,9 @@ def fuzz_script(
             if case.recipe.seed.direction == "response":
                 text = _of_client(title, named, own, case, output)
             else:
-                text = script(title, case, _steps(named, own, case, output))
+                text = _of_broker(title, named, own, case, output)
+    except Misuse as problem:
+        raise Trouble(str(problem)) from None
     except CannotRun as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except KeyboardInterrupt:
@@ -64,13 +66,15 @@ def _of_client(title: str, named: str, own: bool, case: Case, output: Output) ->
         return client_script(title, case, *running.recorded(case))
 
 
-def _steps(named: str, own: bool, case: Case, output: Output) -> Recorded:
+def _of_broker(title: str, named: str, own: bool, case: Case, output: Output) -> str:
+    if any(live.name == "scram_proof" for live in case.live):
+        raise Trouble("a script can't make the proof of SCRAM that the case of this finding needs")
     session = session_named(case.recipe.session)
-    logs_in = on_sasl(named) and not (session is not None and session.before_login)
-    if logs_in or any(live.name == "scram_proof" for live in case.live):
-        raise Trouble(
-            f"{named}: a script can't log in, and this finding is of a connection that does"
-        )
+    login = None if session is not None and session.before_login else login_of(named)
+    return script(title, case, _steps(named, own, case, output), login)
+
+
+def _steps(named: str, own: bool, case: Case, output: Output) -> Recorded:
     if not case.recipe.session:
         return Recorded((), case.chunks)
     output.note(f"starting {named} to record the session {case.recipe.session}")
@@ -78,5 +82,5 @@ def _steps(named: str, own: bool, case: Case, output: Output) -> Recorded:
         if not isinstance(running, BrokerTarget):
             raise Trouble(f"{named} is no broker, and the finding is of one")
         # its process id: a name that no other script of today has
-        number = os.getpid()
-        return recorded(running.service.address, running.prober.offered(), case, number)
+        number, offered = os.getpid(), running.prober.offered()
+        return recorded(running.service.address, offered, case, number, running.who)

@@ -147,7 +147,7 @@ def _credentials(
     mechanism: str | None, username: str | None, password_file: Path | None
 ) -> Credentials | None:
     """Raises Trouble if one is missing of what belongs together, or can't be read."""
-    from barnabas.peers.replay.authentication import MECHANISMS, Credentials
+    from barnabas.peers.replay.authentication import MECHANISMS, Credentials, password_in
 
     if mechanism is None and username is None and password_file is None:
         return None
@@ -157,8 +157,7 @@ def _credentials(
         hint = choices(mechanism, MECHANISMS)
         raise Trouble(f"--sasl-mechanism {mechanism}: that is unknown{hint}")
     try:
-        password = password_file.read_text().split("\n")[0].removesuffix("\r")
-    except (OSError, UnicodeDecodeError) as problem:
-        why = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
-        raise Trouble(f"--sasl-password-file {password_file}: {why}") from None
+        password = password_in(password_file)
+    except ValueError as problem:
+        raise Trouble(f"--sasl-password-file {password_file}: {problem}") from None
     return Credentials(mechanism, username, password)

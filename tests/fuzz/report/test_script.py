@@ -13,14 +13,26 @@ import pytest
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.report.script import script
-from barnabas.fuzz.sessions.registry import seeds
+from barnabas.fuzz.sessions.login import PASSWORD, USERNAME
+from barnabas.fuzz.sessions.registry import SESSIONS, seeds
+from barnabas.fuzz.targets.address import address
+from barnabas.fuzz.targets.address_settings import Address
 from barnabas.fuzz.targets.apache import apache
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.probing import Prober
 from barnabas.fuzz.targets.recording import Recorded, recorded
+from barnabas.peers.apache.sasl import scram_users
 from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs import decode_frame
-from barnabas.specs.keys import HEARTBEAT, METADATA, PRODUCE
+from barnabas.specs.keys import (
+    ALTER_USER_SCRAM_CREDENTIALS,
+    HEARTBEAT,
+    METADATA,
+    PRODUCE,
+    SASL_AUTHENTICATE,
+)
 from tests.fuzz.observed import request
 
 
@@ -36,6 +48,21 @@ def ran(text: str, address: str, folder: Path) -> list[str]:
         cwd=folder,
     )
     return done.stdout.splitlines()
+
+
+def problem_of(text: str, host: str, port: int, folder: Path) -> str:
+    path = folder / "finding.py"
+    path.write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(path), f"{host}:{port}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    return done.stderr
 
 
 def answer(line: str) -> bytes:
@@ -57,19 +84,10 @@ def test_a_request_is_answered(tmp_path: Path) -> None:
 def test_a_broker_that_is_not_there_is_a_line(tmp_path: Path) -> None:
     frame = request(METADATA, 1, {"topics": None})
     case = Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
-    path = tmp_path / "finding.py"
-    path.write_text(script("it", case, Recorded((), (frame,))))
+    text = script("it", case, Recorded((), (frame,)))
     with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", str(path), f"127.0.0.1:{port}"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"127.0.0.1:{port}: ")
-    assert done.stderr.count("\n") == 1
+        host, port = server.getsockname()
+    assert problem_of(text, host, port, tmp_path).startswith(f"127.0.0.1:{port}: ")
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +115,66 @@ def test_what_only_the_broker_knows_is_taken_from_its_answers(
         found = decode_frame(answer(received), "response", key=key, version=seed.version).body
         codes = found["responses"][0]["partition_responses"][0] if key == PRODUCE else found
         assert codes["error_code"] == 0
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[BrokerTarget]:
+    with apache(
+        ApacheSettings.of("4.3.1?listener=sasl_plaintext&mechanism=SCRAM-SHA-512")
+    ) as target:
+        yield target
+
+
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_a_target_by_its_address_and_a_script_log_in(
+    secured: BrokerTarget, mechanism: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, port = secured.service.address
+    (tmp_path / "password").write_text(PASSWORD)
+    where = Address(host, port, mechanism, USERNAME, str(tmp_path / "password"))
+    with address(where) as target:
+        offered = target.prober.offered()
+        assert target.unprepared == ""
+        seed = next(seed for seed in seeds(offered) if seed.origin == "session:joined:Heartbeat-4")
+        case = cook(Recipe(seed, (), "joined"), 0)
+        (found,) = target.run([case])
+        steps = recorded(target.service.address, offered, case, 1, target.who)
+    assert (
+        decode_frame(found.replies[0], "response", key=HEARTBEAT, version=4).body["error_code"] == 0
+    )
+    text = script("fine", case, steps, (mechanism, USERNAME))
+    assert PASSWORD not in text
+    monkeypatch.setenv("SASL_PASSWORD", PASSWORD)
+    received, end = ran(text, f"{host}:{port}", tmp_path)
+    body = decode_frame(answer(received), "response", key=HEARTBEAT, version=4).body
+    assert body["error_code"] == 0
+    assert "is open" in end
+    monkeypatch.setenv("SASL_PASSWORD", "another")
+    assert f"no login as {USERNAME} by {mechanism}: error code 58" in problem_of(
+        text, host, port, tmp_path
+    )
+    monkeypatch.delenv("SASL_PASSWORD")
+    assert "set SASL_PASSWORD" in problem_of(text, host, port, tmp_path)
+
+
+@pytest.mark.needs_apache("4.3.1")
+def test_what_only_who_knows_the_password_can_send_is_live_at_a_target_by_its_address(
+    secured: BrokerTarget, tmp_path: Path
+) -> None:
+    """Another user than the one of brokers that are started: a proof that fits is let in."""
+    other = Credentials("SCRAM-SHA-256", "alice", "hunter2")
+    plain = Prober(who=secured.who)
+    plain.aim(secured.service.address)
+    for users in scram_users(other.username, other.password):
+        plain.ask(ALTER_USER_SCRAM_CREDENTIALS, 0, users)
+    plain.close()
+    (tmp_path / "password").write_text(other.password)
+    host, port = secured.service.address
+    where = Address(host, port, other.mechanism, other.username, str(tmp_path / "password"))
+    session = next(one for one in SESSIONS if one.name == "scram-sha-512-proof")
+    with address(where) as target:
+        found = [seed for seed in seeds(target.prober.offered(), [session]) if seed.version == 2]
+        (seen,) = target.run([cook(Recipe(found[0], (), session.name), 0)])
+    body = decode_frame(seen.replies[0], "response", key=SASL_AUTHENTICATE, version=2).body
+    assert body["error_code"] == 0

@@ -9,6 +9,7 @@ from barnabas.fuzz.states.alphabet import UNSENT
 from barnabas.fuzz.states.conversation import SILENCES, Conversation
 from barnabas.fuzz.states.registry import ALPHABETS
 from barnabas.fuzz.targets.address import address
+from barnabas.fuzz.targets.address_settings import Address
 from barnabas.fuzz.targets.embedded import embedded
 from barnabas.fuzz.targets.probing import Prober
 from barnabas.harness import Harness
@@ -51,7 +52,7 @@ def test_who_does_not_answer_is_not_waited_for_thousands_of_times() -> None:
         host, port = cluster.service.address
         with Harness(f"{host}:{port}", scenario=MUTE) as proxy:
             where, _, through = proxy.bootstrap.rpartition(":")
-            with address(where, int(through)) as target:
+            with address(Address(where, int(through))) as target:
                 offered = target.prober.offered()
                 said = Conversation(target.prober, BY_NAME["classic-group"], offered, "x")
                 target.prober.limit = 1.0

@@ -14,6 +14,7 @@ from barnabas.fuzz.states.learning import learn
 from barnabas.fuzz.states.machine import Machine
 from barnabas.fuzz.states.registry import ALPHABETS
 from barnabas.fuzz.targets.address import address
+from barnabas.fuzz.targets.address_settings import Address
 from barnabas.fuzz.targets.apache import apache
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
@@ -72,7 +73,7 @@ def wrong_behind(kafka: BrokerTarget, scenario: Scenario) -> dict[str, Wrong]:
     host, port = kafka.service.address
     with Harness(f"{host}:{port}", scenario=scenario) as proxy:
         where, _, through = proxy.bootstrap.rpartition(":")
-        with address(where, int(through), own=False) as target:
+        with address(Address(where, int(through))) as target:
             machine = machine_of(target, "classic-group", scenario.rules[0].name)
     return {wrong.inputs[-1]: wrong for wrong in judged(BY_NAME["classic-group"], machine)}
 

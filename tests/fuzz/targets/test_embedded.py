@@ -13,6 +13,7 @@ from barnabas.fuzz.cases.observation import WAITED, Death, Observation, Probe
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.address import address
+from barnabas.fuzz.targets.address_settings import Address
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
 from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
@@ -281,7 +282,7 @@ def test_where_nobody_listens_a_target_says_so() -> None:
 
 def test_a_broker_on_another_machine_is_refused() -> None:
     with pytest.raises(Misuse, match="--i-own-this-target"):
-        address("192.0.2.1", 9092)
+        address(Address("192.0.2.1", 9092))
 
 
 class Said:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from barnabas.fuzz.campaigns.campaign import Campaign, Known
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
+from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.registry import (
     COMPARED,
     TARGETS,
     Kind,
-    on_sasl,
+    login_of,
     sides,
     target_of,
     with_settings,
 )
+from barnabas.peers.replay.authentication import Credentials
 
 NAMES = tuple(kind.name for kind in TARGETS)
 
@@ -47,6 +51,10 @@ def test_the_example_of_two_is_a_target() -> None:
         ("address:127.0.0.1:99999", "HOST:PORT"),
         ("address:[::1:9", "HOST:PORT"),
         ("address:192.0.2.1:9092", "--i-own-this-target"),
+        ("address:127.0.0.1:9?username=alice", "needs username=NAME and password_file=FILE"),
+        ("address:127.0.0.1:9?user=alice", "unknown option 'user'; did you mean 'username'"),
+        ("address:127.0.0.1:9?username=a&password_file=f&mechanism=GSSAPI", "choose one of: PLAIN"),
+        ("address:127.0.0.1:9?username=a&password_file=/nowhere/p", "p: No such file"),
         ("decoder:mine", "choose one of: specs, captures, frames, kafka-clients@"),
         ("decoder:kafka-clients", "choose one of: specs"),
         ("client:nobody@1", "nobody"),
@@ -59,6 +67,25 @@ def test_what_is_none_is_told_in_a_line(text: str, says: str) -> None:
     assert "\n" not in str(problem.value)
 
 
+def test_a_password_is_not_taken_on_the_command_line_nor_repeated() -> None:
+    with pytest.raises(Misuse, match="give password_file=FILE") as problem:
+        target_of("address:127.0.0.1:9092?username=alice&password=hunter2", False)
+    assert "hunter2" not in str(problem.value)
+
+
+def test_a_target_that_logs_in_has_the_password_of_the_file_and_does_not_show_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "password").write_text("hunter2\n")
+    text = f"address:127.0.0.1:9092?username=alice&password_file={tmp_path / 'password'}"
+    target = target_of(text, False)
+    assert isinstance(target, BrokerTarget)
+    assert target.who == Credentials("PLAIN", "alice", "hunter2")
+    assert "hunter2" not in target.name + repr(target.who)
+    assert login_of(f"embedded vs {text}") == ("PLAIN", "alice")
+    assert login_of("address:127.0.0.1:9092") is None
+
+
 def test_a_campaign_names_one_or_two_kinds_that_there_are() -> None:
     known = Known((), (), (), (), NAMES)
 
@@ -67,6 +94,8 @@ def test_a_campaign_names_one_or_two_kinds_that_there_are() -> None:
         return Campaign.model_validate(value, context=known).target
 
     assert sides(named(COMPARED[0])) == ("apache:3.9.1", "apache:4.3.1")
+    with pytest.raises(ValueError, match="a login needs username=NAME"):
+        named("address:127.0.0.1:9092?mechanism=PLAIN")
     with pytest.raises(ValueError, match="unknown kind 'apachy'"):
         named("embedded vs apachy:3")
 
@@ -77,6 +106,6 @@ def test_settings_go_to_each_broker_of_apache_and_to_nobody_else() -> None:
     first, second = sides(found)
     assert ApacheSettings.of(first.partition(":")[2]).settings == {"a.b": "c vs d&e", "x.y": ""}
     assert second == "embedded"
-    assert on_sasl(found)
+    assert login_of(found) == ("PLAIN", "barnabas")
     with pytest.raises(Misuse, match="only a target of the kind apache takes settings"):
         with_settings("embedded", changes)

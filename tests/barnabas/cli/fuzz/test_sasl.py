@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from barnabas.cli.app import app
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, MISUSE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, Trouble
 from tests.barnabas.cli.fuzz.test_bisect import campaign
 
 ON_SASL = ("--listener", "sasl_plaintext", "--mechanism", "SCRAM-SHA-256")
@@ -44,17 +44,21 @@ def test_a_finding_before_a_login_is_run_again_on_the_same_listener(tmp_path: Pa
     )
 
 
-def test_a_script_says_that_it_can_not_log_in(tmp_path: Path) -> None:
-    path = campaign(tmp_path, target="embedded", apis=["Metadata"], oracles=["responses"])
+def test_a_script_logs_in_where_its_target_does(tmp_path: Path) -> None:
+    apis = {"apis": ["Metadata"], "sessions": ["none"]}
+    path = campaign(tmp_path, target="embedded", oracles=["responses"], **apis)
     database = ("--db", str(tmp_path / "it.fuzz.db"))
     ran = fuzz("run", str(path), *database, "--json", "--shrink", "0")
     found = [json.loads(line) for line in ran.stdout.splitlines()]
     name = next(one["name"] for one in found if one["event"] == "finding")
-    target = "apache:4.3.1?listener=sasl_plaintext"
-    done = fuzz("script", name, *database, "--target", target)
-    assert isinstance(done.exception, Trouble)
-    assert done.exception.code == MISUSE
-    assert "a script can't log in" in str(done.exception)
+    for target, user in (
+        ("apache:4.3.1?listener=sasl_plaintext", "barnabas"),
+        ("address:127.0.0.1:9092?username=alice&password_file=mine", "alice"),
+    ):
+        done = fuzz("script", name, *database, "--target", target)
+        assert f"Logs in by PLAIN as {user}: SASL_PASSWORD has the password." in done.stdout
+        assert "    log_in(sock)\n" in done.stdout
+    assert "log_in" not in fuzz("script", name, *database).stdout
 
 
 @pytest.mark.needs_apache("3.9.1")
