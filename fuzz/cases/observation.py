@@ -17,6 +17,9 @@ SET_ASIDE: Final = "set_aside"
 """The fact of a case that was not sent: others of its kind had ended the process too often, or the client
 did not ask for it."""
 
+EARLIER: Final = "earlier"
+"""The fact of a case that did it only behind others: their recipes in order, as JSON."""
+
 STACK: Final = "stack_of_kind"
 """The fact of a case whose error left no stack: the frames that one of its kind left in a fresh process."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.fuzz.answering.broker import Broker
 from barnabas.fuzz.answering.planted import ADDRESS, filled
@@ -19,29 +19,44 @@ from barnabas.specs.registry import NAMES
 
 FRAME: Final = Path(__file__).with_name("client_script.txt")
 
+_EACH: Final = """Each session has
+a broker of its own: in the order in which they are printed, on ports that follow each other. One process of
+the client has one session after the other."""
+
 _BEHIND_ID: Final = 8
 _IDS: Final = (0x5EED0001, 0x0BADCAFE)
 """Two correlation ids: what differs between cases filled with them is one."""
 
 
-def client_script(title: str, case: Case, recorded: Sequence[Broker], session: str) -> str:
-    """The whole script. title: lines that say what came of it. recorded: of a session with the case, and
-    others for what was not asked in it. session: what the client does."""
-    about = wrapped(
-        [*title.splitlines(), f"Answered: {made_of(case.recipe)}", f"The client: {session}"]
+class Session(NamedTuple):
+    """A session that a client is to have. recorded: its brokers with the case, and others for what was not
+    asked in it. about: what the client does."""
+
+    case: Case
+    recorded: Sequence[Broker]
+    about: str
+
+
+def client_script(title: str, sessions: Sequence[Session]) -> str:
+    """The whole script. title: lines that say what came of the last session, behind the others."""
+    about = title.splitlines()
+    for one in sessions:
+        about += [f"Answered: {made_of(one.case.recipe)}", f"The client: {one.about}"]
+    more = "" if len(sessions) == 1 else _EACH
+    text = FRAME.read_text("utf-8").replace("ABOUT", wrapped(about), 1).replace(" MORE", more, 1)
+    return text.replace("    SESSIONS\n", "".join(map(_session, sessions)), 1)
+
+
+def _session(one: Session) -> str:
+    asked = one.case.recipe.seed.key, one.case.recipe.seed.version
+    return (
+        "    {\n"
+        f'        "asked": {asked},\n'
+        f'        "delivery": "{one.case.delivery}",\n'
+        f'        "case": [\n{_indented(_chunks(one.case))}        ],\n'
+        f'        "valid": {{\n{_indented(_answers(one.recorded))}        }},\n'
+        "    },\n"
     )
-    asked = case.recipe.seed.key, case.recipe.seed.version
-    parts = {
-        "    ANSWERS\n": _indented(_answers(recorded)),
-        "    CHUNKS\n": _indented(_chunks(case)),
-        "WHICH": str(asked),
-        "HOW": case.delivery,
-        "ABOUT": about,
-    }
-    text = FRAME.read_text("utf-8")
-    for place, part in parts.items():
-        text = text.replace(place, part, 1)
-    return text
 
 
 def _given(broker: Broker) -> dict[tuple[int, int], list[bytes]]:
@@ -83,4 +98,4 @@ def _chunks(case: Case) -> Iterator[str]:
 
 
 def _indented(lines: Iterator[str]) -> str:
-    return "".join(f"    {line}\n" for line in lines)
+    return "".join(f"{' ' * 12}{line}\n" for line in lines)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.captures.kafka.wording import printable
+from barnabas.fuzz.cases.observation import EARLIER
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.engine.making import cook
@@ -26,7 +27,7 @@ LINES: Final = 40
 """Of a log entry or a stack trace."""
 
 NOT_SHOWN: Final = frozenset(
-    ("bases", "dialect", "frames", "later", "port", "records", "stack", "where")
+    ("bases", "dialect", EARLIER, "frames", "later", "port", "records", "stack", "where")
 )
 """Facts that targets and oracles need and no reader does; nor does one need those that are true or empty."""
 

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import case_of, one, opened, target_name
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.endings import interruptible
 from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.json_form import recipe_of
+from barnabas.fuzz.cases.observation import EARLIER
+from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.registry import ORACLES
-from barnabas.fuzz.report.client_script import client_script
+from barnabas.fuzz.report.client_script import Session, client_script
 from barnabas.fuzz.report.script import script
 from barnabas.fuzz.sessions.registry import named as session_named
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.recording import Recorded, recorded
 from barnabas.fuzz.targets.registry import login_of
+from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
@@ -44,7 +50,7 @@ def fuzz_script(
     try:
         with interruptible():
             if case.recipe.seed.direction == "response":
-                text = _of_client(title, named, own, case, output)
+                text = _of_client(title, named, own, [*_earlier(finding), case], output)
             else:
                 text = _of_broker(title, named, own, case, output)
     except Misuse as problem:
@@ -58,12 +64,24 @@ def fuzz_script(
     return FINE
 
 
-def _of_client(title: str, named: str, own: bool, case: Case, output: Output) -> str:
-    output.note(f"starting {named} to record a session with the case")
+def _earlier(finding: Finding) -> list[Case]:
+    """The cases that it takes before its own, in order; what was shrunk takes none. Raises Trouble."""
+    if finding.best != finding.recipe:
+        return []
+    facts: dict[str, Any] = dict(finding.observation.facts)
+    recipes: list[str] = facts.get(EARLIER, [])
+    if facts.get("after") and not recipes:
+        line = f"{finding.name} needs cases before its own, which its database does not have: run again"
+        raise Trouble(line, COULD_NOT_RUN)
+    return [case_of(finding, recipe_of(one)) for one in recipes]
+
+
+def _of_client(title: str, named: str, own: bool, cases: Sequence[Case], output: Output) -> str:
+    output.note(f"starting {named} to record {plural(len(cases), 'session')}")
     with make_target(named, own) as running:
         if not isinstance(running, ClientTarget):
             raise Trouble(f"{named} is no client, and the finding is of one")
-        return client_script(title, case, *running.recorded(case))
+        return client_script(title, [Session(one, *running.recorded(one)) for one in cases])
 
 
 def _of_broker(title: str, named: str, own: bool, case: Case, output: Output) -> str:

@@ -19,7 +19,8 @@ from barnabas.fuzz.answering.cluster import TOPIC
 from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Role, Seed
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.cases.json_form import recipe_json
+from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, Observation
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.clients.alarms import alarm
 from barnabas.fuzz.targets.clients.blame import to_blame
@@ -210,8 +211,10 @@ class ClientTarget:
             blamed = to_blame(before, lambda some: self._alarming(self._alone(some)))
         if blamed is None:
             return [_with(observation, ("confirmed", False))]
-        seen, others = self._alone(blamed), [one.number for one in blamed[:-1]]
-        return [again, _with(seen, ("confirmed", True), ("after", others))]
+        seen, earlier = self._alone(blamed), blamed[:-1]
+        numbers = [one.number for one in earlier]
+        recipes = [recipe_json(one.recipe) for one in earlier]
+        return [again, _with(seen, ("confirmed", True), ("after", numbers), (EARLIER, recipes))]
 
     def _alarming(self, observation: Observation) -> bool:
         return alarm(observation, self._limits.memory) is not None

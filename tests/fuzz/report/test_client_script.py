@@ -19,7 +19,7 @@ from barnabas.fuzz.answering.offer import narrowed
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Delivery, Live, Recipe, Seed
-from barnabas.fuzz.report.client_script import client_script
+from barnabas.fuzz.report.client_script import Session, client_script
 from barnabas.fuzz.targets.clients.registry import client
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.peers.clients.client import Client, Program
@@ -30,6 +30,7 @@ from barnabas.specs import decode_frame
 from barnabas.specs.keys import API_VERSIONS, FIND_COORDINATOR, LIST_OFFSETS, METADATA
 from barnabas.specs.registry import NAMES
 from tests.fuzz.observed import request
+from tests.fuzz.targets.clients import own_client
 
 VERSION = 1
 SEED, *_ = seeds([(METADATA, VERSION)])
@@ -90,7 +91,7 @@ def asked(sock: socket.socket, key: int, version: int, body: dict[str, Any], num
 
 def test_the_first_answer_is_the_case_and_later_ones_are_valid(tmp_path: Path) -> None:
     case = case_of(SEED.frame + b"beyond")
-    text = client_script('it "dies"\\', case, [recorded(case)], "asks")
+    text = client_script('it "dies"\\', [Session(case, [recorded(case)], "asks")])
     with running(text, tmp_path) as (address, process):
         with connected(address) as sock:
             versions = asked(sock, API_VERSIONS, 0, {}, 7)
@@ -114,7 +115,7 @@ def test_the_first_answer_is_the_case_and_later_ones_are_valid(tmp_path: Path) -
 @pytest.mark.parametrize("delivery", ["bytewise", "burst", "half_open"])
 def test_a_case_is_delivered_as_it_was(delivery: Delivery, tmp_path: Path) -> None:
     case = case_of(SEED.frame, delivery=delivery)
-    text = client_script("fine", case, [recorded(case)], "asks")
+    text = client_script("fine", [Session(case, [recorded(case)], "asks")])
     with running(text, tmp_path) as (address, _), connected(address) as sock:
         answer = asked(sock, METADATA, VERSION, {"topics": None}, 5)
         assert decode_frame(answer[4:], "response", key=METADATA, version=VERSION)
@@ -127,7 +128,7 @@ def test_a_case_is_delivered_as_it_was(delivery: Delivery, tmp_path: Path) -> No
 def test_who_waits_for_the_rest_of_a_case_sees_the_end_of_the_connection(tmp_path: Path) -> None:
     whole = case_of(SEED.frame)
     case = whole._replace(chunks=(whole.chunks[0][:-1],))
-    text = client_script("it hangs", case, [recorded(case)], "asks")
+    text = client_script("it hangs", [Session(case, [recorded(case)], "asks")])
     with running(text, tmp_path) as (address, process):
         with connected(address) as sock:
             cut = asked(sock, METADATA, VERSION, {"topics": None}, 5)
@@ -139,7 +140,7 @@ def test_what_was_not_asked_with_the_case_comes_from_another_session() -> None:
     case, other = case_of(SEED.frame), Broker()
     other.answer(request(FIND_COORDINATOR, 0, {"key": "g"})[4:])
     other.answer(request(API_VERSIONS, 0, {})[4:])
-    text = client_script("fine", case, [recorded(case), other], "asks")
+    text = client_script("fine", [Session(case, [recorded(case), other], "asks")])
     assert text.count('"FindCoordinator v0"') == text.count('"ApiVersions v0"') == 1
 
 
@@ -161,6 +162,28 @@ def told(client_program: Program, address: str, workload: str) -> dict[str, Any]
     return found
 
 
+def test_what_takes_several_cases_is_shown_by_a_broker_for_each_in_order(tmp_path: Path) -> None:
+    """A client that ends in the session behind two halves, as nobody does with one of them."""
+    own = Path(own_client.__file__)
+    seed, *_ = seeds([(METADATA, 0)])
+    case = case_of(seed.frame[:4] + b"half", seed)
+    with ClientTarget(Client("own", "1", lambda: Program((sys.executable, str(own))))) as target:
+        sessions = [Session(case, *target.recorded(case)) for _ in range(2)]
+    with running(client_script("dies", sessions), tmp_path) as (first, process):
+        assert process.stdout is not None
+        second = process.stdout.readline().split()[-1]
+        assert first != second
+        lines = [
+            json.dumps({"number": number, "run": "consume", "bootstrap": where})
+            for number, where in enumerate((first, second, second))
+        ]
+        done = subprocess.run(
+            [sys.executable, str(own)], input="\n".join(lines), text=True, check=False
+        )
+        assert done.returncode == 7
+        assert said(process) == ["Metadata v0: THE CASE"] * 2
+
+
 def raised_with_both(target: ClientTarget, client_program: Program, key: int, folder: Path) -> str:
     """What left the client when an answer's size was negative; with the case's script it is the same."""
     seed, *_ = seeds([(key, VERSION)])
@@ -168,7 +191,7 @@ def raised_with_both(target: ClientTarget, client_program: Program, key: int, fo
     case = case._replace(chunks=(b"\x80\0\0\0" + case.chunks[0][4:],))
     with target:
         (found,) = target.run([case])
-        text = client_script("raised", case, *target.recorded(case))
+        text = client_script("raised", [Session(case, *target.recorded(case))])
     with running(text, folder) as (address, process):
         raised = told(client_program, address, "consume")
         assert f"{NAMES[key]} v{VERSION}: THE CASE" in said(process)

@@ -1,8 +1,9 @@
 """A client program of the tests' own: it does what the answer to its one question says.
 
 A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, hang, sleeper (the
-session behind it dies), print, patient (the session ends when it is said to be over). Anything else is a
-valid answer. With the argument `shy` it asks in every second session only, with `once` in the first.
+session behind it dies), half (the session behind two of them dies), print, patient (the session ends when
+it is said to be over). Anything else is a valid answer. With the argument `shy` it asks in every second
+session only, with `once` in the first.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def die() -> None:
 def main() -> None:
     """Sessions until there are no more lines."""
     asleep = silent = False
+    halves = 0
     shy, once = sys.argv[1:] == ["shy"], sys.argv[1:] == ["once"]
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
@@ -76,7 +78,8 @@ def main() -> None:
         elif word == b"print":
             print("not a line of ours", flush=True)
             print("said in the log", file=sys.stderr, flush=True)
-        asleep = word == b"sleeper"
+        halves += word == b"half"
+        asleep = word == b"sleeper" or halves > 1
         where = {b"raise": "call", b"thread": "thread"}.get(word, "")
         said(number, where)
 

@@ -17,7 +17,8 @@ import pytest
 
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Recipe
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.cases.json_form import recipe_of
+from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, Observation
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
@@ -125,6 +126,13 @@ def test_a_late_death_is_put_down_to_the_case_before() -> None:
     assert [one.case.number for one in found if not one.death] == [0, 1, 2, 3]
     assert [one.case.number for one in dead] == [1]
     assert _facts(dead[0])["confirmed"]
+
+
+def test_a_death_that_takes_several_cases_is_told_with_how_those_before_are_made() -> None:
+    (dead,) = (one for one in _run(b"fine", b"half", b"fine", b"half", b"fine") if one.death)
+    assert dead.case.number == 3
+    assert _facts(dead)["after"] == [1, 2]
+    assert [recipe_of(one) for one in _facts(dead)[EARLIER]] == [Recipe(SEED, ())] * 2
 
 
 def test_what_left_the_client_is_told_with_its_class_and_frames() -> None:
