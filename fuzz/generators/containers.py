@@ -17,6 +17,7 @@ from barnabas.specs.containers.lz4 import LZ4, LZ4_MAGIC_0
 from barnabas.specs.containers.zstd import ZSTD
 from barnabas.specs.records import CODECS, compress, raw_snappy
 from barnabas.specs.records.lz4 import MAGIC, header_checksum
+from barnabas.specs.records.xxhash import xxh64
 
 
 class Container(NamedTuple):
@@ -72,6 +73,14 @@ def _zstd_streamed(data: bytes, magic: int) -> bytes:
     return bytes(ZSTD.build(frame))
 
 
+def _zstd_checked(data: bytes, magic: int) -> bytes:
+    """A frame with the checksum of its content, as Go's clients write it."""
+    frame = ZSTD.parse(compress("zstd", data))
+    frame.descriptor |= zstd.CHECKSUM
+    frame.checksum = xxh64(data) & 0xFFFFFFFF
+    return bytes(ZSTD.build(frame))
+
+
 CONTAINERS: Final[tuple[Container, ...]] = (
     *map(_as_java, CODECS[1:]),
     Container("snappy-raw", "snappy", lambda data, magic: raw_snappy(data)),
@@ -79,6 +88,7 @@ CONTAINERS: Final[tuple[Container, ...]] = (
     Container("gzip-members", "gzip", _gzip_members),
     Container("lz4-sized", "lz4", _lz4_sized),
     Container("zstd-streamed", "zstd", _zstd_streamed),
+    Container("zstd-checked", "zstd", _zstd_checked),
 )
 """All of them."""
 

@@ -17,6 +17,7 @@ from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.frame_map.numbers import WRITE
 from barnabas.specs.records.lz4 import header_checksum
+from barnabas.specs.records.xxhash import xxh32
 
 LENGTHS: Final = 1
 COUNTS: Final = 2
@@ -37,9 +38,10 @@ CHECKSUM: Final[dict[str, Callable[[bytes], int]]] = {
     "crc32": zlib.crc32,
     "crc16le": zlib.crc32,  # of which the lower half is kept (RFC 1952)
     "xxh32": header_checksum,
+    "xxh32le": xxh32,
 }
 """What a checksum is computed with, by its coding: magic 2 has the first, magic 0 and 1 the second, the
-headers of gzip and LZ4 the others."""
+headers of gzip and LZ4 the next two, blocks of LZ4 the last."""
 
 
 def splice(

@@ -29,7 +29,7 @@ def _has_checksum(block: Any) -> bool:
 BLOCK: Final = Struct(
     "size"     / Length(Int32ul, "data"),
     "data"     / Bytes(this.size & UNCOMPRESSED - 1),
-    "checksum" / If(_has_checksum, Checksum(Int32ul, "xxh32")),
+    "checksum" / If(_has_checksum, Checksum(Int32ul, "xxh32", "data")),
 )
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 
+import cramjam
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
@@ -100,6 +103,7 @@ FIELDS = {
     "lz4-sized": {"content_size", "blocks[].checksum", "content_checksum"},
     "zstd": {"magic", "descriptor", "content_size", "blocks[].header", "blocks[].data"},
     "zstd-streamed": {"window"},
+    "zstd-checked": {"checksum"},
 }
 
 
@@ -127,6 +131,67 @@ def test_the_header_of_lz4_keeps_its_checksum_right(version: int) -> None:
         assert frame.header_checksum == _xxh32(header) >> 8 & 0xFF
         sizes.add(frame.content_size)
     assert {-1, -(2**63), 2**63 - 1} <= sizes
+
+
+def _lz4(data: bytes) -> None:
+    """Not a library's, which looks at the content's size, too."""
+    content = decompress("lz4", data)
+    if LZ4.parse(data).content_checksum != _xxh32(content):
+        raise ValueError("content checksum")
+
+
+READERS: dict[str, Callable[[bytes], object]] = {
+    "gzip": gzip.decompress,
+    "gzip-named": gzip.decompress,
+    "lz4-sized": _lz4,
+    "zstd-checked": cramjam.zstd.decompress,
+}
+"""Who looks at the checksums of what comes out."""
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_checksums_of_a_changed_content_are_right_or_wrong_as_is_said(name: str) -> None:
+    chart = container(message(name, 9))
+    data = next(
+        part for part in chart.parts if part.path.rpartition(".")[2] in ("deflated", "data")
+    )
+    said: Counter[str] = Counter()
+    for draws in range(300):
+        case = cook(
+            Recipe(message_of(chart).seed, (Change("bit_flips", data.path, draws << 24),)), 1
+        )
+        words = case.recipe.changes[0].detail.partition("; content checksum ")[2]
+        said[words] += 1
+        if words == "mended":
+            READERS[name](packed_bytes(case))
+        elif words == "left wrong":
+            with pytest.raises(Exception, match=r"(?i)checksum|crc"):
+                READERS[name](packed_bytes(case))
+    assert 0.5 < said["mended"] / said["left wrong"] < 2
+    assert said["left wrong"] > 20
+
+
+@pytest.mark.parametrize("name", ["gzip", "lz4-sized", "zstd-checked"])
+def test_a_checksum_of_the_content_that_is_changed_itself_stays_wrong(name: str) -> None:
+    chart = container(message(name, 9))
+    last = [part for part in chart.parts if part.kind == "crc"][-1]
+    for draws in range(40):
+        case = cook(
+            Recipe(message_of(chart).seed, (Change("checksums", last.path, draws << 24),)), 1
+        )
+        assert "content checksum" not in case.recipe.changes[0].detail
+        assert packed_bytes(case)[last.start : last.end] != chart.seed.frame[last.start : last.end]
+
+
+def test_a_block_of_lz4_keeps_its_checksum_right() -> None:
+    chart = container(message("lz4-sized", 9))
+    data = next(part for part in chart.parts if part.path.endswith("blocks[0].data"))
+    blocks = set()
+    for case in mended(chart, "bit_flips", data.path):
+        block = LZ4.parse(packed_bytes(case)).blocks[0]
+        assert block.checksum == _xxh32(block.data)
+        blocks.add(bytes(block.data))
+    assert len(blocks) > 10
 
 
 def _xxh32(data: bytes) -> int:
