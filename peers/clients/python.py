@@ -19,6 +19,8 @@ EXTRAS: Final = {
 }
 """PyPI's name -> what it needs to read every compression, if that is not in it."""
 
+BESIDE: Final = {"kafka-python": ["xxhash"]}
+"""PyPI's name -> what no extra of it has, and its errors ask for: LZ4 as brokers 0.8 and 0.9 write it."""
 
 OLD: Final = {"confluent-kafka": ((2, 0), "3.9")}
 """PyPI's name -> releases before this one run on that Python: they have no wheels for newer ones."""
@@ -47,6 +49,7 @@ def _venv(package: str, version: str) -> Path:
             run(f"no venv for {package} {version}", [base, "-m", "venv", str(place)])
             wanted = f"{package}{EXTRAS.get(package, '')}=={version}"
             install = [str(python), "-m", "pip", "install", "--quiet", wanted]
+            install += BESIDE.get(package, [])
             run(f"{package} {version} can't be installed", install)
             done.touch()
         return python
