@@ -104,9 +104,11 @@ def _suspects(
     found: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
 ) -> list[Case]:
     """Who was not answered: of those, kinds that did it before first. A process that dies closes what it
-    was about last; one that hangs leaves all behind it unanswered."""
+    was about last, or takes longer to die than its answer was waited for; one that hangs leaves all behind
+    it unanswered."""
     if wrong.death is not None:
-        left = [one.case for one in reversed(found) if one.ending in ("closed", "reset")]
+        left = [one.case for one in reversed(found) if _closed(one)]
+        left += [one.case for one in reversed(found) if one.overdue and not _closed(one)]
     else:
         left = [one.case for one in found if one.ending != "open" or one.overdue]
     return sorted(left, key=lambda case: not likely(case))
@@ -159,7 +161,7 @@ def _parts(
     suspects = [one.case for one in found]
     behind: list[Case] = []
     if wrong.death is not None:
-        under_way = [one.case for one in found if one.ending in ("closed", "reset")]
+        under_way = [one.case for one in found if _closed(one) or one.overdue]
         behind = [one.case for one in found if one.ending == "refused"]
         if under_way and behind:
             return [under_way, behind]
@@ -170,6 +172,10 @@ def _parts(
         return [first, [case for case in suspects if not likely(case)]]
     middle = len(suspects) // 2
     return [suspects[:middle], suspects[middle:]]
+
+
+def _closed(observation: Observation) -> bool:
+    return observation.ending in ("closed", "reset")
 
 
 def blamed(observation: Observation, trouble: Trouble) -> Observation:

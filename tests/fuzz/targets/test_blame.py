@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -127,6 +128,15 @@ def test_behind_a_death_those_under_way_are_tried_alone_the_last_one_first() -> 
     assert fake.seen == [[6], [5]]
     assert [one.case.number for one in found] == [0, 1, 2, 3, 5, 6]  # the others are sent again
     assert [one.case.number for one in found if one.death] == [5]
+
+
+def test_what_was_not_answered_before_it_died_is_tried_behind_those_that_it_closed() -> None:
+    slowly = died()
+    slowly[2] = replace(slowly[2], facts=(("waited_ms", 300),))
+    fake = Alone([2])
+    found = searched(slowly, DEAD, fake.perform, fake.trouble)
+    assert fake.seen == [[6], [5], [4], [2]]
+    assert [one.case.number for one in found if one.death] == [2]
 
 
 def test_kinds_that_ended_it_before_are_tried_first() -> None:
