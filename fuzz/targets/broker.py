@@ -76,7 +76,7 @@ class BrokerTarget:
         self._wrong: Trouble | None = None
         self._unattributed = Unattributed()
         self._crash_counts = CrashCounts()
-        self._read_back = ReadBack(self.prober)
+        self._read_back = ReadBack(self.prober, self._apart)
         self._looks = SecondLooks(Again(self._apart, self._anew, self._patiently))
         self._held: tuple[str, ...] = ()
         """Entries of the log about cases that are under way."""
@@ -201,9 +201,7 @@ class BrokerTarget:
         elif len(asked) == 1 and asked[0].key == PRODUCE and observation.replies:
             if restarts < self.restarts:
                 return observation  # what it wrote may have gone with the process
-            served = self._read_back.served(observation, asked[0], self.lanes.offered)
-            if served:
-                return replace(observation, facts=(*observation.facts, ("served", served)))
+            return self._read_back.look(observation, asked[0], self.lanes.offered)
         return observation
 
     def _offers(self, key: int, version: int) -> bool:

@@ -6,9 +6,11 @@ Differences in words without numbers, so that equal ones are one finding.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
+from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.requests import Asked, question
 from barnabas.fuzz.targets.probing import Prober, Unanswered
@@ -37,22 +39,27 @@ PARTITIONS: Final = 4
 
 
 class ReadBack:
-    """Asks for what was accepted, behind the first cases of each kind."""
+    """Asks for what was accepted, behind the first cases of each kind. apart: sends a case again, alone."""
 
-    def __init__(self, prober: Prober) -> None:
+    def __init__(self, prober: Prober, apart: Callable[[Case], Observation]) -> None:
         self._prober = prober
+        self._apart = apart
         self._followed: Counter[tuple[int, str]] = Counter()
 
-    def served(
+    def look(
         self, observation: Observation, asked: Asked, offered: dict[int, tuple[int, int]]
-    ) -> list[str] | None:
-        """As `served`; None, too, where enough of its kind were asked for. asked: its only request."""
+    ) -> Observation:
+        """The observation, with what is wrong about what is served in its facts, where that is wrong of what
+        the case alone writes, too: others may have deleted the topic, and created another of its name. asked:
+        its only request."""
         changes = observation.case.recipe.changes
         kind = (asked.version, changes[-1].mutator if changes else "")
         self._followed[kind] += 1
-        if self._followed[kind] > FOLLOWED:
-            return None
-        return served(observation, self._prober, offered)
+        if self._followed[kind] > FOLLOWED or not served(observation, self._prober, offered):
+            return observation
+        alone = self._apart(observation.case)
+        found = served(alone, self._prober, offered)
+        return replace(alone, facts=(*alone.facts, ("served", found))) if found else observation
 
 
 def served(
@@ -150,11 +157,13 @@ def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
         found.append("it announced another number of records")
     if not gapless:
         found.append("it announced another number of offsets")
+    retried = False
     try:
         there: list[tuple[object, ...]] = []
         for batch in records.read(fetched):
             if batch.last_offset < base or len(there) >= len(said):
                 continue
+            retried |= any(_retried(batch, one) for one in batches)
             if not batch.crc_ok:
                 found.append("what is served has a wrong checksum")
             there += [_content(one) for one in batch.records() if one.offset >= base]
@@ -162,9 +171,21 @@ def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
         return [*found, f"what is served can't be read: {_plain(problem.reason)}"]
     if said and not there:
         found.append("nothing is served at its offset")
-    elif there[: len(said)] != said:
+    elif there[: len(said)] != said and not retried:
         found.append("other records are served")
     return found
+
+
+def _retried(there: Batch, sent: Batch) -> bool:
+    """Whether a batch that is served is another one that a producer had sent under the same sequences before:
+    what is sent then is answered with the offset of the first, and not read (KIP-98)."""
+    if there.producer_id < 0 or there.crc == sent.crc:
+        return False
+    return _sequences(there) == _sequences(sent)
+
+
+def _sequences(batch: Batch) -> tuple[int, ...]:
+    return batch.producer_id, batch.producer_epoch, batch.base_sequence, _offsets(batch)
 
 
 def _offsets(batch: Batch) -> int:
