@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.changed_fields import changed
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.specs import Malformed, decode_frame
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
@@ -22,9 +24,22 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     if probe is None or probe.answered or observation.death is not None:
         return
     fields = changed(observation.case)
-    if facts.get("confirmed") and not any(one.endswith("throttle_time_ms") for one in fields):
+    if facts.get("confirmed") and not _told_to_wait(observation.case):
         what = f"the client hangs: {probe.problem}"
         yield Verdict("client-hung", what, fields)
+
+
+def _told_to_wait(case: Case) -> bool:
+    """Whether that field was changed, or what is sent has a time in it, whatever was changed to that end."""
+    seed = case.recipe.seed
+    if any(one.endswith("throttle_time_ms") for one in changed(case)):
+        return True
+    try:
+        frame = b"".join(case.chunks)[4:]
+        sent = decode_frame(frame, "response", key=seed.key, version=seed.version)
+    except Malformed:
+        return False
+    return int(sent.body.get("throttle_time_ms", 0)) > 0
 
 
 CLIENT_HUNG: Final = Oracle(

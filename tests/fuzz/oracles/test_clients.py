@@ -16,6 +16,8 @@ from barnabas.fuzz.oracles.client_memory import CLIENT_MEMORY
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
 from barnabas.fuzz.oracles.documented import DOCUMENTED
 from barnabas.fuzz.oracles.registry import ORACLES
+from barnabas.specs.keys import FIND_COORDINATOR
+from tests.fuzz.observed import response
 
 SEED = Seed(1, 12, "response", bytes(9), "tests")
 CHANGE = Change("counts", "responses[0].partitions[1]._tags.count", 7)
@@ -158,3 +160,21 @@ def test_only_a_hang_that_was_seen_twice_counts() -> None:
 def test_who_was_told_to_wait_may_wait() -> None:
     seen = _seen("throttle_time_ms", probe=Probe(False, 4000.0, "late"), facts={"confirmed": True})
     assert not list(CLIENT_HUNG.judge(seen))
+
+
+@pytest.mark.parametrize(("throttled", "count"), [(8196, 0), (0, 1), (-1, 1)])
+def test_who_is_told_to_wait_by_whatever_was_changed_may_wait(throttled: int, count: int) -> None:
+    body = {
+        "throttle_time_ms": throttled,
+        "error_code": 0,
+        "error_message": None,
+        "node_id": 0,
+        "host": "127.0.0.1",
+        "port": 0,
+    }
+    seen = _seen("", probe=Probe(False, 4000.0, "late"), facts={"confirmed": True})
+    asked = Seed(FIND_COORDINATOR, 1, "response", b"", "tests")
+    sent = response(FIND_COORDINATOR, 1, body)
+    chunks = (len(sent).to_bytes(4, "big"), sent)
+    case = Case(3, Recipe(asked, seen.case.recipe.changes), chunks)
+    assert len(list(CLIENT_HUNG.judge(replace(seen, case=case)))) == count
