@@ -1,4 +1,5 @@
-"""A client took far more memory than it was sent bytes."""
+"""A client took far more memory than it was sent bytes, twice: the second time with this case alone in a new
+process. What it took once may have been of a case before it."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
     more = grown(observation)
-    if more >= LIMIT:
+    if more >= LIMIT and dict(observation.facts).get("confirmed"):
         sent = sum(map(len, observation.case.chunks))
         what = f"{more >> 20} MiB more memory for {sent} bytes"
         yield Verdict("client-memory", what, changed(observation.case))

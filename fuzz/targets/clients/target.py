@@ -20,7 +20,7 @@ from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Role, Seed
 from barnabas.fuzz.cases.json_form import recipe_json
-from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, TOGETHER, Observation
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.clients.alarms import alarm
 from barnabas.fuzz.targets.clients.blame import to_blame
@@ -48,7 +48,8 @@ class ClientTarget:
 
     A case whose death, hang or memory was seen is run again alone, in a new process: the fact
     `confirmed` says whether it did the same there. If it did not, one of the cases before it may have:
-    that one is given once more, with what it did alone. What is like one that was confirmed is not run again.
+    that one is given once more, with what it did alone; if none does, they are named together. What is like
+    one that was confirmed is not run again.
     Meanwhile the sessions of other cases go on: nobody waits for who hangs. A case that the client does not
     ask for was not sent: it is set aside, and counted as such.
     """
@@ -210,7 +211,8 @@ class ClientTarget:
         else:
             blamed = to_blame(before, lambda some: self._alarming(self._alone(some)))
         if blamed is None:
-            return [_with(observation, ("confirmed", False))]
+            all_before = [one.number for one in (*before, observation.case)]
+            return [_with(observation, ("confirmed", False), (TOGETHER, all_before))]
         seen, earlier = self._alone(blamed), blamed[:-1]
         numbers = [one.number for one in earlier]
         recipes = [recipe_json(one.recipe) for one in earlier]

@@ -142,9 +142,14 @@ def test_what_a_client_documents_may_leave_it(dialect: str, base: str) -> None:
 
 
 def test_memory_above_the_limit_is_a_finding_of_the_field() -> None:
-    assert not list(CLIENT_MEMORY.judge(_seen(rss=(LIMIT, 2 * LIMIT - 1))))
-    (verdict,) = CLIENT_MEMORY.judge(_seen(rss=(10, 10 + LIMIT)))
+    alone = {"confirmed": True}
+    assert not list(CLIENT_MEMORY.judge(_seen(rss=(LIMIT, 2 * LIMIT - 1), facts=alone)))
+    (verdict,) = CLIENT_MEMORY.judge(_seen(rss=(10, 10 + LIMIT), facts=alone))
     assert verdict.behaviour == ("counts _tags.count",)
+
+
+def test_memory_that_the_case_alone_does_not_take_is_of_one_before_it() -> None:
+    assert not list(CLIENT_MEMORY.judge(_seen(rss=(10, 10 + LIMIT), facts={"confirmed": False})))
 
 
 def test_only_a_hang_that_was_seen_twice_counts() -> None:

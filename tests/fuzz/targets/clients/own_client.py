@@ -2,8 +2,8 @@
 
 A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, hang, sleeper (the
 session behind it dies), half (the session behind two of them dies), print, patient (the session ends when
-it is said to be over). Anything else is a valid answer. With the argument `shy` it asks in every second
-session only, with `once` in the first.
+it is said to be over), "first" and a path (it dies if nothing is there yet). Anything else is a valid answer.
+With the argument `shy` it asks in every second session only, with `once` in the first.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import socket
 import struct
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 METADATA_V0 = struct.pack(">ihhihi", 14, 3, 0, 1, 0, 0)
@@ -64,6 +65,9 @@ def main() -> None:
             word = b"" if silent else asked(bootstrap)
             silent = once or (shy and not silent)
         if word == b"die":
+            die()
+        elif word.startswith(b"first ") and not Path(word[6:].decode()).exists():
+            Path(word[6:].decode()).touch()
             die()
         elif word == b"abort":
             os.abort()

@@ -135,6 +135,14 @@ def test_a_death_that_takes_several_cases_is_told_with_how_those_before_are_made
     assert [recipe_of(one) for one in _facts(dead)[EARLIER]] == [Recipe(SEED, ())] * 2
 
 
+def test_a_death_that_no_case_shows_again_is_of_no_one_case(tmp_path: Path) -> None:
+    _, dead = _run(b"fine", b"first " + bytes(tmp_path / "been"))
+    assert dead.death is not None
+    assert dead.shared
+    assert _facts(dead)["together"] == [0, 1]
+    assert len(list(CLIENT_DIED.judge(dead))) == 1
+
+
 def test_what_left_the_client_is_told_with_its_class_and_frames() -> None:
     found = _run(b"raise", b"thread", b"fine")
     assert found[0].raised == "own.Undocumented: m\n own/a.py:f"
