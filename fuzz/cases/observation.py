@@ -26,6 +26,9 @@ STACK: Final = "stack_of_kind"
 REPLY_LIMIT: Final = 1 << 20
 """Bytes of a reply that are kept; the rest is counted and let go."""
 
+KEPT_LIMIT: Final = 4 << 20
+"""Bytes of all replies of one case that are kept."""
+
 Ending = Literal["open", "closed", "reset", "refused"]
 """Of the connection, after the case: still there, closed by the other side, reset, or never made."""
 

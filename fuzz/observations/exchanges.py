@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import KEPT_LIMIT, REPLY_LIMIT, Observation
 from barnabas.fuzz.observations.requests import Asked, Question, question
 from barnabas.specs.frames import Short, request_head, response_body
 from barnabas.specs.keys import API_VERSIONS
@@ -16,12 +16,14 @@ from barnabas.specs.registry import NAMES, api
 
 @dataclass(frozen=True, slots=True)
 class Exchanged:
-    """A request that an answer was due to. reply: the whole frame; None where none came.
-    version: of the response's layout, which for ApiVersions is 0 if the broker lacks the request's."""
+    """A request that an answer was due to. reply: the frame; None where none came.
+    version: of the response's layout, which for ApiVersions is 0 if the broker lacks the request's.
+    cut: it may be longer than what of it was kept, which may be nothing."""
 
     asked: Asked
     request: bytes
     reply: bytes | None
+    cut: bool = False
 
     @property
     def known(self) -> bool:
@@ -38,14 +40,18 @@ def exchanged(observation: Observation) -> tuple[Question, tuple[Exchanged, ...]
     asked = question(observation.sent)
     data = b"".join(observation.sent)
     found = []
-    at = 0
+    at = kept = 0
     replies = iter(observation.replies)
     for one in asked.requests:
         size = int.from_bytes(data[at : at + 4])
         frame = data[at + 4 : at + 4 + size]
         at += 4 + size
         if one.answered:
-            found.append(Exchanged(one, frame, next(replies, None)))
+            reply = next(replies, None)
+            length = len(reply or b"")
+            kept += length
+            cut = length >= REPLY_LIMIT or kept >= KEPT_LIMIT
+            found.append(Exchanged(one, frame, reply, cut))
     return asked, tuple(found)
 
 

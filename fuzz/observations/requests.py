@@ -40,6 +40,12 @@ class Question(NamedTuple):
     answers: int
     """Responses that are due."""
 
+    @property
+    def untold(self) -> bool:
+        """Whether a request has no answer, not even that it is refused (acks 0): a busy broker may close on
+        it when the connection's next case is under way, and seems to close on that."""
+        return not all(one.answered for one in self.requests)
+
 
 def question(chunks: Sequence[bytes]) -> Question:
     r"""What a broker makes of the bytes of a case.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from barnabas.fuzz.cases.observation import REPLY_LIMIT, Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.exchanges import Exchanged, answer, exchanged
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.specs.malformed import Malformed
@@ -25,7 +25,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
             ("more responses than requests", NAMES.get(found[0].asked.key, "") if found else ""),
         )
     for one in found:
-        if one.reply is not None:
+        if one.reply is not None and not one.cut:
             yield from _one(one)
 
 
@@ -39,7 +39,7 @@ def _one(one: Exchanged) -> Iterator[Verdict]:
             ("correlation id", name),
         )
         return
-    if not one.known or len(reply) >= REPLY_LIMIT:
+    if not one.known:
         return
     try:
         answer(one)

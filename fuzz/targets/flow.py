@@ -260,7 +260,8 @@ class Flow:
         half = self._cases[lane.index].delivery == "half_open"
         if asked.rest == "nonsense" or half:
             return  # it has to be closed
-        self._finish(lane, "open", abandoned=bool(asked.rest) or lane.reader.midway, blame=False)
+        spoilt = bool(asked.rest) or lane.reader.midway or asked.untold
+        self._finish(lane, "open", abandoned=spoilt, blame=False)
 
     def _ended(self, lane: Lane, ending: Ending) -> None:
         if lane not in self._busy:
@@ -276,7 +277,7 @@ class Flow:
             self._cut_short(lane, "a valid step of its session was not answered")
         asked = lane.question
         due = asked is None or asked.rest == "nonsense" or len(lane.reader.replies) < asked.answers
-        spoilt = due or (asked is not None and asked.rest != "")
+        spoilt = due or (asked is not None and (asked.rest != "" or asked.untold))
         self._finish(lane, "open", abandoned=spoilt, blame=due)
 
     def _finish(

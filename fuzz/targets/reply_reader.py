@@ -5,10 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from barnabas.fuzz.cases.observation import REPLY_LIMIT
-
-KEPT_LIMIT: Final = 4 << 20
-"""Bytes of all replies of one case that are kept."""
+from barnabas.fuzz.cases.observation import KEPT_LIMIT, REPLY_LIMIT
 
 _SIZE: Final = struct.Struct(">i")
 

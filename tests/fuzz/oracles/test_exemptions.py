@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from barnabas.fuzz.cases.observation import REPLY_LIMIT, Observation, Probe
+from barnabas.fuzz.cases.observation import KEPT_LIMIT, REPLY_LIMIT, Observation, Probe
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, PARKED
 from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING, PREFIXES, REFUSING
 from barnabas.fuzz.oracles.closing import EXEMPT
@@ -18,7 +18,7 @@ from barnabas.specs import api
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.keys import METADATA, PRODUCE
 from barnabas.specs.registry import NAMES
-from tests.fuzz.observed import observed, request, response
+from tests.fuzz.observed import case, observed, request, response
 from tests.fuzz.oracles.test_broker_oracles import ANSWER, ANSWERED, ASK, judged
 
 HEAD: Final = (
@@ -214,6 +214,16 @@ def test_a_response_of_which_the_end_was_let_go_is_not_read_and_a_shorter_one_is
     long = ANSWER + bytes(REPLY_LIMIT - len(ANSWER))
     assert not judged("responses", observed(ASK, replies=(long,)))
     assert judged("responses", observed(ASK, replies=(long[:-1],)))
+
+
+def test_of_many_responses_those_that_were_let_go_are_not_read_and_those_before_are() -> None:
+    def seen(first: bytes) -> Observation:
+        large = ANSWER + bytes(REPLY_LIMIT - 1 - len(ANSWER))
+        replies = (first, *[large] * 3, large[: KEPT_LIMIT - len(first) - 3 * len(large)], b"")
+        return Observation(case(ASK), (ASK,) * 6, replies)
+
+    assert len(judged("responses", seen(ANSWER))) == 3  # with bytes behind their ends
+    assert len(judged("responses", seen(ANSWER[:-1]))) == 4
 
 
 def test_what_nobody_knows_is_not_judged_by_its_layout() -> None:

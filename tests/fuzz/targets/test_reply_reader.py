@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.fuzz.cases.observation import REPLY_LIMIT
-from barnabas.fuzz.targets.reply_reader import KEPT_LIMIT, ReplyReader
+from barnabas.fuzz.cases.observation import KEPT_LIMIT, REPLY_LIMIT
+from barnabas.fuzz.targets.reply_reader import ReplyReader
 
 REPLIES = [b"one!", b"", b"a third reply"]
 STREAM = b"".join(len(one).to_bytes(4, "big") + one for one in REPLIES)
