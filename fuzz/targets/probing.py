@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.cases.observation import Probe
+from barnabas.fuzz.observations.delayed_responses import AT_WORK_MS
 from barnabas.fuzz.sessions.login import login
 from barnabas.fuzz.sessions.session import Stuck
 from barnabas.peers.replay.authentication import Credentials
@@ -18,6 +19,11 @@ CLIENT_ID: Final = "barnabas-probe"
 
 WAITED: Final = "no answer within"
 """So begins what is said where time was up."""
+
+AT_WORK: Final = 0.01
+"""Share of a core that a process has had at least which is at work, however busy the machine."""
+
+Spent = Callable[[], float | None]
 
 _LARGEST: Final = 64 << 20
 
@@ -34,15 +40,48 @@ class Exchanged(NamedTuple):
     body: dict[str, Any]
 
 
+class Patience:
+    """For how long one answer is waited for: limit seconds; of a process that is at work and has had less
+    than that of a processor, as long as AT_WORK_MS: a machine may be busy. spent: seconds that it has had."""
+
+    def __init__(self, limit: float, spent: Spent, clock: Callable[[], float]) -> None:
+        self._limit = limit
+        self._spent = spent
+        self._clock = clock
+        self._began = clock()
+        self._before = spent()
+
+    def left(self) -> float:
+        """Seconds that it may take still, as far as is known now. Raises TimeoutError: none."""
+        waited = self._clock() - self._began
+        if waited < self._limit:
+            return self._limit - waited
+        if waited < AT_WORK_MS / 1000 and self._short_of_processor():
+            return self._limit
+        raise TimeoutError
+
+    def _short_of_processor(self) -> bool:
+        now = self._spent()
+        if now is None or self._before is None:
+            return False
+        return AT_WORK * self._limit < now - self._before < self._limit
+
+
 class Prober:
-    """Asks one broker. limit: seconds that an answer may take. who: logs in first, if somebody has to."""
+    """Asks one broker. limit: seconds that an answer may take. who: logs in first, if somebody has to. spent:
+    seconds of a processor that the broker has had, None if that is not known."""
 
     def __init__(
-        self, limit: float = 5.0, who: Credentials | None = None, client_id: str = CLIENT_ID
+        self,
+        limit: float = 5.0,
+        who: Credentials | None = None,
+        client_id: str = CLIENT_ID,
+        spent: Spent = lambda: None,
     ) -> None:
         self.limit = limit
         self._client_id = client_id
         self._who = who
+        self._spent = spent
         self._address: tuple[str, int] = ("", 0)
         self._socket: socket.socket | None = None
         self._correlation_id = 0
@@ -127,13 +166,14 @@ class Prober:
         self._correlation_id = (self._correlation_id + 1) % (1 << 31)
         header = {"correlation_id": self._correlation_id, "client_id": self._client_id}
         data = encode_frame(Frame("request", key, version, header, dict(body)))
-        deadline = time.perf_counter() + self.limit
+        patience = Patience(self.limit, self._spent, time.perf_counter)
+        self._socket.settimeout(self.limit)
         self._socket.sendall(data)
-        size = int.from_bytes(self._exactly(4, deadline), signed=True)
+        size = int.from_bytes(self._exactly(4, patience), signed=True)
         if not 4 <= size <= _LARGEST:
             self.close()
             raise Unanswered(f"a response of {size} bytes")
-        frame = self._exactly(size, deadline)
+        frame = self._exactly(size, patience)
         if int.from_bytes(frame[:4], signed=True) != self._correlation_id:
             self.close()
             raise Unanswered("the response to another request")
@@ -143,15 +183,15 @@ class Prober:
             raise Unanswered(f"undecodable response: {wrong}") from None
         return Exchanged(data[4:], frame, said)
 
-    def _exactly(self, count: int, deadline: float) -> bytes:
+    def _exactly(self, count: int, patience: Patience) -> bytes:
         assert self._socket is not None  # noqa: S101
         parts = []
         while count:
-            left = deadline - time.perf_counter()
-            if left <= 0:
-                raise TimeoutError
-            self._socket.settimeout(left)
-            data = self._socket.recv(min(count, 1 << 20))
+            self._socket.settimeout(patience.left())
+            try:
+                data = self._socket.recv(min(count, 1 << 20))
+            except TimeoutError:
+                continue
             if not data:
                 raise ConnectionResetError
             parts.append(data)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 
 import pytest
 
-from barnabas.fuzz.targets.probing import Prober, Unanswered
+from barnabas.fuzz.targets.probing import Patience, Prober, Unanswered
 from barnabas.specs.keys import API_VERSIONS
 
 
@@ -32,3 +33,25 @@ def test_what_came_behind_garbage_is_no_answer_to_the_next_request() -> None:
     prober.close()
     for client in accepted:
         client.close()
+
+
+@pytest.mark.parametrize(
+    ("share", "waited"),
+    [
+        (None, 5),  # nobody knows
+        (0.0, 5),  # it hangs and does nothing
+        (0.005, 5),
+        (0.1, 30),  # a busy machine lets it work for 3 of 30 seconds
+        (0.3, 20),  # by then it has had 5 seconds and more
+        (1.0, 5),  # it has had all that it may take
+    ],
+)
+def test_an_answer_is_waited_for_while_the_process_has_had_less_of_a_processor_than_the_limit(
+    share: float | None, waited: float
+) -> None:
+    now = 0.0
+    patience = Patience(5.0, lambda: None if share is None else now * share, lambda: now)
+    with contextlib.suppress(TimeoutError):
+        while now < 100:
+            now += patience.left()
+    assert now == waited
