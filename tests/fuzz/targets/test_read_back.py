@@ -82,6 +82,17 @@ def test_what_a_producer_sends_again_is_not_compared_with_what_it_sent_first(
     assert compared(build(RECORDS, **producer), 40, build(first, **(producer | there))) == found
 
 
+def test_what_a_producer_sends_again_need_not_be_readable() -> None:
+    producer: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 2}
+    first = build([one._replace(offset=one.offset + 40) for one in RECORDS], **producer)
+    again = bytearray(build(RECORDS, **producer))
+    again[61] = 0x7F  # the length of the first record
+    broken = with_crc(bytes(again))
+    assert compared(broken, 40, first) == []
+    (found,) = compared(broken, 40, build(RECORDS))
+    assert found.startswith("it can't be read")
+
+
 def test_the_very_batch_that_a_producer_sent_is_compared() -> None:
     backwards = build([RECORDS[0], RECORDS[1]._replace(offset=-5)], last_offset=1, producer_id=7)
     moved = (40).to_bytes(8, "big") + backwards[8:]
