@@ -61,7 +61,7 @@ class BrokerTarget:
         self.service = service
         self.who = who
         self.lanes = Lanes(lanes, patience, who)
-        self.prober = Prober(limit, who, lambda: spent(getattr(service, "pid", None)))
+        self.prober = Prober(limit, who, spent=lambda: spent(getattr(service, "pid", None)))
         self.executed = 0
         """Cases that were sent, also those that were sent again to find whom to blame."""
         self.set_aside = 0
