@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Death
-from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.sessions.login import PASSWORD, USERNAME, credentials
+from barnabas.fuzz.targets.apache_known import unknown
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
-from barnabas.fuzz.targets.apache_started import known_or_raise, make_user
+from barnabas.fuzz.targets.apache_started import make_user
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.entries import LogFollower
 from barnabas.fuzz.targets.heap import Heap
@@ -21,6 +22,7 @@ from barnabas.peers.apache import (
     UnknownVersionError,
 )
 from barnabas.peers.apache.sasl import SINCE, sasl_plaintext
+from barnabas.peers.apache.setting_names import setting_names
 from barnabas.peers.apache.settings import HOST
 from barnabas.peers.apache.versions import release
 
@@ -58,6 +60,10 @@ class ApacheService:
     ) -> None:
         flags = (*FLAGS, EXIT_ON_OOM) if exit_on_oom else FLAGS
         try:
+            if settings.settings:
+                said = unknown(settings.settings, setting_names(settings.version))
+                if said:
+                    raise Misuse(f"Kafka {settings.version} knows {said}")
             usual = SETTINGS | (_sasl(settings.version, mode) if settings.on_sasl else {})
             self._cluster = ApacheCluster(
                 settings.version,
@@ -65,7 +71,7 @@ class ApacheService:
                 mode=mode,
                 flags=(*flags, *settings.jvm),
             )
-        except UnknownVersionError as problem:
+        except (UnavailableError, UnknownVersionError) as problem:
             raise CannotRun(str(problem)) from None
         self._settings = settings
         self.name = " ".join(filter(None, (f"kafka {settings.version}", settings.options)))
@@ -90,7 +96,6 @@ class ApacheService:
         self._running = True
         broker = self._cluster.nodes[NODE]
         self.address = self._cluster.brokers[NODE]
-        known_or_raise(self.address, self._settings)
         if self._settings.on_sasl:
             plain, self.address = self.address, (HOST, broker.node.spare_port)
             make_user(plain, self.address, credentials(self._settings.mechanism))
@@ -139,7 +144,7 @@ def _sasl(version: str, mode: Mode | None) -> dict[str, str]:
 def apache(
     settings: ApacheSettings, *, mode: Mode | None = None, exit_on_oom: bool = False
 ) -> BrokerTarget:
-    """The target. Raises CannotRun for a version that can't be had."""
+    """The target. Raises CannotRun for a version that can't be had, Misuse for a setting that it lacks."""
     return BrokerTarget(
         ApacheService(settings, mode=mode, exit_on_oom=exit_on_oom),
         batch=64,

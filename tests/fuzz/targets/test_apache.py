@@ -9,7 +9,7 @@ import pytest
 from barnabas.fuzz.cases.case import Recipe, session_of
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.sessions.registry import SESSIONS, seeds
@@ -20,6 +20,7 @@ from barnabas.specs import decode_frame
 from barnabas.specs.keys import DESCRIBE_CONFIGS, METADATA, SASL_AUTHENTICATE
 from tests.fuzz.observed import case, request
 
+AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 ASK = request(METADATA, 1, {"topics": None})
 
 
@@ -120,7 +121,6 @@ def test_connections_log_in_first_and_what_is_before_that_is_sent_there(mechanis
     [
         ("num.io.threads=many", "Invalid value many for configuration num.io.threads"),
         ("jvm=-XX:%2BNonsense", "Unrecognized VM option 'Nonsense'"),
-        ("super.users=User:a&num.io.thread=4", "'num.io.thread'; did you mean 'num.io.threads'"),
     ],
 )
 def test_what_the_broker_says_of_a_wrong_setting_is_told_in_a_line(text: str, said: str) -> None:
@@ -129,4 +129,29 @@ def test_what_the_broker_says_of_a_wrong_setting_is_told_in_a_line(text: str, sa
         apache(ApacheSettings.of(f"4.3.1?{text}")),
     ):
         pass
+    assert "\n" not in str(problem.value)
+
+
+@pytest.mark.needs_apache("4.3.1")
+@pytest.mark.needs_apache("3.9.1")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("4.3.1?num.io.thread=4", "Kafka 4.3.1 knows no setting 'num.io.thread'; did you mean"),
+        ("3.9.1?x=y", "Kafka 3.9.1 knows no setting 'x'"),
+        ("4.3.1?super.users=User:a", "a plugin's is taken beside its class"),
+        ("4.3.1?zookeeper.connect=here", "knows no setting 'zookeeper.connect'"),
+        ("3.9.1?group.consumer.migration.policy=upgrade&zookeeper.connect=here", ""),
+        ("4.3.1?unstable.api.versions.enable=true&listener.name.a.ssl.key.password=b", ""),
+        (f"4.3.1?super.users=User:a&authorizer.class.name={AUTHORIZER}", ""),
+    ],
+)
+def test_a_setting_that_a_release_lacks_is_told_before_anything_starts(
+    text: str, said: str
+) -> None:
+    if not said:
+        assert apache(ApacheSettings.of(text)).role == "broker"
+        return
+    with pytest.raises(Misuse, match=said) as problem:
+        apache(ApacheSettings.of(text))
     assert "\n" not in str(problem.value)
