@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.sessions.bodies import body
 from barnabas.specs.groups import Table
+from barnabas.specs.registry import NAMES
 
 Memory = dict[str, Any]
 """What a client knows, by the names of fields: its member id, generation, producer id, ..."""
@@ -71,11 +72,14 @@ class Alphabet(NamedTuple):
     table: Table
     closes: str = ""
 
+    def missing(self, offered: Mapping[int, tuple[int, int]]) -> list[str]:
+        """The APIs that it needs and a broker does not offer (nothing: it does not say, and has all)."""
+        return [NAMES[key] for key in self.needs if offered and key not in offered]
+
     def within(self, offered: Mapping[int, tuple[int, int]]) -> Alphabet | None:
-        """With the inputs that a broker offers (nothing: it does not say, and has all); None without what is
-        needed."""
+        """With the inputs that a broker offers; None if any that is needed is missing."""
         if not offered:
             return self
-        if any(key not in offered for key in self.needs):
+        if self.missing(offered):
             return None
         return self._replace(inputs=tuple(one for one in self.inputs if one.offered(offered)))

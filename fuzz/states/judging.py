@@ -12,9 +12,13 @@ from barnabas.fuzz.states.machine import Machine
 from barnabas.fuzz.states.walking import Way, walk
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.groups import NONE
+from barnabas.specs.registry import NAMES
 
 NEVER: Final = frozenset(("UNKNOWN_SERVER_ERROR", "CORRUPT_MESSAGE", "INVALID_REQUEST"))
 """Errors that no valid request is answered with."""
+
+UNSUPPORTED: Final = "UNSUPPORTED_VERSION"
+"""The answer to a request of an API that is not enabled, in a version that is offered."""
 
 _KNOWN: Final = frozenset((UNSENT, *(error.name for error in ERROR_CODES)))
 
@@ -30,6 +34,17 @@ def judged(alphabet: Alphabet, machine: Machine) -> Iterator[Wrong]:
     """What a machine has that it should not have: each once, by the shortest way there."""
     yield from _never(machine)
     yield from _not_allowed(alphabet, machine)
+
+
+def switched_off(alphabet: Alphabet, machine: Machine) -> list[str]:
+    """The APIs that an alphabet needs, and that are offered but never served: what a broker says where a
+    protocol is not enabled."""
+    outputs: dict[str, set[str]] = {}
+    for one in alphabet.inputs:
+        if one.key in alphabet.needs:
+            said = {_error(steps[one.name].output) for steps in machine.steps}
+            outputs.setdefault(NAMES[one.key], set()).update(said)
+    return [name for name, said in outputs.items() if said - {UNSENT} == {UNSUPPORTED}]
 
 
 def doubts(alphabet: Alphabet, machine: Machine) -> Iterator[Way]:

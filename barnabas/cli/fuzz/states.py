@@ -18,6 +18,7 @@ from barnabas.endings import interruptible
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states.alphabet import Alphabet
 from barnabas.fuzz.states.conversation import Conversation
+from barnabas.fuzz.states.judging import UNSUPPORTED, switched_off
 from barnabas.fuzz.states.registry import ALPHABETS
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.registry import sides
@@ -61,7 +62,11 @@ def fuzz_states(
             for whole in alphabets:
                 alphabet = whole.within(offered)
                 if alphabet is None:
-                    output.note(f"{whole.name}: left out, the target does not offer it")
+                    missing = whole.missing(offered)
+                    if as_json:
+                        output.raw(json_text(_document(whole, [], [], missing)))
+                    else:
+                        output.line(f"{whole.name}: left out, {' and '.join(missing)} not offered")
                     continue
                 machines, conversations = [], []
                 for broker in brokers:
@@ -143,22 +148,32 @@ def _print(
         more = "" if machine.whole else ", there are more"
         states = plural(len(machine.access), "state")
         output.line(f"{alphabet.name}  {machine.broker}: {states}{more} ({asked})")
+    off = {name for machine in machines for name in switched_off(alphabet, machine)}
+    for name in sorted(off):
+        output.line(
+            f"  {name} is switched off ({UNSUPPORTED}): nothing was learned of what needs it"
+        )
     for one in wrong:
         output.line(f"  {one.about}")
         output.line(f"    {', '.join(one.inputs)}")
-    if not wrong:
+    if not (wrong or off):
         output.line(f"  nothing wrong ({alphabet.table.source})")
 
 
 def _document(
-    alphabet: Alphabet, machines: Sequence[Machine], wrong: Sequence[Wrong]
+    alphabet: Alphabet,
+    machines: Sequence[Machine],
+    wrong: Sequence[Wrong],
+    missing: Sequence[str] = (),
 ) -> dict[str, object]:
     return {
         "alphabet": alphabet.name,
+        "missing": missing,
         "machines": [
             {
                 "broker": machine.broker,
                 "whole": machine.whole,
+                "switched_off": switched_off(alphabet, machine),
                 "requests": machine.requests,
                 "states": [
                     {

@@ -8,7 +8,7 @@ import pytest
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.states import fuzz_states
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, MISUSE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, MISUSE, Trouble
 
 
 def test_what_was_learned_and_what_is_wrong_is_a_line_of_json_for_each_alphabet(
@@ -32,6 +32,22 @@ def test_a_broker_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]
     said = capsys.readouterr().out
     assert said.count("embedded cluster: 1 state (") == 2
     assert " from embedded cluster" not in said
+
+
+@pytest.mark.needs_apache("4.3.1")
+def test_a_protocol_that_is_not_enabled_is_said_to_be_off_and_not_to_be_fine(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    target = "apache:4.3.1?group.coordinator.rebalance.protocols=classic"
+    assert fuzz_states(target, ["consumer-group"], walks=1) == FINE
+    said = capsys.readouterr().out
+    assert "ConsumerGroupHeartbeat" in said
+    assert "is switched off (UNSUPPORTED_VERSION)" in said or "not offered" in said
+    assert "nothing wrong" not in said
+    fuzz_states(target, ["consumer-group"], walks=1, as_json=True)
+    found = json.loads(capsys.readouterr().out)
+    off = [name for machine in found["machines"] for name in machine["switched_off"]]
+    assert found["missing"] + off == ["ConsumerGroupHeartbeat"]
 
 
 @pytest.mark.parametrize(
