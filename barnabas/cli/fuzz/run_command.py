@@ -1,0 +1,167 @@
+"""`barnabas fuzz run`: its options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from barnabas.cli.console.options import (
+    Conf,
+    JsonLines,
+    Master,
+    chosen_master,
+    spark_settings,
+)
+from barnabas.cli.fuzz.options import Own
+
+RUN_EXAMPLES: Final = (
+    "Examples:\n\n"
+    "  barnabas fuzz run brokers --target embedded --cases 20000\n\n"
+    "  barnabas fuzz run brokers --target apache:3.9.1 --seconds 600 --db nightly.fuzz.db\n\n"
+    "  barnabas fuzz run brokers --target apache:4.3.1 --broker-setting message.max.bytes=1000\n\n"
+    "  barnabas fuzz run brokers --listener sasl_plaintext --mechanism SCRAM-SHA-512 --jvm=-Xmx512m\n\n"
+    "  barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target\n\n"
+    "  barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'\n\n"
+    "  barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'\n\n"
+    "  barnabas fuzz run brokers --target apache:3.9.1 --cases 20000 --without 3fa9c12b\n\n"
+    "  barnabas fuzz run versions --target 'apache:4.3.1 vs embedded'\n\n"
+    "  barnabas fuzz run mine.yaml --spark --master local[4]\n\n"
+    "  barnabas fuzz run mine.yaml --spark --master spark://master:7077 --conf spark.cores.max=8"
+)
+
+APACHE: Final = "Targets of the kind apache"
+
+fuzz_app = typer.Typer(
+    no_args_is_help=True,
+    help="Fuzz brokers, clients and decoders with malformed frames.",
+)
+
+
+def fuzz_run_command(
+    campaign: Annotated[
+        Path,
+        typer.Argument(
+            metavar="CAMPAIGN", help="A campaign file, or a name of `barnabas fuzz list`."
+        ),
+    ],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="KIND[:WHICH]",
+            help="Target instead of the file's; 'A vs B' compares two.",
+        ),
+    ] = None,
+    listener: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Listener for the cases: plaintext, or sasl_plaintext, on which connections log in first.",
+            rich_help_panel=APACHE,
+        ),
+    ] = None,
+    mechanism: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="How they log in: PLAIN (default), SCRAM-SHA-256 or SCRAM-SHA-512.",
+            rich_help_panel=APACHE,
+        ),
+    ] = None,
+    broker_setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--broker-setting",
+            metavar="NAME=VALUE",
+            help="A line of server.properties. May be repeated.",
+            rich_help_panel=APACHE,
+        ),
+    ] = None,
+    jvm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--jvm",
+            metavar="OPTION",
+            help="An option of the broker's JVM, such as --jvm=-Xmx512m. May be repeated.",
+            rich_help_panel=APACHE,
+        ),
+    ] = None,
+    cases: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Stop after this many cases in total.")
+    ] = None,
+    seconds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Make no more cases after this time; the case under way ends, and shrinking takes "
+            "30 s more at most.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Seed instead of the file's.")
+    ] = None,
+    db: Annotated[
+        Path | None,
+        typer.Option(
+            "--db",
+            metavar="FILE",
+            help="Database of findings and progress; the same command continues there.",
+            show_default="CAMPAIGN.fuzz.db here",
+        ),
+    ] = None,
+    shrink: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Runs to shrink each finding; 0: do not shrink.")
+    ] = 100,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FINDING",
+            help="Leave out what made this finding of the database fire (API, versions, field, "
+            "mutator), to see what it hides. Repeatable. That is another campaign.",
+        ),
+    ] = None,
+    spark: Annotated[
+        bool, typer.Option("--spark", help="Run in shards on Spark, each with its own target.")
+    ] = False,
+    master: Master = None,
+    conf: Conf = None,
+    own: Own = False,
+    as_json: JsonLines = False,
+) -> None:
+    """Run a campaign, or go on with it. Exit code 1: it has findings.
+
+    Only this machine is a target, unless you say that you own another one.
+    """
+    from barnabas.cli.fuzz.campaigns import broker_settings, read_campaign
+    from barnabas.cli.fuzz.run import Wanted, fuzz_run
+    from barnabas.cli.fuzz.without import left_out
+
+    where = chosen_master(spark, master, conf)
+    changes: dict[str, Any] = {}
+    if target is not None:
+        changes["target"] = target
+    if seed is not None:
+        changes["seed"] = seed
+    budget = {name: n for name, n in (("cases", cases), ("seconds", seconds)) if n is not None}
+    if budget:
+        changes["budget"] = budget
+    broker = broker_settings(listener, mechanism, broker_setting or [], jvm or [])
+    read = read_campaign(campaign, changes, broker)
+    database = db or read.database
+    if without:
+        changes["without"] = [*read.campaign.without, *left_out(database, without)]
+        read = read_campaign(campaign, changes, broker)
+    wanted = Wanted(
+        read,
+        database,
+        own=own,
+        shrink=shrink,
+        as_json=as_json,
+        spark=where,
+        settings=spark_settings(conf),
+    )
+    raise typer.Exit(fuzz_run(wanted))
