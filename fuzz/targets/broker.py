@@ -223,13 +223,14 @@ class BrokerTarget:
         self._ready()
         pid = getattr(self.service, "pid", None)
         before = spent(pid)
+        self.doing = f"waiting for an answer for {LIMIT_MS / 1000:.0f} s at most"
         (found,) = self.lanes.run((case,), LIMIT_MS / 1000)
         self.executed += 1
         if found.overdue and (spent(pid) or 0) - (before or 0) > IDLE * LIMIT_MS / 1000:
             self.doing = "waiting for an answer: the process is at work"
             (found,) = self.lanes.run((case,), AT_WORK_MS / 1000)
             self.executed += 1
-            self.doing = ""
+        self.doing = ""
         probe = self.prober.probe()
         death = self._revival.death(probe)
         (found,), log = attributed([found], self.service.log())

@@ -80,9 +80,13 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         progress.begin(target, kept, len(found.corpus), campaign)
         over = threading.Event()
         run_round = stack.enter_context(_runner(wanted, found, target, kept, over))
+        if wanted.spark is None:
+            found.maker({})  # maps all seeds, once, which may take longer than the budget is
         began = time.monotonic()
         seconds = campaign.budget.seconds
-        timer = threading.Timer(seconds or threading.TIMEOUT_MAX, _time_is_up, (over, progress))
+        timer = threading.Timer(
+            seconds or threading.TIMEOUT_MAX, _time_is_up, (over, progress, target)
+        )
         timer.daemon = True
         finished = False
         try:
@@ -108,9 +112,11 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
     return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN
 
 
-def _time_is_up(over: threading.Event, progress: Shown) -> None:
+def _time_is_up(over: threading.Event, progress: Shown, target: Target) -> None:
+    """Said with what the target is at: one case that is looked at again may take longer than the budget."""
     over.set()
-    progress.note("time is up: finishing the cases under way")
+    doing = getattr(target, "doing", "")
+    progress.note(f"time is up: finishing the cases under way{doing and f' ({doing})'}")
 
 
 def _every(seconds: float) -> Callable[[], bool]:

@@ -7,6 +7,7 @@ import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -329,6 +330,15 @@ def test_what_still_goes_on_when_the_time_is_up_is_said(
         "shrinking 1 finding: at most 30 s in all",
     ]
     assert "time is up" not in ran.stdout
+
+
+def test_what_a_target_is_at_when_the_time_is_up_is_said(campaign: Path) -> None:
+    busy, said = make("", False), list[str]()
+    busy.doing = "looking"  # type: ignore[attr-defined]
+    over = threading.Event()
+    run._time_is_up(over, SimpleNamespace(note=said.append), busy)  # type: ignore[arg-type]
+    assert over.is_set()
+    assert said == ["time is up: finishing the cases under way (looking)"]
 
 
 class Fragile:
