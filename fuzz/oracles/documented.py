@@ -33,7 +33,17 @@ DOCUMENTED: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "aiokafka",
         "aiokafka.errors.KafkaError",
-        "aiokafka.readthedocs.io, API: all errors are of aiokafka.errors, of which this is the base",
+        "aiokafka.readthedocs.io, API: errors are of aiokafka.errors, of which this is the base",
+    ),
+    (
+        "aiokafka",
+        "aiokafka.errors.IllegalOperation",
+        "the same page: what is not available now, such as sending when the transaction has failed",
+    ),
+    (
+        "aiokafka",
+        "aiokafka.errors.ConsumerStoppedError",
+        "the same page: of calls that wait when the consumer is stopped",
     ),
     (
         "java",

@@ -8,6 +8,7 @@ from typing import Final
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.exchanges import answer, exchanged, minus_ones
 from barnabas.fuzz.observations.java_exceptions import raised
+from barnabas.fuzz.oracles.allowed import allowed
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
@@ -26,7 +27,9 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         except Malformed:
             continue
         name = NAMES[one.asked.key]
-        causes = [chain[-1] for entry in observation.log if (chain := raised(entry))]
+        # what may be has an error code of its own: it is of a request beside this one
+        chains = [raised(entry) for entry in observation.log]
+        causes = [chain[-1] for chain in chains if chain and not allowed(chain)]
         why = causes[-1].signature if causes else ()
         for path in paths:
             yield Verdict(

@@ -226,6 +226,13 @@ def test_a_server_error_is_told_apart_by_its_place_and_what_the_log_says() -> No
     )
 
 
+def test_what_may_be_in_a_log_is_not_why_an_error_of_the_server_was_answered() -> None:
+    (verdict,) = judged("server_error", replace(FIRE["server_error"], log=(NPE, REFUSED)))
+    assert verdict.behaviour[2] == "java.lang.NullPointerException"
+    (verdict,) = judged("server_error", replace(FIRE["server_error"], log=(REFUSED,)))
+    assert verdict.behaviour == ("Metadata", "topics.error_code")
+
+
 def test_closing_on_what_no_layout_reads_is_right() -> None:
     broken = request(METADATA, 1, {"topics": None})[:-4] + b"\x7f\xff\xff\xff"
     assert not judged("closing", observed(broken, ending="closed"))
