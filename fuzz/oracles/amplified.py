@@ -19,6 +19,11 @@ FACTOR: Final = 100
 """Times what was sent."""
 
 
+LARGEST: Final = 100 << 20
+"""Bytes that a frame may say it has: socket.request.max.bytes of a broker that is told nothing else. Their
+buffer is taken when the size has come."""
+
+
 def _judge(observation: Observation) -> Iterator[Verdict]:
     if observation.shared:
         return
@@ -28,10 +33,22 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         ("MiB", _grown(observation.rss) - heap, GROWTH),  # a JVM takes its heap in steps
         ("MiB of heap", heap, HEAP_GROWTH),
     ):
-        if grown > limit and grown > FACTOR * sent:
+        if grown - _announced(observation) > limit and grown > FACTOR * sent:
             said = f"{sent} bytes made it allocate {grown >> 20} {what}"
             yield Verdict("amplified", said, (case_of(observation),))
             return
+
+
+def _announced(observation: Observation) -> int:
+    """Bytes of a frame of which not all came, 0 if it may not have as many."""
+    data, at = b"".join(observation.sent), 0
+    size = 0
+    while at + 4 <= len(data):
+        size = int.from_bytes(data[at : at + 4], signed=True)
+        if not 0 <= size <= LARGEST:
+            return 0
+        at += 4 + size
+    return size if at > len(data) else 0
 
 
 def _grown(memory: tuple[int, int] | None) -> int:

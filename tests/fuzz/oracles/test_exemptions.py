@@ -216,6 +216,17 @@ def test_a_response_of_which_the_end_was_let_go_is_not_read_and_a_shorter_one_is
     assert judged("responses", observed(ASK, replies=(long[:-1],)))
 
 
+@pytest.mark.parametrize(
+    ("size", "count"), [(100 << 20, 0), ((100 << 20) + 1, 1), (-1, 1), (40, 1)]
+)
+def test_the_buffer_of_a_frame_that_may_be_as_large_is_in_proportion(size: int, count: int) -> None:
+    sent = ASK + size.to_bytes(4, signed=True) + ASK[4:]
+    grown = (60 << 20, (60 << 20) + (120 << 20))
+    assert len(judged("amplified", observed(sent, rss=grown))) == count
+    more = (60 << 20, (60 << 20) + (200 << 20))
+    assert len(judged("amplified", observed(sent, rss=more))) == 1
+
+
 def test_of_many_responses_those_that_were_let_go_are_not_read_and_those_before_are() -> None:
     def seen(first: bytes) -> Observation:
         large = ANSWER + bytes(REPLY_LIMIT - 1 - len(ANSWER))
