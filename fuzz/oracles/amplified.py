@@ -18,7 +18,6 @@ HEAP_GROWTH: Final = 96 << 20
 FACTOR: Final = 100
 """Times what was sent."""
 
-
 LARGEST: Final = 100 << 20
 """Bytes that a frame may say it has: socket.request.max.bytes of a broker that is told nothing else. Their
 buffer is taken when the size has come."""
@@ -41,8 +40,8 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
 
 def _announced(observation: Observation) -> int:
     """Bytes of a frame of which not all came, 0 if it may not have as many."""
-    data, at = b"".join(observation.sent), 0
-    size = 0
+    data = b"".join(observation.sent)
+    at = size = 0
     while at + 4 <= len(data):
         size = int.from_bytes(data[at : at + 4], signed=True)
         if not 0 <= size <= LARGEST:

@@ -131,7 +131,8 @@ def _fetched(prober: Prober, version: int, topic: str, partition: int, offset: i
 
 
 def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
-    """How batches that were accepted at an offset differ from what is served from there.
+    """How batches that were accepted at an offset differ from what is served from there. What follows the
+    last whole one a broker cuts off (UnifiedLog.trimInvalidBytes).
 
     >>> from barnabas.specs.records import build
     >>> from barnabas.specs.records.record import Record
@@ -144,15 +145,12 @@ def compared(sent: bytes, base: int, fetched: bytes) -> list[str]:
     found = []
     try:
         batches = list(records.read(sent))
-        whole = sum(batch.size for batch in batches) == len(sent)
         wrong = any(not batch.crc_ok for batch in batches)
         said = [_content(record) for batch in batches for record in batch.records()]
         announced = all(batch.count in (None, len(batch.records())) for batch in batches)
         gapless = all(batch.count in (None, _offsets(batch)) for batch in batches)
     except Malformed as problem:
         return [f"it can't be read: {_plain(problem.reason)}"]
-    if not whole:
-        found.append("it was not whole batches")
     if wrong:
         found.append("its checksum was wrong")
     if not announced:
