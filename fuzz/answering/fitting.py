@@ -21,9 +21,11 @@ def encoded(key: int, version: int, direction: Direction, values: Mapping[str, A
 
 
 def _fitted(layout: Layout, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Complete ones: these are written by the fast encoder."""
     found = {}
     for slot in layout.slots:
         if slot.name not in values:
+            found[slot.name] = slot.fresh_default()
             continue
         value = values[slot.name]
         inner = slot.node.struct

@@ -24,8 +24,8 @@ LINGERING: Final = 1.0
 _BYTEWISE: Final = 2048
 """Bytes that are written one by one; the rest follows at once."""
 _READ: Final = 1 << 16
-_KEPT: Final = 16
-"""Requests behind the case that are kept to look at."""
+KEPT: Final = 16
+"""Requests behind the case that are kept to look at; who has asked so much has had its time with it."""
 
 
 class _Link:
@@ -137,8 +137,9 @@ class Session:
             for reply in link.core.receive(data):
                 due = self._clock() + min(reply.wait_ms / 1e3, LONGEST_WAIT)
                 link.waiting.append((due, reply))
-            if before is not None and len(self.later) < _KEPT:
+            if before is not None and len(self.later) < KEPT:
                 self.later += (self.broker.asked - before).elements()
+                self.over = self.over or len(self.later) >= KEPT
             self._say(link)
 
     def _say(self, link: _Link) -> None:

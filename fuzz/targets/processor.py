@@ -1,7 +1,9 @@
-"""How much processor time a process has had (Linux: /proc; elsewhere it is not known)."""
+"""How much processor time a process has had, and how long it stood for it (Linux: /proc; elsewhere it is
+not known)."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -20,3 +22,18 @@ def spent(pid: int | None) -> float | None:
     except OSError:
         return None
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def delayed(pid: int) -> float:
+    """Seconds that threads of a process stood ready and had no processor (Linux: schedstat); 0.0: not known.
+
+    >>> delayed(os.getpid()) >= 0, delayed(-1)
+    (True, 0.0)
+    """
+    found = 0
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                _, delay, _ = (thread / "schedstat").read_text().split()
+                found += int(delay)
+    return found / 1e9

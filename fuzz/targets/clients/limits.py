@@ -12,16 +12,27 @@ class Limits(NamedTuple):
 
     patience_s: how long a client may sit on an answer before its connection is closed; also what it has
     left of a session when it is through with the case. hung_s: how long a session may take once it was said
-    to be over, and twice as long if it never is; a client's own timeouts are far below. starts_s: until its
-    process is ready. memory: resident memory that one case may cost. side_by_side: sessions at once, each
-    with a process of its own. Much of their time they wait, so there are more of them than cores.
+    to be over, and twice as long if it never is; a client's own timeouts are far below. Time in which it
+    stood ready and had no processor is not counted. spins_s: processor time that a session may take once it
+    was said to be over. An alarm is half of hung_s, or spins_s; it is looked at again with the whole of
+    hung_s, or half as much processor time. much_s: processor time far beyond what a session takes: with a
+    case so much is suffering enough from it. starts_s: until its process is ready. memory: resident memory
+    that one case may cost. side_by_side: sessions at once, each with a process of its own, without those
+    that are over and do not end. Much of their time they wait, so there are more of them than cores.
     """
 
     patience_s: float = 0.05
     hung_s: float = 4.0
+    spins_s: float = 0.3
+    much_s: float = 0.1
     starts_s: float = 30.0
     memory: int = LIMIT
     side_by_side: int = 16
+
+    @property
+    def alarming(self) -> Limits:
+        """Those of sessions beside others: what they say is looked at again."""
+        return self._replace(hung_s=self.hung_s / 2)
 
 
 _GO: Final = Limits(side_by_side=24)
@@ -29,7 +40,7 @@ _GO: Final = Limits(side_by_side=24)
 
 OF_LIBRARY: Final = {
     # its classes are loaded when they are first used: first sessions are slow
-    "java": Limits(hung_s=15.0, starts_s=60.0),
+    "java": Limits(hung_s=15.0, spins_s=4.0, much_s=1.0, starts_s=60.0),
     "franz-go": _GO,
     "sarama": _GO,
     "kafka-go": _GO,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import selectors
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
@@ -19,12 +20,11 @@ from barnabas.fuzz.answering.cluster import TOPIC
 from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Role, Seed
-from barnabas.fuzz.cases.json_form import recipe_json
-from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, TOGETHER, Observation
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.errors import CannotRun
-from barnabas.fuzz.targets.clients.alarms import alarm
-from barnabas.fuzz.targets.clients.blame import to_blame
+from barnabas.fuzz.targets.clients.alarms import Kind, alarm, spinning
 from barnabas.fuzz.targets.clients.child import Child
+from barnabas.fuzz.targets.clients.confirming import Confirming, with_facts
 from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Limits
 from barnabas.fuzz.targets.clients.worker import Worker
 from barnabas.fuzz.targets.clients.workloads import SURVEYED, WORKLOADS, chosen
@@ -33,8 +33,13 @@ from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.plural import plural
 
-CONFIRMING: Final = 4
-"""Threads that run cases again, alone, while the other sessions go on."""
+CONFIRMING: Final = 8
+"""Threads that run cases again, alone, while the other sessions go on: most of them wait for who hangs."""
+FEWEST: Final = 4
+"""Sessions side by side while we are what they wait for, on a busy machine."""
+PROCESSES: Final = 3
+"""So many times as many processes as sessions side by side there are at most: those of sessions that are
+over and do not end are waited for beside."""
 SURVEYS: Final = 2
 """How often all workloads are gone through in vain for an API that is new: some end early."""
 AGAIN: Final = 1
@@ -49,7 +54,8 @@ class ClientTarget:
     A case whose death, hang or memory was seen is run again alone, in a new process: the fact
     `confirmed` says whether it did the same there. If it did not, one of the cases before it may have:
     that one is given once more, with what it did alone; if none does, they are named together. What is like
-    one that was confirmed is not run again.
+    one that was confirmed is not run again, and who computes without end, as one that was confirmed, is ended
+    sooner.
     Meanwhile the sessions of other cases go on: nobody waits for who hangs. A case that the client does not
     ask for was not sent: it is set aside, and counted as such.
     """
@@ -77,9 +83,7 @@ class ClientTarget:
         self._running = contextlib.ExitStack()
         self.doing = ""
         """What it does beside new cases, in words for who waits."""
-        self._confirmed: set[tuple[str, ...]] = set()
-        self._kinds: dict[tuple[str, ...], threading.Lock] = {}
-        """Held while an alarm of that kind is looked at."""
+        self._confirmed: set[Kind] = set()
         self._left = threading.Event()
         """Set once nobody waits for cases that are looked at again."""
         self._asks: dict[str, set[tuple[int, int]]] = {}
@@ -95,14 +99,17 @@ class ClientTarget:
             self._guard = Guard(self._folder)
             stack.callback(self._guard.close)
             self._selector = stack.enter_context(selectors.DefaultSelector())
-            self._workers = [self._worker(self._selector) for _ in range(self._count)]
-            for worker in self._workers:
-                stack.callback(worker.end)
+            self._workers = [self._beside() for _ in range(self._count)]
+            stack.callback(self._end)
             self._running = stack.pop_all()
         return self
 
     def __exit__(self, *problem: object) -> None:
         self._running.close()
+
+    def _end(self) -> None:
+        for worker in self._workers:
+            worker.end()
 
     def seeds(self) -> list[Seed]:
         """What a valid broker answers to all that this client asks for, in each version it can be
@@ -156,67 +163,58 @@ class ClientTarget:
         self, cases: Sequence[Case], threads: ThreadPoolExecutor
     ) -> Iterator[Observation]:
         waiting = list(reversed(list(enumerate(cases))))
-        where: dict[int, tuple[int, Worker]] = {}
+        running: dict[int, Worker] = {}
         unasked: Counter[int] = Counter()
         done: dict[int, list[Observation]] = {}
-        judging: dict[int, Future[list[Observation]]] = {}
+        looks = Confirming(
+            threads, self._confirmed, lambda some: self._alone(some), self._limits.memory
+        )
+        busy = False
         for place in range(len(cases)):
             while place not in done:
-                for number, worker in enumerate(self._workers):
-                    if worker.idle and waiting:
-                        at, case = waiting.pop()
-                        self._begin(worker, case)
-                        where[number] = at, worker
-                self.doing = (
-                    f"running {plural(len(judging), 'case')} again, alone" if judging else ""
-                )
-                _wait(self._selector, self._workers, _WAKES if judging else None)
-                for at in [at for at, future in judging.items() if future.done()]:
-                    done[at] = judging.pop(at).result()
-                for number, (at, worker) in list(where.items()):
-                    before = list(worker.before)
+                most = min(FEWEST, self._count) if busy else self._count
+                while waiting and (free := self._free(most)) is not None:
+                    at, case = waiting.pop()
+                    self._begin(free, case, self._spins_s(case, looks))
+                    running[at] = free
+                self.doing = f"running {plural(len(looks), 'case')} again, alone" if looks else ""
+                busy = _wait(self._selector, self._workers, _WAKES if looks else None)
+                done.update(looks.ended())
+                for at, worker in list(running.items()):
                     observation = worker.finished()
-                    if observation is not None:
-                        del where[number]
-                        if alarm(observation, self._limits.memory) is None:
-                            if dict(observation.facts).get("served"):
-                                done[at] = [observation]
-                            elif unasked[at] == AGAIN:  # it was never sent
-                                done[at] = [_with(observation, (SET_ASIDE, True))]
-                            else:
-                                unasked[at] += 1
-                                waiting.append((at, observation.case))
-                        else:
-                            judging[at] = threads.submit(self._judged, observation, before)
+                    if observation is None:
+                        continue
+                    del running[at]
+                    if alarm(observation, self._limits.memory) is not None:
+                        found = looks.see(at, observation, [*worker.before])
+                        if found is not None:
+                            done[at] = found
+                    elif dict(observation.facts).get("served"):
+                        done[at] = [observation]
+                    elif unasked[at] == AGAIN:  # it was never sent
+                        done[at] = [with_facts(observation, (SET_ASIDE, True))]
+                    else:
+                        unasked[at] += 1
+                        waiting.append((at, observation.case))
             yield from done.pop(place)
 
-    def _judged(self, observation: Observation, before: list[Case]) -> list[Observation]:
-        """The observation, confirmed if it is one that another case may be the reason of."""
-        kind = alarm(observation, self._limits.memory)
-        assert kind is not None  # noqa: S101 (it was looked at)
-        with self._kinds.setdefault(kind, threading.Lock()):
-            return self._looked_at(observation, kind, before)
+    def _free(self, most: int) -> Worker | None:
+        """Who may begin a session, if there is room for one among so many."""
+        if sum(not (worker.idle or worker.ending) for worker in self._workers) >= most:
+            return None
+        for worker in self._workers:
+            if worker.idle:
+                return worker
+        if len(self._workers) == PROCESSES * self._count:
+            return None
+        self._workers.append(self._beside())
+        return self._workers[-1]
 
-    def _looked_at(
-        self, observation: Observation, kind: tuple[str, ...], before: list[Case]
-    ) -> list[Observation]:
-        if kind in self._confirmed:
-            return [_with(observation, ("confirmed", True))]
-        again = self._alone([observation.case])
-        if self._alarming(again):
-            self._confirmed.add(kind)
-            return [_with(again, ("confirmed", True))]
-        if kind[0] == "hung":  # a busy machine, and nothing that an earlier case does
-            blamed = None
-        else:
-            blamed = to_blame(before, lambda some: self._alarming(self._alone(some)))
-        if blamed is None:
-            all_before = [one.number for one in (*before, observation.case)]
-            return [_with(observation, ("confirmed", False), (TOGETHER, all_before))]
-        seen, earlier = self._alone(blamed), blamed[:-1]
-        numbers = [one.number for one in earlier]
-        recipes = [recipe_json(one.recipe) for one in earlier]
-        return [again, _with(seen, ("confirmed", True), ("after", numbers), (EARLIER, recipes))]
+    def _spins_s(self, case: Case, looks: Confirming) -> float:
+        """Processor time behind its end with which a session is an alarm."""
+        if self._each:
+            return math.inf
+        return self._limits.much_s if looks.knows(spinning(case)) else self._limits.spins_s
 
     def _alarming(self, observation: Observation) -> bool:
         return alarm(observation, self._limits.memory) is not None
@@ -226,10 +224,10 @@ class ClientTarget:
         earlier one if it is that one's end. A valid session follows, as others had: what ends in it,
         the last case ended."""
         with selectors.DefaultSelector() as selector:
-            worker = self._worker(selector)
+            worker = self._worker(selector, self._limits)
             try:
                 for case in cases:
-                    self._begin(worker, case)
+                    self._begin(worker, case, self._limits.hung_s / 2)
                     observation = self._finish(selector, worker, self._left)
                     if self._alarming(observation):
                         return observation
@@ -261,7 +259,7 @@ class ClientTarget:
         seed, workload = case.recipe.seed, self._workload(case)
         offer = narrowed(seed.key, seed.version)
         with selectors.DefaultSelector() as selector:
-            worker = self._worker(selector)
+            worker = self._worker(selector, self._limits)
             try:
                 for _ in range(1 + AGAIN):
                     self._begin(worker, case)
@@ -277,9 +275,9 @@ class ClientTarget:
         brokers.append(worker.broker)
         return brokers, "as it was started" if self._each else WORKLOADS[workload]
 
-    def _begin(self, worker: Worker, case: Case) -> None:
+    def _begin(self, worker: Worker, case: Case, spins_s: float = math.inf) -> None:
         workload = self._workload(case)
-        self._starting(lambda: worker.begin(workload, case))
+        self._starting(lambda: worker.begin(workload, case, spins_s=spins_s))
 
     def _starting(self, begin: Callable[[], None]) -> None:
         try:
@@ -298,7 +296,14 @@ class ClientTarget:
                 return observation
         raise CancelledError
 
-    def _worker(self, selector: selectors.BaseSelector) -> Worker:
+    def _beside(self) -> Worker:
+        """One whose alarms are looked at again; what a command does is none."""
+        limits = self._limits if self._each else self._limits.alarming
+        return self._worker(self._selector, limits, tells=False)
+
+    def _worker(
+        self, selector: selectors.BaseSelector, limits: Limits, *, tells: bool = True
+    ) -> Worker:
         def start(selector: selectors.BaseSelector, bootstrap: str) -> Child:
             line = self._ready.line
             if self._each:
@@ -310,23 +315,23 @@ class ClientTarget:
         return Worker(
             start,
             selector,
-            self._limits,
+            limits,
             each=self._each,
             dialect=self._client.library,
+            tells=tells,
         )
-
-
-def _with(observation: Observation, *facts: tuple[str, object]) -> Observation:
-    return replace(observation, facts=(*observation.facts, *facts))
 
 
 def _wait(
     selector: selectors.BaseSelector, workers: Sequence[Worker], most: float | None = None
-) -> None:
-    """Until something comes or is due, for so many seconds at most; then let it be said."""
+) -> bool:
+    """Until something comes or is due, for so many seconds at most; then let it be said. Whether it had come
+    already: clients wait for us, and others would make them wait longer."""
     due = [moment for worker in workers if (moment := worker.tick()) is not None]
     seconds = max(0.0, min(due) - time.monotonic()) if due else None
     if most is not None:
         seconds = most if seconds is None else min(seconds, most)
-    for key, events in selector.select(seconds):
+    here = selector.select(0)
+    for key, events in here or selector.select(seconds):
         key.data(events)
+    return bool(here)

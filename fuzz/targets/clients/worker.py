@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import selectors
 import time
 from collections import deque
@@ -17,8 +19,10 @@ from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.session import Session
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
+from barnabas.fuzz.targets.clients.alarms import SPINS
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.limits import Limits
+from barnabas.fuzz.targets.processor import delayed, spent
 from barnabas.specs.registry import NAMES
 
 REMEMBERED: Final = 16
@@ -26,6 +30,15 @@ REMEMBERED: Final = 16
 
 _WITHOUT: Final = 2
 """So many times as long a session may take in which the client never came to its case."""
+
+_LOOK: Final = 0.1
+"""Seconds between two looks at the processor time of a session that goes on."""
+
+_ENDING: Final = 0.2
+"""Seconds that a session which was said to be over usually takes at most."""
+
+_MORE: Final = 4
+"""So many times as much time a session may be given because it had no processor."""
 
 
 @dataclass(slots=True)
@@ -39,14 +52,26 @@ class _Under:
     memory: int
     deadline: float
     ready: bool
-    dismissed: bool = False
-    """Whether the child was told that it may end the session."""
+    latest: float
+    """When it has had all the time that it can be given beyond its deadline."""
+    spins_s: float
+    look: float
+    """When it is looked at next what the processor did for it."""
+    rest: float = 0.0
+    """When a quarter of its time is over: before, nobody needs to know what follows."""
+    delayed: float | None = None
+    """For how long the child and we had no processor, as it was then."""
+    spent: float | None = None
+    """Processor time of the child in the first look with the case, or since it is over."""
+    dismissed: float | None = None
+    """When the child was told that it may end the session."""
 
 
 class Worker:
     """Runs one session at a time; its child is started when it is needed, and again after its end.
 
     start: of a child, for a session at an address. each: a child for every session, which ends by itself.
+    tells: whether a child that hangs is asked where, and waited for meanwhile.
     """
 
     def __init__(
@@ -57,10 +82,11 @@ class Worker:
         *,
         each: bool,
         dialect: str,
+        tells: bool,
     ) -> None:
         self._dialect = dialect
         self._start, self._selector, self._limits = start, selector, limits
-        self._each = each
+        self._each, self._tells = each, tells
         self._child: Child | None = None
         self._under: _Under | None = None
         self._told = 0
@@ -74,8 +100,23 @@ class Worker:
         """Whether it can begin a session."""
         return self._under is None
 
-    def begin(self, workload: str, case: Case | None = None, offer: Offer = EVERYTHING) -> None:
-        """Begin a session, of a case or a valid one. Raises OSError if the child can't be started."""
+    @property
+    def ending(self) -> bool:
+        """Whether its session is over and takes longer than usual to end."""
+        dismissed = self._under.dismissed if self._under is not None else None
+        return dismissed is not None and time.monotonic() - dismissed > _ENDING
+
+    def begin(
+        self,
+        workload: str,
+        case: Case | None = None,
+        offer: Offer = EVERYTHING,
+        spins_s: float = math.inf,
+    ) -> None:
+        """Begin a session, of a case or a valid one. Raises OSError if the child can't be started.
+
+        spins_s: processor time that it may take once it is over; without, it has all the time of the limits.
+        """
         planted = None
         if case is not None:
             seed = case.recipe.seed
@@ -93,25 +134,37 @@ class Worker:
             raise
         self._told += 1
         now, memory = time.monotonic(), self._child.memory()
-        deadline = now + (_WITHOUT * self._limits.hung_s if ready else self._limits.starts_s)
-        self._under = _Under(case, session, self._told, now, memory, deadline, ready)
+        self._under = _Under(case, session, self._told, now, memory, now, ready, now, spins_s, now)
+        self._given(_WITHOUT * self._limits.hung_s if ready else self._limits.starts_s)
         self._child.forget_memory()
         if not self._each:
             api = "-" if case is None else NAMES.get(case.recipe.seed.key, "-")
             asked = {"number": self._told, "run": workload, "bootstrap": session.bootstrap}
             self._child.tell(json.dumps({**asked, "topic": TOPIC, "api": api}))
 
+    def _given(self, seconds: float) -> None:
+        """From now on its session has so much time, without that in which there was no processor for it."""
+        under = self._under
+        assert under is not None  # noqa: S101 (it is its time)
+        now = time.monotonic()
+        under.deadline, under.latest = now + seconds, now + _MORE * seconds
+        under.look = under.rest = now + seconds / 4
+        under.delayed = under.spent = None
+
     def tick(self) -> float | None:
         """Say what is due in its session; when to be called again."""
-        if self._under is None:
+        under, child = self._under, self._child
+        if under is None or child is None:
             return None
-        due = self._under.session.tick()
-        if self._under.session.over and not self._under.dismissed:
-            self._under.dismissed = True
-            self._under.deadline = time.monotonic() + self._limits.hung_s
-            if self._child is not None and not self._each:
-                self._child.tell(json.dumps({"number": self._under.number, "over": True}))
-        return self._under.deadline if due is None else min(due, self._under.deadline)
+        due = under.session.tick()
+        if under.session.over and under.dismissed is None:
+            under.dismissed = time.monotonic()
+            self._given(self._limits.hung_s)
+            if not self._each:
+                child.tell(json.dumps({"number": under.number, "over": True}))
+        if under.session.served and under.spent is None:
+            under.look = min(under.look, time.monotonic() + _LOOK)
+        return under.look if due is None else min(due, under.look)
 
     def finished(self) -> Observation | None:
         """The observation of its session once that has ended: by an answer, by a death, or too late."""
@@ -122,15 +175,43 @@ class Worker:
             under.ready = True
             under.begun = time.monotonic()
             under.memory = child.memory()
-            under.deadline = under.begun + _WITHOUT * self._limits.hung_s
+            self._given(_WITHOUT * self._limits.hung_s)
         said = next((one for one in child.answers if one.get("number") == under.number), None)
         if said is not None:
             return self._end(under, child, said=said)
         if child.ended:
             return self._end(under, child, death=child.death())
-        if time.monotonic() >= under.deadline:
-            return self._end(under, child, stack=child.where())
+        return self._late(under, child) if time.monotonic() >= under.look else None
+
+    def _late(self, under: _Under, child: Child) -> Observation | None:
+        """Look what the processor did for a session that goes on; the observation if it hangs."""
+        now = time.monotonic()
+        used = self._used(under, child)
+        under.look = min(now + _LOOK, max(under.deadline, now))
+        if under.dismissed is not None and used >= under.spins_s:
+            return self._end(under, child, hangs=True, spins=True)
+        if used >= self._limits.much_s and not self._each:
+            under.session.over = True
+        if now < under.deadline and (under.delayed is not None or now < under.rest):
+            return None
+        delays = delayed(child.pid) + delayed(os.getpid())
+        without, under.delayed = delays - (under.delayed or delays), delays
+        if now < under.deadline:
+            return None
+        spins = used >= self._limits.spins_s
+        if spins or without < _LOOK or now >= under.latest:
+            return self._end(under, child, hangs=True, spins=spins)
+        under.deadline = min(now + without, under.latest)
         return None
+
+    def _used(self, under: _Under, child: Child) -> float:
+        """Processor time that its session took with the case, or since it is over."""
+        if not under.session.served:
+            return 0.0
+        now = spent(child.pid) or 0.0
+        if under.spent is None:
+            under.spent = now
+        return now - under.spent
 
     def _end(
         self,
@@ -139,9 +220,11 @@ class Worker:
         *,
         said: dict[str, Any] | None = None,
         death: Death | None = None,
-        stack: str | None = None,
+        hangs: bool = False,
+        spins: bool = False,
     ) -> Observation:
         took = time.monotonic() - under.begun
+        stack = child.where() if hangs and self._tells else ""
         highest = child.highest_memory()
         child.answers.clear()
         self.broker = under.session.broker
@@ -164,9 +247,13 @@ class Worker:
             *facts,
         )
         probe = None
-        if stack is not None and not self._each:
+        if hangs and not self._each:
             probe = Probe(False, took * 1e3, f"a session had not ended after {took:.0f} s")
-            facts = (*facts, ("stack", stack))
+            facts = (
+                *facts,
+                *((("stack", stack),) if stack else ()),
+                *(((SPINS, True),) if spins else ()),
+            )
         return Observation(
             under.case or _NOTHING,
             sent=_sent(under),

@@ -14,7 +14,7 @@ import pytest
 from barnabas.fuzz.answering.broker import Broker
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import seeds
-from barnabas.fuzz.answering.session import LINGERING, Session
+from barnabas.fuzz.answering.session import KEPT, LINGERING, Session
 from barnabas.fuzz.cases.case import Case, Delivery, Recipe
 from barnabas.specs import keys
 from barnabas.specs.frames import Frame, encode_frame
@@ -97,6 +97,21 @@ def test_a_connection_that_nothing_comes_of_is_closed() -> None:
     assert _conversation(_broker("whole", b"\x00\x00\x00\x10part"), patience=0.02) == (
         b"\x00\x00\x00\x10part"
     )
+
+
+def test_who_asks_for_much_more_has_had_its_time() -> None:
+    broker = _broker("whole", b"\0\0\0\4\0\0\0\0")
+    with (
+        _session(broker, NEVER, lambda: 0.0) as (session, selector),
+        _asked(session, selector) as sock,
+    ):
+        for number in range(KEPT):
+            assert not session.over
+            sock.sendall(REQUEST)
+            while len(session.later) == number:
+                for key, events in selector.select(20):
+                    key.data(events)
+        assert session.over
 
 
 def _asked(session: Session, selector: selectors.BaseSelector) -> socket.socket:

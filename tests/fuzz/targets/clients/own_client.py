@@ -1,9 +1,10 @@
 """A client program of the tests' own: it does what the answer to its one question says.
 
-A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, hang, sleeper (the
-session behind it dies), half (the session behind two of them dies), print, patient (the session ends when
-it is said to be over), "first" and a path (it dies if nothing is there yet). Anything else is a valid answer.
-With the argument `shy` it asks in every second session only, with `once` in the first.
+A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, hang, spin, busy (it
+computes for a second), sleeper (the session behind it dies), half (the session behind two of them dies),
+print, patient (the session ends when it is said to be over), "first" and a path (it dies if nothing is there
+yet). Anything else is a valid answer. With the argument `shy` it asks in every second session only, with
+`once` in the first.
 """
 
 from __future__ import annotations
@@ -74,6 +75,10 @@ def main() -> None:
         elif word == b"hang":
             while True:
                 time.sleep(1)
+        elif word in (b"spin", b"busy"):
+            until = time.process_time() + 1.0
+            while word == b"spin" or time.process_time() < until:
+                pass
         elif word == b"patient":
             while json.loads(sys.stdin.readline()) != {"number": number, "over": True}:
                 pass

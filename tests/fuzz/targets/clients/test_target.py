@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.answering.seeds import seeds
-from barnabas.fuzz.cases.case import Case, Recipe
+from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.json_form import recipe_of
 from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, Observation
 from barnabas.fuzz.errors import CannotRun
@@ -24,8 +24,10 @@ from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
 from barnabas.fuzz.targets.clients import target as module
+from barnabas.fuzz.targets.clients.alarms import SPINS, spinning
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
+from barnabas.fuzz.targets.clients.worker import Worker
 from barnabas.peers.clients.client import Client, Program
 
 OWN = Path(__file__).with_name("own_client.py")
@@ -36,9 +38,10 @@ def _client(line: Sequence[str] = (sys.executable, str(OWN))) -> Client:
     return Client("own", "1", lambda: Program(line))
 
 
-def _case(number: int, word: bytes) -> Case:
+def _case(number: int, word: bytes, *mutators: str) -> Case:
     chunk = struct.pack(">i", 4 + len(word)) + SEED.frame[:4] + word
-    return Case(number, Recipe(SEED, ()), (chunk,))
+    changes = tuple(Change(one, "topics[0].name", 0, "") for one in mutators)
+    return Case(number, Recipe(SEED, changes), (chunk,))
 
 
 def _run(*words: bytes, limits: Limits | None = None, side_by_side: int = 1) -> list[Observation]:
@@ -158,13 +161,75 @@ def test_memory_is_measured_for_each_case() -> None:
     assert grown[2] < 30 << 20
 
 
-def test_what_hangs_is_confirmed_and_ended() -> None:
-    found = _run(b"hang", b"fine", limits=Limits(hung_s=1.0))
+QUICK = Limits(hung_s=2.0)
+
+
+@pytest.mark.parametrize("word", [b"hang", b"spin"])
+def test_what_hangs_is_confirmed_and_ended(word: bytes) -> None:
+    found = _run(word, b"fine", limits=QUICK)
     assert found[0].probe is not None
     assert not found[0].probe.answered
     assert _facts(found[0])["confirmed"]
+    assert _facts(found[0]).get(SPINS, False) == (word == b"spin")
     assert len(list(CLIENT_HUNG.judge(found[0]))) == 1
     assert found[1].probe is None
+
+
+class Counting(ClientTarget):
+    """Counts what is run again, alone."""
+
+    again = 0
+
+    def _alone(self, cases: Sequence[Case]) -> Observation:
+        self.again += 1
+        return super()._alone(cases)
+
+
+@pytest.mark.slow("sessions that are given up after seconds")
+@pytest.mark.parametrize("word", [b"hang", b"spin"])
+def test_hangs_of_one_kind_are_confirmed_once(word: bytes) -> None:
+    kinds = ("nulls", "lengths", "nulls", "nulls", "lengths", "nulls")
+    cases = [_case(number, word, kind) for number, kind in enumerate(kinds)]
+    with Counting(_client(), limits=QUICK, side_by_side=4) as target:
+        found = list(target.run(cases))
+    assert target.again == 2
+    assert [len(list(CLIENT_HUNG.judge(one))) for one in found] == [1] * len(kinds)
+
+
+def test_who_computes_as_one_that_was_confirmed_is_ended_sooner() -> None:
+    limits = Limits(hung_s=3600.0, spins_s=3600.0, much_s=0.1)
+    with Counting(_client(), limits=limits, side_by_side=1) as target:
+        target._confirmed.add(spinning(_case(0, b"spin", "nulls")))
+        (seen,) = target.run([_case(0, b"spin", "nulls")])
+        assert target.again == 0
+    assert _facts(seen)["confirmed"]
+    assert len(list(CLIENT_HUNG.judge(seen))) == 1
+
+
+@pytest.mark.slow("a session that computes for a second, three times")
+def test_who_is_slow_is_no_hang_and_has_its_whole_session() -> None:
+    limits = Limits(hung_s=60.0, spins_s=0.1, much_s=0.05)
+    (seen,) = _run(b"busy", limits=limits)  # it computes for as long as is alarming, and ends
+    assert seen.probe is None
+    assert not _facts(seen)["confirmed"]
+    assert _facts(seen)["records"] == 1
+    assert not list(CLIENT_HUNG.judge(seen))
+
+
+def test_nobody_waits_for_who_hangs() -> None:
+    class Reached(Exception):
+        pass
+
+    class Reaching(ClientTarget):
+        def _begin(self, worker: Worker, case: Case, spins_s: float = 0.0) -> None:
+            if case.number == 9:
+                raise Reached
+            super()._begin(worker, case, spins_s)
+
+    cases = [_case(0, b"hang"), *(_case(number, b"fine") for number in range(1, 10))]
+    limits = Limits(hung_s=3600.0)
+    with Reaching(_client(), limits=limits, side_by_side=1) as target, pytest.raises(Reached):
+        list(target.run(cases))
 
 
 def test_it_says_that_cases_are_run_again_while_they_are() -> None:
@@ -229,6 +294,7 @@ def test_a_command_is_run_for_each_case() -> None:
 KILLED = """
 import os, signal, sys
 from barnabas.fuzz.targets.clients import target as module
+from barnabas.fuzz.targets.clients.alarms import SPINS, spinning
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.peers.clients.client import Client, Program
 own = Client("own", "1", lambda: Program([sys.executable, sys.argv[1]]))
