@@ -35,8 +35,8 @@ from barnabas.plural import plural
 
 CONFIRMING: Final = 8
 """Threads that run cases again, alone, while the other sessions go on: most of them wait for who hangs."""
-FEWEST: Final = 4
-"""Sessions side by side while we are what they wait for, on a busy machine."""
+BUSY: Final = 2
+"""The part of the sessions side by side that goes on while we are what they wait for, on a busy machine."""
 PROCESSES: Final = 3
 """So many times as many processes as sessions side by side there are at most: those of sessions that are
 over and do not end are waited for beside."""
@@ -172,7 +172,7 @@ class ClientTarget:
         busy = False
         for place in range(len(cases)):
             while place not in done:
-                most = min(FEWEST, self._count) if busy else self._count
+                most = -(-self._count // BUSY) if busy else self._count
                 while waiting and (free := self._free(most)) is not None:
                     at, case = waiting.pop()
                     self._begin(free, case, self._spins_s(case, looks))
