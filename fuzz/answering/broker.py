@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.fuzz.answering.answers.ask import Ask
-from barnabas.fuzz.answering.answers.fetch import empty
+from barnabas.fuzz.answering.answers.fetch import empty, read_from
 from barnabas.fuzz.answering.answers.otherwise import otherwise
 from barnabas.fuzz.answering.answers.registry import ANSWERS
 from barnabas.fuzz.answering.cluster import Cluster
@@ -70,7 +70,8 @@ class Broker:
     """What is behind all connections of a session: the cluster, what is offered, and the case's answer.
 
     asked: (API key, version) -> how many requests there were. given: the valid answers, KEPT at most, also
-    that in whose place the case's was put.
+    that in whose place the case's was put. last: whether a case of Fetch is the last answer with records, so
+    that a client has none but its. starts: partition -> where it is read from first behind the case.
     """
 
     cluster: Cluster = field(default_factory=Cluster)
@@ -78,6 +79,8 @@ class Broker:
     planted: Planted | None = None
     asked: Counter[tuple[int, int]] = field(default_factory=Counter)
     given: list[Given] = field(default_factory=list)
+    last: bool = False
+    starts: dict[int, int] = field(default_factory=dict)
 
     def answer(self, frame: bytes) -> Reply | None:
         """The reply to a request (without its size); None for a Produce that wants none."""
@@ -107,6 +110,9 @@ class Broker:
         except Malformed:
             return CLOSE
         ask = Ask(head.version, head.client_id or "", body)
+        if head.key == FETCH and self.planted is not None and self.planted.served:
+            for partition, offset in read_from(ask):
+                self.starts.setdefault(partition, offset)
         values = self._values(head.key, ask)
         if head.acks == 0:
             return None
@@ -118,6 +124,9 @@ class Broker:
         return otherwise(self.cluster, key, ask) if found is None else found(self.cluster, ask)
 
     def _planted(self, planted: Planted, head: RequestHead) -> Reply:
+        if self.last and head.key == FETCH:
+            for log in self.cluster.logs:
+                log.parts.clear()
         where = self.cluster.host, self.cluster.port
         chunks = planted.chunks(head.correlation_id, *where)
         delivery = planted.case.delivery

@@ -65,6 +65,9 @@ class Session:
         self.served = False
         self.later: list[tuple[int, int]] = []
         """(API key, version) of the requests that came after the case was answered."""
+        self.left = False
+        """Whether the client closed the connection of the case by itself, and made another."""
+        self._closed = False
         self.over = False
         """Whether the client has had the case, and time to suffer from it: it may be told to end."""
         self._cut = False
@@ -110,6 +113,7 @@ class Session:
     def _accept(self, events: int) -> None:
         with contextlib.suppress(OSError):
             sock, _ = self._listening.accept()
+            self.left = self._closed
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             link = _Link(self, sock)
@@ -130,6 +134,7 @@ class Session:
                 # the client showed that it has read what is behind the case, or that it reads no more
                 self._over_at = min(self._over_at, self._clock() + self._patience)
             if not data:
+                self._closed |= link.had_case and not link.ends and not self.over
                 self._drop(link)
                 return
             self._heard = self._clock()

@@ -10,7 +10,7 @@ from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.cases.observation import Observation
 
 OF_REPLIES: Final = frozenset(
-    ("closing", "differing", "responses", "server_error", "silent", "unanswered")
+    ("clients-differ", "closing", "differing", "responses", "server_error", "silent", "unanswered")
 )
 """Oracles of what a case itself was answered, whatever it is blamed for beside that."""
 

@@ -9,6 +9,7 @@ from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.client_memory import CLIENT_MEMORY
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
+from barnabas.fuzz.oracles.clients_differ import CLIENTS_DIFFER
 from barnabas.fuzz.oracles.closing import CLOSING
 from barnabas.fuzz.oracles.damaged import DAMAGED
 from barnabas.fuzz.oracles.died import DIED
@@ -47,5 +48,6 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     CLIENT_RAISED,
     CLIENT_MEMORY,
     CLIENT_HUNG,
+    CLIENTS_DIFFER,
 )
 """All of them; a campaign may name some."""

@@ -80,7 +80,7 @@ VERSUS: Final = " vs "
 
 COMPARED: Final = (
     "apache:3.9.1 vs apache:4.3.1",
-    "two brokers or decoders, compared",
+    "two brokers, decoders or clients, compared",
 )
 """How a campaign names two, and what for."""
 
@@ -91,7 +91,7 @@ def sides(text: str) -> tuple[str, ...]:
     >>> sides("apache:3.9.1 vs embedded"), sides("client:command:sh -c 'a vs b'")
     (('apache:3.9.1', 'embedded'), ("client:command:sh -c 'a vs b'",))
     """
-    if text.startswith("client:command:"):
+    if text.startswith("client:command:"):  # what is behind it is a shell's
         return (text,)
     return tuple(side.strip() for side in text.split(VERSUS))
 
@@ -138,7 +138,14 @@ def target_of(text: str, own: bool, kinds: tuple[Kind, ...] = TARGETS) -> Target
         raise Misuse(f"{text}: at most two targets can be compared")
     from barnabas.fuzz.targets.pair import PairTarget
 
-    return PairTarget(*(_one(side, own, kinds) for side in named))
+    return PairTarget(*(_beside(_one(side, own, kinds)) for side in named))
+
+
+def _beside(target: Target) -> Target:
+    """The target as one that is compared with another."""
+    from barnabas.fuzz.targets.clients.target import ClientTarget
+
+    return target.compared() if isinstance(target, ClientTarget) else target
 
 
 def _one(text: str, own: bool, kinds: tuple[Kind, ...]) -> Target:

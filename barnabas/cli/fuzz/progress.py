@@ -82,6 +82,8 @@ class Shown:
         left = f", without {plural(len(campaign.without), 'place')}" if campaign.without else ""
         goes_on = f", continuing at case {kept.done}" if kept.done else ""
         self.output.note(f"{name}: {plural(seeds, 'seed message')}{left}{goes_on}")
+        if common := getattr(target, "common", ""):
+            self.output.note(common)
         self._event("begin", target=name, seeds=seeds, done=kept.done)
 
     def round(self, event: Began) -> None:
@@ -124,8 +126,8 @@ class Shown:
         if aside:
             self.output.note(
                 f"{plural(aside, 'case')} not sent: similar cases had crashed the target "
-                "repeatedly, or the client did not send the request; see `barnabas fuzz aside "
-                f"{shlex.quote(str(database))}`"
+                "repeatedly, the client did not send the request, or two could not be compared; see "
+                f"`barnabas fuzz aside {shlex.quote(str(database))}`"
             )
         self._event(
             "over", **self._numbers(self.kept.done), set_aside=aside, seconds=round(seconds, 3), ran=ran,

@@ -27,6 +27,7 @@ RUN_EXAMPLES: Final = (
     "  barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'\n\n"
     "  barnabas fuzz run brokers --target apache:3.9.1 --cases 20000 --without 3fa9c12b\n\n"
     "  barnabas fuzz run versions --target 'apache:4.3.1 vs embedded'\n\n"
+    "  barnabas fuzz run clients --target 'client:java@4.3.1 vs client:aiokafka@0.14.0'\n\n"
     "  barnabas fuzz run mine.yaml --spark --master local[4]\n\n"
     "  barnabas fuzz run mine.yaml --spark --master spark://master:7077 --conf spark.cores.max=8"
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from barnabas.fuzz.answering.answers.ask import (
@@ -46,6 +46,13 @@ def fetch(cluster: Cluster, ask: Ask) -> dict[str, Any]:
             wanted.pop((which(topic, "topic"), partition), None)
     found = _responses(cluster, ask.version, wanted, everything=not incremental)
     return {"session_id": session, "responses": found}
+
+
+def read_from(ask: Ask) -> Iterator[tuple[int, int]]:
+    """The partitions that a request names, and from where it wants them."""
+    for topic in ask.body["topics"]:
+        for one in topic["partitions"]:
+            yield one["partition"], one["fetch_offset"]
 
 
 def empty(values: Mapping[str, Any]) -> bool:

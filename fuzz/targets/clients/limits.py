@@ -18,7 +18,8 @@ class Limits(NamedTuple):
     hung_s, or half as much processor time. much_s: processor time far beyond what a session takes: with a
     case so much is suffering enough from it. starts_s: until its process is ready. memory: resident memory
     that one case may cost. side_by_side: sessions at once, each with a process of its own, without those
-    that are over and do not end. Much of their time they wait, so there are more of them than cores.
+    that are over and do not end. Much of their time they wait, so there are more of them than cores. last:
+    the records of a Fetch that is a case are the last ones.
     """
 
     patience_s: float = 0.05
@@ -28,6 +29,7 @@ class Limits(NamedTuple):
     starts_s: float = 30.0
     memory: int = LIMIT
     side_by_side: int = 16
+    last: bool = False
 
     @property
     def alarming(self) -> Limits:

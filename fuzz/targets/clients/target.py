@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +44,8 @@ SURVEYS: Final = 2
 """How often all workloads are gone through in vain for an API that is new: some end early."""
 AGAIN: Final = 1
 """How often a case is run again whose session ended before the client asked for its answer."""
+PATIENCE: Final = 0.25
+"""Seconds for which a client that is compared may sit on an answer."""
 _WAKES: Final = 0.02
 """Seconds after which it is looked whether such a thread is done."""
 
@@ -111,18 +113,27 @@ class ClientTarget:
         for worker in self._workers:
             worker.end()
 
+    def compared(self) -> ClientTarget:
+        """The same as one of two that get the same cases: no other records come behind those of a case, and
+        it has more time to show what it makes of it."""
+        limits = self._limits._replace(last=True, patience_s=PATIENCE)
+        return ClientTarget(self._client, limits=limits, side_by_side=self._count, each=self._each)
+
     def seeds(self) -> list[Seed]:
         """What a valid broker answers to all that this client asks for, in each version it can be
         brought to ask in. Raises CannotRun if no session with it works at all."""
         return seeds(self.survey())
 
-    def survey(self) -> frozenset[tuple[int, int]]:
+    def survey(self, newest: Mapping[int, int] | None = None) -> frozenset[tuple[int, int]]:
         """The (API key, version) that this client asks for: valid sessions, with offers narrowed to one
-        version after the other. Raises CannotRun if no session with it works at all."""
+        version after the other. newest: API key -> the newest version of interest, for who knows it already.
+        Raises CannotRun if no session with it works at all."""
         found = set()
-        for key, version in self.newest().items():
-            found.add((key, version))
-            for older in range(EVERYTHING.get(key, (version,))[0], version):
+        own = self.newest() if newest is None else newest
+        for key, version in own.items():
+            if newest is None:
+                found.add((key, version))
+            for older in range(EVERYTHING.get(key, (version,))[0], version + (newest is not None)):
                 if (key, older) in self._session(
                     chosen(key, older, self._asks), narrowed(key, older)
                 ):

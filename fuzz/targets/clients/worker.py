@@ -122,7 +122,7 @@ class Worker:
             seed = case.recipe.seed
             planted = Planted(case, seed.key, seed.version)
             offer = narrowed(seed.key, seed.version, offer)
-        broker = Broker(Cluster(), offer, planted)
+        broker = Broker(Cluster(), offer, planted, last=self._limits.last)
         session = Session(self._selector, broker, time.monotonic, self._limits.patience_s)
         ready = self._child is not None or self._each
         try:
@@ -242,6 +242,8 @@ class Worker:
         facts = (
             ("served", under.session.served),
             ("later", [[key, version] for key, version in under.session.later]),
+            ("left", under.session.left),
+            ("starts", [*map(list, self.broker.starts.items())]),
             ("each", self._each),
             ("dialect", self._dialect),
             *facts,
@@ -291,7 +293,11 @@ def _sent(under: _Under) -> tuple[bytes, ...]:
 def _raised(said: dict[str, Any]) -> tuple[str, tuple[tuple[str, object], ...]]:
     """What a program says it raised, as text, and the facts that go with it."""
     raised = said.get("raised")
-    facts: tuple[tuple[str, object], ...] = (("records", said.get("records", 0)),)
+    facts: tuple[tuple[str, object], ...] = (
+        ("records", said.get("records", 0)),
+        ("delivered", said.get("delivered")),
+        ("failed", said.get("failed", [])),
+    )
     if raised is None:
         return "", facts
     lines = [f"{raised['class']}: {raised['message']}", *(f" {one}" for one in raised["frames"])]

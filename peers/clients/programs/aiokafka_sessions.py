@@ -11,7 +11,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
-from lines import JOINING, RECORDS, SECONDS, wanted
+from lines import JOINING, POLLING, RECORDS, SECONDS, delivered, wanted
 
 WAIT = 0.7
 """Seconds that anything else is waited for at most: this program's own patience, no word of the client's."""
@@ -71,9 +71,16 @@ def _consumer(bootstrap: str, group: str | None, *topics: str, **own: Any) -> An
 
 async def _read(consumer: Any, more: float = 0.0) -> int:
     records, until = 0, time.monotonic() + SECONDS + more
-    while records < RECORDS and wanted(until):
-        for found in (await consumer.getmany(timeout_ms=50)).values():
-            records += len(found)
+    while records < RECORDS:
+        last = not wanted(until)
+        got = await consumer.getmany(timeout_ms=0 if last else int(POLLING * 1e3))
+        found = [one for some in got.values() for one in some]
+        for one in found:
+            place = one.partition, one.offset, one.timestamp
+            delivered(*place, one.key, one.value, one.headers)
+        records += len(found)
+        if last and not found:
+            break
     return records
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
-from lines import JOINING, RECORDS, read, wanted
+from lines import JOINING, RECORDS, delivered, failed, read, wanted
 
 WAIT = 0.7
 """Seconds that anything else is waited for at most."""
@@ -68,11 +68,22 @@ def _consumer(bootstrap: str, group: str, **own: Any) -> Any:
 
 
 def _read(consumer: Any, more: float = 0.0) -> int:
-    def poll() -> int:
-        return sum(message.error() is None for message in consumer.consume(RECORDS, timeout=0.02))
+    def poll(seconds: float) -> int:
+        return sum(map(_delivered, consumer.consume(RECORDS, timeout=seconds)))
 
-    records: int = read(poll, more)
-    return records
+    return read(poll, more)
+
+
+def _delivered(message: Any) -> bool:
+    """Tell a record, or the error that is in its place; whether it is one."""
+    error = message.error()
+    if error is not None:
+        failed(error.name())
+        return False
+    kind, when = message.timestamp()
+    place = message.partition(), message.offset(), when if kind else None
+    delivered(*place, message.key(), message.value(), message.headers())
+    return True
 
 
 def _patient(call: Callable[..., Any], *arguments: Any, **named: Any) -> None:
@@ -81,8 +92,12 @@ def _patient(call: Callable[..., Any], *arguments: Any, **named: Any) -> None:
         return
     try:
         call(*arguments, **named)
-    except KafkaException:
-        return
+    except KafkaException as problem:
+        _failed(problem)
+
+
+def _failed(problem: KafkaException) -> None:
+    failed(problem.args[0].name() if problem.args else "KafkaException")
 
 
 def sasl(bootstrap: str, topic: str) -> int:
@@ -140,7 +155,7 @@ def share_group(bootstrap: str, topic: str) -> int:
     consumer = kind(_settings(bootstrap, group_id="bench-group"))
     try:
         consumer.subscribe([topic])
-        records = read(lambda: sum(one.error() is None for one in consumer.poll(0.02)), JOINING)
+        records = read(lambda seconds: sum(map(_delivered, consumer.poll(seconds))), JOINING)
         if records:
             _patient(consumer.commit_sync, WAIT)
         return records
@@ -158,11 +173,16 @@ def produce(bootstrap: str, topic: str, **own: Any) -> int:
     settings = _settings(bootstrap, linger_ms=0, message_timeout_ms=900, acks="all", **own)
     producer = Producer(settings)
     for number in range(3):
-        producer.produce(topic, b"value", partition=number % 2)
+        producer.produce(topic, b"value", partition=number % 2, on_delivery=_acknowledged)
     until = time.monotonic() + WAIT
     while wanted(until) and producer.flush(0.02):
         pass
     return 0
+
+
+def _acknowledged(error: Any, _: Any) -> None:
+    if error is not None:
+        failed(error.name())
 
 
 def transaction(bootstrap: str, topic: str) -> int:
@@ -177,8 +197,8 @@ def transaction(bootstrap: str, topic: str) -> int:
         group = consumer.consumer_group_metadata()
         producer.send_offsets_to_transaction([TopicPartition(topic, 0, 3)], group, WAIT)
         producer.commit_transaction(WAIT)
-    except KafkaException:
-        return 0
+    except KafkaException as problem:
+        _failed(problem)
     finally:
         consumer.close()
     return 0

@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 import jpype
-from lines import JOINING, in_background, read, say_as, wanted
+from lines import JOINING, delivered, in_background, read, say_as, wanted
 
 WAIT = 700
 """Milliseconds that anything else is waited for at most."""
@@ -108,8 +108,19 @@ def _duration(milliseconds: int) -> Any:
 
 
 def _read(consumer: Any, more: float = 0.0) -> int:
-    records: int = read(lambda: int(consumer.poll(_duration(20)).count()), more)
-    return records
+    def poll(seconds: float) -> int:
+        found = list(consumer.poll(_duration(int(seconds * 1e3))))
+        for one in found:
+            headers = [(str(each.key()), _bytes(each.value())) for each in one.headers().toArray()]
+            place = int(one.partition()), int(one.offset()), int(one.timestamp())
+            delivered(*place, _bytes(one.key()), _bytes(one.value()), headers)
+        return len(found)
+
+    return read(poll, more)
+
+
+def _bytes(array: Any) -> bytes | None:
+    return None if array is None else bytes(array)
 
 
 def sasl(bootstrap: str, topic: str) -> int:

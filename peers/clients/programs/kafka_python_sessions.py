@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.structs import OffsetAndMetadata
-from lines import JOINING, read, wanted
+from lines import JOINING, delivered, read, wanted
 
 logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
@@ -53,8 +53,15 @@ def _consumer(bootstrap: str, group: str | None, **own: Any) -> Any:
 
 
 def _read(consumer: Any, more: float = 0.0) -> int:
-    records: int = read(lambda: sum(map(len, consumer.poll(timeout_ms=50).values())), more)
-    return records
+    def poll(seconds: float) -> int:
+        got = consumer.poll(timeout_ms=int(seconds * 1e3))
+        found = [one for some in got.values() for one in some]
+        for one in found:
+            headers = getattr(one, "headers", None)
+            delivered(one.partition, one.offset, one.timestamp, one.key, one.value, headers)
+        return len(found)
+
+    return read(poll, more)
 
 
 def sasl(bootstrap: str, topic: str) -> int:

@@ -12,7 +12,8 @@ fuzzer, whose case is of that API: NAME_sessions has functions for those of fuzz
 of bootstrap and topic. With it, it is a workload: the modules in PARTS have a function for each, of a `Work`
 (`work.py`), which tells events as they happen, a line each (experiments/explore/history.py). Either returns
 the number of records consumed and may be a coroutine, which has a loop of its own. At its end there is a
-line with the number, the records, and raised: what left the client, with the names of its class and its
+line with the number, the records, delivered: the first of them, as `delivered` has them, failed: errors that
+were given back and not raised, and raised: what left the client, with the names of its class and its
 bases, the innermost frames of libraries (file:function), and whether it left a call or ended a thread in the
 background.
 A session in which nothing is wrong must raise nothing: tests/fuzz/targets/clients/test_healthy.py runs it.
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import asyncio
 import faulthandler
+import hashlib
 import importlib.util
 import json
 import os
@@ -31,7 +33,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from types import TracebackType
 from typing import Any
 
@@ -43,6 +45,11 @@ SECONDS = 1.0
 """That a session reads for at most: the bench says earlier that it is over."""
 JOINING = 0.5
 """And so much longer if it joins a group first."""
+KEPT = 64
+"""Records and errors of a session that are told."""
+SHORT = 64
+"""Bytes of a key or a value that are told; more of them by a digest."""
+POLLING = 0.02
 RECORDS = 14
 """What the bench's topic has: with these a session has seen all."""
 PARTS = {
@@ -66,6 +73,8 @@ Teller = Callable[[BaseException], "dict[str, Any] | None"]
 _over = threading.Event()
 _background: list[dict[str, Any]] = []
 _tellers: list[Teller] = []
+_delivered: list[list[Any]] = []
+_failed: list[str] = []
 
 
 def say_as(teller: Teller) -> None:
@@ -78,12 +87,44 @@ def wanted(until: float = float("inf")) -> bool:
     return not _over.is_set() and time.monotonic() < until
 
 
-def read(poll: Callable[[], int], more: float = 0.0) -> int:
-    """Poll until all records have come, or the session is over; more: seconds beyond SECONDS."""
+def read(poll: Callable[[float], int], more: float = 0.0) -> int:
+    """Poll, for POLLING seconds each, until all records have come, or the session is over; what is there then
+    is taken, too. more: seconds beyond SECONDS."""
     records, until = 0, time.monotonic() + SECONDS + more
-    while records < RECORDS and wanted(until):
-        records += poll()
+    while records < RECORDS:
+        last = not wanted(until)
+        found = poll(0.0 if last else POLLING)
+        records += found
+        if last and not found:
+            break
     return records
+
+
+def delivered(
+    partition: int,
+    offset: int,
+    timestamp: int | None,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Iterable[tuple[str, bytes | None]] | None,
+) -> None:
+    """A record of a session was given to the application. timestamp: in ms; None or negative: it has none."""
+    if len(_delivered) < KEPT:
+        when = -1 if timestamp is None or timestamp < 0 else timestamp
+        named = [[name, _shown(one)] for name, one in headers or ()]
+        _delivered.append([partition, offset, when, _shown(key), _shown(value), named])
+
+
+def _shown(data: bytes | None) -> str | None:
+    if data is None or len(data) <= SHORT:
+        return None if data is None else data.hex()
+    return f"{len(data)} bytes {hashlib.sha256(data).hexdigest()}"
+
+
+def failed(error: str) -> None:
+    """A session was given an error, by its name, in the place of what it asked for."""
+    if len(_failed) < KEPT:
+        _failed.append(error)
 
 
 async def _watched(session: Coroutine[Any, Any, int]) -> int:
@@ -212,10 +253,20 @@ def main(name: str) -> None:
         except BaseException as problem:  # noqa: BLE001 (whatever leaves the client is said)
             raised = told(problem, "call")
         others = [*_background]
-        _background.clear()
+        seen = {"delivered": [*_delivered], "failed": [*_failed]} if "work" not in one else {}
+        for kept in (_background, _delivered, _failed):
+            kept.clear()
         if raised is None and others:
             raised = others.pop(0)
-        out({"number": one["number"], "records": records, "raised": raised, "others": others})
+        out(
+            {
+                "number": one["number"],
+                "records": records,
+                "raised": raised,
+                "others": others,
+                **seen,
+            }
+        )
 
 
 if __name__ == "__main__":

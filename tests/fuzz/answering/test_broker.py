@@ -220,6 +220,22 @@ def test_the_cases_answer_stands_in_the_place_of_one_and_the_rest_is_valid() -> 
     assert told(replies[2], keys.METADATA, 9).body["topics"][0]["name"] == TOPIC
 
 
+def test_behind_a_case_of_fetch_there_may_be_no_other_records_and_it_is_known_what_is_asked() -> (
+    None
+):
+    seed, *_ = seeds([(keys.FETCH, 4)])
+    case = Case(0, Recipe(seed, ()), (b"case",))
+    for last in (False, True):
+        broker = Broker(planted=Planted(case, keys.FETCH, 4), last=last)
+        given = [broker.answer(asked(keys.FETCH, 4, _fetch(at))[4:]) for at in (0, 3)]
+        assert given[0] is not None
+        assert given[0].case
+        assert given[1] is not None
+        (partition,) = told(given[1], keys.FETCH, 4).body["responses"][0]["partitions"]
+        assert bool(partition["records"]) is not last
+        assert broker.starts == {0: 3}
+
+
 def test_a_half_open_case_is_the_connections_last_word() -> None:
     connection = Connection(Broker(planted=_planted(delivery="half_open")))
     (reply,) = connection.receive(asked(keys.METADATA, 9, {"topics": None}) * 2)

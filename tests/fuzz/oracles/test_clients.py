@@ -14,6 +14,7 @@ from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.client_memory import CLIENT_MEMORY
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
+from barnabas.fuzz.oracles.clients_differ import CLIENTS_DIFFER
 from barnabas.fuzz.oracles.documented import DOCUMENTED
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.specs.keys import FIND_COORDINATOR
@@ -50,7 +51,17 @@ def _seen(path: str = CHANGE.path, **rest: Any) -> Observation:
 
 
 def test_all_are_on_the_contents_page() -> None:
-    assert {CLIENT_DIED, CLIENT_RAISED, CLIENT_MEMORY, CLIENT_HUNG} <= set(ORACLES)
+    own = {CLIENT_DIED, CLIENT_RAISED, CLIENT_MEMORY, CLIENT_HUNG, CLIENTS_DIFFER}
+    assert own <= set(ORACLES)
+
+
+def test_what_two_made_of_an_answer_is_told_as_it_was_found() -> None:
+    seen = _seen(facts={"clients_differ": ["a accepts what b refuses", "Fetch: so", "count"]})
+    (verdict,) = CLIENTS_DIFFER.judge(seen)
+    assert (verdict.what, verdict.behaviour) == (
+        "a accepts what b refuses",
+        ("Fetch: so", "count"),
+    )
 
 
 def test_nothing_is_wrong_with_a_client_that_does_nothing_more() -> None:

@@ -105,6 +105,7 @@ def test_it_takes_what_both_take() -> None:
     ("text", "said"),
     [
         ("embedded vs decoder:specs", "can't be compared"),
+        ("embedded vs client:kafka-python@2.3.1", "two brokers, two decoders or two clients"),
         ("embedded vs embedded vs embedded", "at most two targets can be compared"),
         ("embedded vs nothing:1", "unknown kind of target 'nothing'"),
         ("decoder:specs vs decoder:kafka-clients@x", "not a version of Kafka"),
@@ -113,6 +114,11 @@ def test_it_takes_what_both_take() -> None:
 def test_what_is_no_pair_is_told(text: str, said: str) -> None:
     with pytest.raises(Misuse, match=said):
         target_of(text, False)
+
+
+def test_two_clients_are_a_pair() -> None:
+    target = target_of("client:kafka-python@2.3.1 vs client:java@4.3.1", False)
+    assert (target.name, target.role) == ("kafka-python 2.3.1 beside java 4.3.1", "client")
 
 
 def test_two_decoders_of_ours_are_a_pair() -> None:
