@@ -9,7 +9,7 @@ import functools
 import struct
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT
 from barnabas.fuzz.answering.answers.ask import Ask
@@ -101,7 +101,7 @@ class Broker:
 
     def _valid(self, head: RequestHead, frame: bytes) -> Reply | None:
         if head.key == API_VERSIONS:
-            return _framed(head, _offered(head.version, tuple(self.offer.items())))
+            return framed(head, _offered(head.version, tuple(self.offer.items())))
         low, high = self.offer.get(head.key, (0, -1))
         if not low <= head.version <= high:
             return CLOSE
@@ -117,7 +117,7 @@ class Broker:
         if head.acks == 0:
             return None
         wait = body["max_wait_ms"] if head.key in _POLLS and empty(values) else 0
-        return _framed(head, encoded(head.key, head.version, "response", values), wait)
+        return framed(head, encoded(head.key, head.version, "response", values), wait)
 
     def _values(self, key: int, ask: Ask) -> dict[str, Any]:
         found = _ANSWERS.get(key)
@@ -141,16 +141,25 @@ def _offered(version: int, offer: tuple[tuple[int, tuple[int, int]], ...]) -> by
     return offered(version, dict(offer), features(dict(offer)))
 
 
-def _framed(head: RequestHead, body: bytes, wait_ms: int = 0) -> Reply:
+def framed(head: RequestHead, body: bytes, wait_ms: int = 0) -> Reply:
+    """The reply with this body to a request."""
     version = response_header_version(head.key, head.version)
     header = RESPONSE_HEADER.codec(version).encode({"correlation_id": head.correlation_id})
     return Reply((_SIZE.pack(len(header) + len(body)) + header + body,), wait_ms=wait_ms)
 
 
+class Answering(Protocol):
+    """What is behind a connection."""
+
+    def answer(self, frame: bytes) -> Reply | None:
+        """The reply to a request (without its size); None where there is none, or none yet."""
+        ...
+
+
 class Connection:
     """One connection to a broker: takes the stream apart."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Answering) -> None:
         self._broker = broker
         self._buffer = bytearray()
         self._closed = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 from barnabas.captures.kafka.errors import codes_in
@@ -34,11 +34,38 @@ SILENCES: Final = 12
 """So often it waits in vain for an answer, a minute in all: a machine needs thousands."""
 
 
+class Letter(Protocol):
+    """An input."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+
+class Letters(Protocol):
+    """An alphabet, as far as learning goes."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def inputs(self) -> Sequence[Letter]:
+        """All inputs."""
+        ...
+
+
 class Conversing(Protocol):
     """Whom it is learned of, as `Conversation`."""
 
-    alphabet: Alphabet
     requests: int
+
+    @property
+    def alphabet(self) -> Letters:
+        """What it is asked."""
+        ...
 
     def anew(self) -> None:
         """The next conversation begins."""

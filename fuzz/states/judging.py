@@ -3,7 +3,7 @@ request gets, and what two brokers answer differently."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.states.alphabet import UNSENT, Alphabet
@@ -87,15 +87,22 @@ def _not_allowed(alphabet: Alphabet, machine: Machine) -> Iterator[Wrong]:
     yield from found.values()
 
 
-def compared(one: Machine, other: Machine) -> Iterator[Wrong]:
-    """What two brokers answer differently behind the same inputs: each pair of answers to an input once. What
-    is behind a difference is not compared."""
+def the_same(output: str) -> str:
+    """An output as it is."""
+    return output
+
+
+def compared(
+    one: Machine, other: Machine, word: Callable[[str], str] = the_same
+) -> Iterator[Wrong]:
+    """What two answer differently behind the same inputs: each pair of answers to an input once. What is
+    behind a difference is not compared. word: of an output what is compared."""
     found: dict[tuple[str, str, str], Wrong] = {}
 
     def behind(state: tuple[int, int], way: Way) -> Iterator[tuple[str, tuple[int, int]]]:
         for name, (output, following) in one.steps[state[0]].items():
             otherwise, there = other.steps[state[1]][name]
-            if output == otherwise:
+            if word(output) == word(otherwise):
                 yield name, (following, there)
                 continue
             words = f"{name}: {output} from {one.broker}, {otherwise} from {other.broker}"
@@ -105,13 +112,15 @@ def compared(one: Machine, other: Machine) -> Iterator[Wrong]:
     yield from found.values()
 
 
-def shown(wrong: Wrong, conversations: Sequence[Conversing]) -> bool:
-    """Whether brokers answer the inputs of a difference differently when they are asked once more: what was
+def shown(
+    wrong: Wrong, conversations: Sequence[Conversing], word: Callable[[str], str] = the_same
+) -> bool:
+    """Whether two answer the inputs of a difference differently when they are asked once more: what was
     learned may be wrong."""
     outputs = set()
     for one in conversations:
         one.anew()
-        outputs.add([one.say(name) for name in wrong.inputs][-1])
+        outputs.add(word([one.say(name) for name in wrong.inputs][-1]))
         one.close()
     return len(outputs) > 1
 

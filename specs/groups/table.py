@@ -42,6 +42,15 @@ class Table:
         answers = ((state, event, one) for one in (answer, *general))
         return next((self._next[one] for one in answers if one in self._next), None)
 
+    def allows(self, state: str, event: str) -> bool:
+        """Whether anything may come of an event in a state.
+
+        >>> table = Table("", (("off", ""), ("on", "")), (("off", "switch", NONE, "on"),))
+        >>> table.allows("off", "switch"), table.allows("on", "switch")
+        (True, False)
+        """
+        return any(row[:2] == (state, event) for row in self.rows)
+
     def advance(self, state: str, event: str, answer: str = NONE) -> str:
         """The next state. Raises AssertionError if the table does not allow it."""
         following = self.step(state, event, answer)

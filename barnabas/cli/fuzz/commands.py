@@ -39,6 +39,7 @@ STATES_EXAMPLES: Final = examples(
     "barnabas fuzz states classic-group fetch-session --target address:127.0.0.1:9092",
     "barnabas fuzz states transaction --target 'apache:3.9.1 vs apache:4.3.1'",
     "barnabas fuzz states classic-group --target embedded --json | jq .findings",
+    "barnabas fuzz states --target 'client:java@4.3.1 vs client:confluent-kafka@2.11.1'",
 )
 
 fuzz_app = typer.Typer(
@@ -60,8 +61,8 @@ def fuzz_states_command(
         typer.Option(
             "--target",
             "-t",
-            metavar="BROKER",
-            help="A broker, as campaigns name it; 'A vs B' compares two.",
+            metavar="BROKER|CLIENT",
+            help="A broker or a client, as campaigns name it; 'A vs B' compares two.",
         ),
     ],
     alphabets: Annotated[
@@ -71,9 +72,14 @@ def fuzz_states_command(
         ),
     ] = None,
     walks: Annotated[
-        int,
-        typer.Option(min=1, metavar="N", help="Random walks from each state, to find others."),
-    ] = 20,
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Random walks from each state, to find others.",
+            show_default="20, of clients 3",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the walks.")] = 1,
     own: Own = False,
     as_json: JsonLines = False,
@@ -81,7 +87,8 @@ def fuzz_states_command(
     """Learn a broker's state machines with valid requests. Exit code 1: it accepts what it should not.
 
     Each request is sent in each state, and the answers are held against the protocol's table; two brokers are
-    held against each other.
+    held against each other. Of a client it is the other way about: it is given each answer in each state, and
+    what it asks next is judged.
     """
     from barnabas.cli.fuzz.states import fuzz_states
 

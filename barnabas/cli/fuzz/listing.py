@@ -14,6 +14,7 @@ from barnabas.fuzz.corpus.corpora import CORPORA
 from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.sessions.registry import SESSIONS
+from barnabas.fuzz.states.clients.alphabets import CLIENT_ALPHABETS
 from barnabas.fuzz.states.registry import ALPHABETS
 from barnabas.fuzz.targets.registry import COMPARED
 
@@ -34,6 +35,8 @@ def rows() -> Iterator[tuple[str, str, str]]:
         yield "session", session.name, session.about
     for alphabet in ALPHABETS:
         yield "alphabet", alphabet.name, alphabet.about
+    for one in CLIENT_ALPHABETS:
+        yield "alphabet of clients", one.name, one.about
     for corpus in CORPORA:
         yield "corpus", corpus.name, corpus.about
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import confluent_kafka
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
-from lines import JOINING, RECORDS, delivered, failed, read, wanted
+from lines import BEAT, JOINING, RECORDS, delivered, failed, read, wanted
 
 WAIT = 0.7
 """Seconds that anything else is waited for at most."""
@@ -145,6 +145,52 @@ def group(bootstrap: str, topic: str, **own: Any) -> int:
         return records
     finally:
         consumer.close()
+
+
+def static_member(bootstrap: str, topic: str) -> int:
+    """The same as a static member (KIP-345)."""
+    return member(bootstrap, topic, group_instance_id="bench-instance")
+
+
+def member(bootstrap: str, topic: str, **own: Any) -> int:
+    """Be in a group until the session is over; nothing but its coordinator's answers ends it."""
+    beats = {"session_timeout_ms": 30_000, "heartbeat_interval_ms": BEAT, "fetch_wait_max_ms": 20}
+    common = {"group_id": "bench-group", "socket_timeout_ms": 20_000, "enable_auto_commit": False}
+    settings = {"auto_offset_reset": "earliest", **common, **beats, **own}
+    consumer = Consumer(_settings(bootstrap, **settings))
+    try:
+        consumer.subscribe([topic])
+        while wanted():
+            message = consumer.poll(0.01)
+            error = None if message is None else message.error()
+            if error is not None and error.code() == KafkaError._FATAL:
+                failed(error.name())
+                raise KafkaException(error)
+        return 0
+    finally:
+        consumer.close()
+
+
+def transactions(bootstrap: str, topic: str) -> int:
+    """Commit one transaction after the other until the session is over, and abort those that fail."""
+    own = {"transactional_id": "bench-txn", "transaction_timeout_ms": 30_000}
+    producer = Producer(_settings(bootstrap, linger_ms=0, message_timeout_ms=3000, **own))
+    try:
+        producer.init_transactions(3.0)
+        while wanted():
+            producer.begin_transaction()
+            try:
+                producer.produce(topic, b"value", partition=0)
+                producer.commit_transaction(3.0)
+            except KafkaException as problem:
+                if problem.args[0].txn_requires_abort():
+                    producer.abort_transaction(3.0)
+                elif not problem.args[0].retriable():
+                    raise
+    except KafkaException as problem:
+        _failed(problem)
+        raise
+    return 0
 
 
 def share_group(bootstrap: str, topic: str) -> int:

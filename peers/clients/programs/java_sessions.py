@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 import jpype
-from lines import JOINING, delivered, in_background, read, say_as, wanted
+from lines import BEAT, JOINING, delivered, in_background, read, say_as, wanted
 
 WAIT = 700
 """Milliseconds that anything else is waited for at most."""
@@ -172,6 +172,57 @@ def group(bootstrap: str, topic: str) -> int:
         consumer.close(_duration(300))
 
 
+def static_member(bootstrap: str, topic: str) -> int:
+    """The same as a static member (KIP-345)."""
+    return member(bootstrap, topic, group_instance_id="bench-instance")
+
+
+def member(bootstrap: str, topic: str, **own: Any) -> int:
+    """Be in a group until the session is over; nothing but its coordinator's answers ends it."""
+    consumer = _consumer(
+        bootstrap,
+        group_id="bench-group",
+        session_timeout_ms=30_000,
+        heartbeat_interval_ms=BEAT,
+        max_poll_interval_ms=60_000,
+        request_timeout_ms=20_000,
+        default_api_timeout_ms=20_000,
+        **own,
+    )
+    try:
+        consumer.subscribe(jpype.java.util.Arrays.asList(topic))
+        while wanted():
+            consumer.poll(_duration(10))
+        return 0
+    finally:
+        consumer.close(_duration(300))
+
+
+def transactions(bootstrap: str, topic: str) -> int:
+    """Commit one transaction after the other until the session is over, and abort those that fail."""
+    producer = _producer(
+        bootstrap, transactional_id="bench-txn", transaction_timeout_ms=30_000, max_block_ms=3000
+    )
+    errors = _COMMON.errors
+    try:
+        producer.initTransactions()
+        while wanted():
+            producer.beginTransaction()
+            try:
+                _send(producer, topic)
+                producer.commitTransaction()
+            except jpype.JException as problem:
+                cause = problem.getCause() or problem
+                if isinstance(
+                    cause, errors.ProducerFencedException | errors.AuthorizationException
+                ):
+                    raise
+                producer.abortTransaction()
+        return 0
+    finally:
+        producer.close(_duration(300))
+
+
 def consumer_protocol(bootstrap: str, topic: str) -> int:
     """Read in a group of the protocol of KIP-848, commit, leave."""
     if not hasattr(_CLIENTS.consumer.ConsumerConfig, "GROUP_PROTOCOL_CONFIG"):
@@ -202,17 +253,9 @@ def _assigned(consumer: Any, topic: str) -> int:
 
 
 def _producer(bootstrap: str, **own: Any) -> Any:
-    return _CLIENTS.producer.KafkaProducer(
-        _properties(
-            bootstrap,
-            key_serializer=f"{_BYTES}Serializer",
-            value_serializer=f"{_BYTES}Serializer",
-            max_block_ms=WAIT,
-            delivery_timeout_ms=900,
-            linger_ms=0,
-            **own,
-        )
-    )
+    settings = {"max_block_ms": WAIT, "delivery_timeout_ms": 900, "linger_ms": 0, **own}
+    coded = dict.fromkeys(("key_serializer", "value_serializer"), f"{_BYTES}Serializer")
+    return _CLIENTS.producer.KafkaProducer(_properties(bootstrap, **coded, **settings))
 
 
 def _send(producer: Any, topic: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.structs import OffsetAndMetadata
-from lines import JOINING, delivered, read, wanted
+from lines import BEAT, JOINING, delivered, read, wanted
 
 logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
@@ -37,6 +37,13 @@ def _made(kind: Any, **own: Any) -> Any:
 
 
 def _consumer(bootstrap: str, group: str | None, **own: Any) -> Any:
+    settings = {
+        "session_timeout_ms": 700,
+        "heartbeat_interval_ms": 100,
+        "max_poll_interval_ms": 900,
+        "default_api_timeout_ms": 700,
+        **own,
+    }
     return _made(
         KafkaConsumer,
         bootstrap_servers=bootstrap,
@@ -44,11 +51,7 @@ def _consumer(bootstrap: str, group: str | None, **own: Any) -> Any:
         auto_offset_reset="earliest",
         enable_auto_commit=False,
         fetch_max_wait_ms=20,
-        session_timeout_ms=700,
-        heartbeat_interval_ms=100,
-        max_poll_interval_ms=900,
-        default_api_timeout_ms=700,
-        **own,
+        **settings,
     )
 
 
@@ -103,6 +106,33 @@ def group(bootstrap: str, topic: str) -> int:
             _timed(consumer.commit)
         _timed(consumer.committed, TopicPartition(topic, 0))
         return records
+    finally:
+        _close(consumer)
+
+
+def static_member(bootstrap: str, topic: str) -> int:
+    """The same as a static member (KIP-345), where the release knows them."""
+    if "group_instance_id" not in KafkaConsumer.DEFAULT_CONFIG:
+        return 0
+    return member(bootstrap, topic, group_instance_id="bench-instance")
+
+
+def member(bootstrap: str, topic: str, **own: Any) -> int:
+    """Be in a group until the session is over; nothing but its coordinator's answers ends it."""
+    patient = {
+        "session_timeout_ms": 30_000,
+        "heartbeat_interval_ms": BEAT,
+        "max_poll_interval_ms": 60_000,
+        "request_timeout_ms": 40_000,
+        "connections_max_idle_ms": 60_000,
+        "default_api_timeout_ms": 20_000,
+    }
+    consumer = _consumer(bootstrap, "bench-group", **patient, **own)
+    try:
+        consumer.subscribe([topic])
+        while wanted():
+            consumer.poll(timeout_ms=10)
+        return 0
     finally:
         _close(consumer)
 

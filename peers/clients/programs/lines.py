@@ -50,6 +50,8 @@ KEPT = 64
 SHORT = 64
 """Bytes of a key or a value that are told; more of them by a digest."""
 POLLING = 0.02
+BEAT = 200
+"""Milliseconds between two heartbeats of who stays in a group: far more than between two polls."""
 RECORDS = 14
 """What the bench's topic has: with these a session has seen all."""
 PARTS = {

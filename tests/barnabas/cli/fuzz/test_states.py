@@ -55,6 +55,9 @@ def test_a_protocol_that_is_not_enabled_is_said_to_be_off_and_not_to_be_fine(
     [
         ("embedded", ["fetch-sesion"], MISUSE, "did you mean 'fetch-session'?"),
         ("decoder:specs", [], MISUSE, "states are learned of brokers"),
+        ("client:kafka-pyton@2.3.1", [], MISUSE, "did you mean 'kafka-python'?"),
+        ("client:java@4.3.1", ["classic-grop"], MISUSE, "did you mean 'classic-group'?"),
+        ("embedded vs client:java@4.3.1", [], MISUSE, "a client can't be compared with a broker"),
         ("embedded vs embedded vs embedded", [], MISUSE, "at most two"),
         ("address:127.0.0.1:1", [], COULD_NOT_RUN, ""),
     ],

@@ -1,0 +1,176 @@
+"""Whose states are learned: brokers by their requests, clients by the answers that they get."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
+
+from barnabas.cli.console.output import Output
+from barnabas.cli.fuzz.targets import target as make_target
+from barnabas.fuzz.states.alphabet import Alphabet
+from barnabas.fuzz.states.clients.alphabets import CLIENT_ALPHABETS
+from barnabas.fuzz.states.clients.conversation import ClientConversation
+from barnabas.fuzz.states.conversation import Conversation, Conversing, Letters
+from barnabas.fuzz.states.judging import Wrong, doubts, judged, switched_off, the_same
+from barnabas.fuzz.states.machine import Machine
+from barnabas.fuzz.states.registry import ALPHABETS
+from barnabas.fuzz.states.walking import Way
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.registry import sides
+from barnabas.nearest import choices
+from barnabas.peers.clients.client import Client
+from barnabas.peers.clients.errors import UnknownClientError
+from barnabas.peers.clients.registry import find
+from barnabas.trouble import Trouble
+
+CLIENT: Final = "client:"
+BROKERS_WALKS: Final = 20
+CLIENTS_WALKS: Final = 3
+"""Random walks from each state, where nobody says how many: a client takes a second for each."""
+LENGTH: Final = 4
+"""Inputs of a walk with a client; of brokers learning has its own."""
+
+
+class Subject(NamedTuple):
+    """Whom it is learned of. begin: of what is called for each request; its conversations."""
+
+    name: str
+    begin: Callable[[Callable[[], None]], Conversing]
+
+
+class Study(NamedTuple):
+    """An alphabet of one subject or two, what is tried before it is believed, and what judges it. word: of an
+    output what is compared. switched_off: the APIs that are offered and never served. missing: those that it
+    needs and that are not offered: nothing is learned."""
+
+    alphabet: Letters
+    subjects: Sequence[Subject]
+    doubted: Callable[[Machine], Iterable[Way]]
+    judge: Callable[[Machine], Iterable[Wrong]]
+    source: str
+    walks: int
+    length: int
+    word: Callable[[str], str]
+    switched_off: Callable[[Machine], Sequence[str]]
+    missing: Sequence[str] = ()
+
+
+def studies(
+    target: str, names: Sequence[str], own: bool, stack: ExitStack, output: Output
+) -> Iterator[Study]:
+    """Those that a user asked for. Raises Trouble, CannotRun."""
+    named = sides(target)
+    if len(named) > 2:
+        raise Trouble(f"{target}: at most two can be compared")
+    of_clients = [one.startswith(CLIENT) for one in named]
+    if any(of_clients) and not all(of_clients):
+        raise Trouble(f"{target}: a client can't be compared with a broker")
+    if all(of_clients):
+        return _of_clients([_client(one) for one in named], names, stack, output)
+    return _of_brokers(target, [_broker(one, own) for one in named], names, stack, output)
+
+
+def _of_brokers(
+    target: str,
+    running: Sequence[BrokerTarget],
+    names: Sequence[str],
+    stack: ExitStack,
+    output: Output,
+) -> Iterator[Study]:
+    alphabets = _chosen(ALPHABETS, names)
+    output.note(f"starting {target}")
+    brokers = [stack.enter_context(one) for one in running]
+    offered = _common([one.prober.offered() for one in brokers])
+    run = f"barnabas-states-{time.time_ns()}"
+    for whole in alphabets:
+        alphabet, missing = whole.within(offered), whole.missing(offered)
+        if alphabet is None:
+            yield _study_of_brokers(whole, [], missing)
+            continue
+        subjects = [
+            Subject(
+                one.name,
+                lambda sent, one=one, alphabet=alphabet: Conversation(  # type: ignore[misc]
+                    one.prober, alphabet, offered, run, sent=sent
+                ),
+            )
+            for one in brokers
+        ]
+        yield _study_of_brokers(alphabet, subjects)
+
+
+def _study_of_brokers(
+    alphabet: Alphabet, subjects: Sequence[Subject], missing: Sequence[str] = ()
+) -> Study:
+    return Study(
+        alphabet,
+        subjects,
+        partial(doubts, alphabet),
+        partial(judged, alphabet),
+        alphabet.table.source,
+        BROKERS_WALKS,
+        8,
+        the_same,
+        partial(switched_off, alphabet),
+        missing,
+    )
+
+
+def _of_clients(
+    clients: Sequence[Client], names: Sequence[str], stack: ExitStack, output: Output
+) -> Iterator[Study]:
+    from barnabas.fuzz.states.clients.judging import doubts, judged, word
+
+    for alphabet in _chosen(CLIENT_ALPHABETS, names):
+        subjects = [
+            Subject(
+                one.name,
+                lambda sent, one=one, alphabet=alphabet: stack.enter_context(  # type: ignore[misc]
+                    ClientConversation(one, alphabet, sent)
+                ),
+            )
+            for one in clients
+        ]
+        judging = partial(doubts, alphabet), partial(judged, alphabet)
+        rest = alphabet.source, CLIENTS_WALKS, LENGTH, word
+        yield Study(alphabet, subjects, *judging, *rest, lambda machine: ())
+
+
+Named = TypeVar("Named", bound=Letters)
+
+
+def _chosen(known: Sequence[Named], names: Sequence[str]) -> list[Named]:
+    by_name = {one.name: one for one in known}
+    for name in names:
+        if name not in by_name:
+            raise Trouble(f"{name}: no such alphabet{choices(name, [*by_name])}")
+    return [by_name[name] for name in dict.fromkeys(names)] or [*known]
+
+
+def _client(text: str) -> Client:
+    try:
+        return find(text.removeprefix(CLIENT))
+    except UnknownClientError as problem:
+        raise Trouble(str(problem)) from None
+
+
+def _broker(text: str, own: bool) -> BrokerTarget:
+    broker = make_target(text, own)
+    if not isinstance(broker, BrokerTarget):
+        raise Trouble(f"{text}: states are learned of brokers and clients, e.g. apache:4.3.1")
+    return broker
+
+
+def _common(offers: Iterable[dict[int, tuple[int, int]]]) -> dict[int, tuple[int, int]]:
+    """The versions that all offer: both are asked the same."""
+    first, *others = offers
+    for other in others:
+        first = {
+            key: (max(low, other[key][0]), min(high, other[key][1]))
+            for key, (low, high) in first.items()
+            if key in other and max(low, other[key][0]) <= min(high, other[key][1])
+        }
+    return first

@@ -1,0 +1,104 @@
+"""What is watched of a client, the answers that it gets, and what it may do behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from barnabas.fuzz.answering.offer import EVERYTHING, FIRST_TRANSACTIONS, Offer
+from barnabas.specs import keys
+from barnabas.specs.groups import CLASSIC_MEMBER, NONE, Table
+
+OK: Final = NONE
+"""The answer without an error."""
+
+
+class Answered(NamedTuple):
+    """An input: the name of the error that the watched request is answered with."""
+
+    name: str
+
+
+class ClientAlphabet(NamedTuple):
+    """workload: what the client does, a function of its program. watched: the APIs whose requests are outputs
+    and are answered by inputs; the rest is answered validly. table: the steps that a client may take. ends:
+    errors behind which it asks nothing more. mends: API -> errors behind which it must go on by itself."""
+
+    name: str
+    about: str
+    workload: str
+    offer: Offer
+    watched: tuple[int, ...]
+    inputs: tuple[Answered, ...]
+    source: str
+    table: Table | None = None
+    ends: frozenset[str] = frozenset()
+    mends: Mapping[str, frozenset[str]] = {}
+
+
+def _answers(*names: str) -> tuple[Answered, ...]:
+    return tuple(map(Answered, names))
+
+
+_MOVED: Final = frozenset(("COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR"))
+_MEMBER: Final = frozenset(
+    ("REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", *_MOVED)
+)
+
+MEMBER: Final = ClientAlphabet(
+    "classic-group",
+    "a member of a classic group, by what its coordinator answers",
+    "member",
+    EVERYTHING,
+    (keys.JOIN_GROUP, keys.SYNC_GROUP, keys.HEARTBEAT),
+    _answers(
+        OK,
+        "REBALANCE_IN_PROGRESS",
+        "UNKNOWN_MEMBER_ID",
+        "ILLEGAL_GENERATION",
+        "COORDINATOR_NOT_AVAILABLE",
+        "NOT_COORDINATOR",
+    ),
+    f"{CLASSIC_MEMBER.source}; KIP-62",
+    CLASSIC_MEMBER,
+    mends={
+        "JoinGroup": frozenset(("UNKNOWN_MEMBER_ID", *_MOVED)),
+        "SyncGroup": _MEMBER,
+        "Heartbeat": _MEMBER,
+    },
+)
+
+STATIC: Final = MEMBER._replace(
+    name="static-member",
+    about="a static member of a classic group, who may be fenced (KIP-345)",
+    workload="static-member",
+    inputs=_answers(OK, "REBALANCE_IN_PROGRESS", "UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID"),
+    source=f"{MEMBER.source}, KIP-345: a fenced member asks nothing more",
+    ends=frozenset(("FENCED_INSTANCE_ID",)),
+)
+
+PRODUCER: Final = ClientAlphabet(
+    "transaction",
+    "a transactional producer, by what its coordinator and leaders answer",
+    "transactions",
+    FIRST_TRANSACTIONS,
+    (keys.INIT_PRODUCER_ID, keys.ADD_PARTITIONS_TO_TXN, keys.PRODUCE, keys.END_TXN),
+    _answers(
+        OK,
+        "PRODUCER_FENCED",
+        "INVALID_PRODUCER_EPOCH",
+        "INVALID_TXN_STATE",
+        "CONCURRENT_TRANSACTIONS",
+        "NOT_COORDINATOR",
+    ),
+    "KIP-98, KIP-360, KIP-447: a fenced producer asks nothing more",
+    ends=frozenset(("PRODUCER_FENCED",)),
+    mends={
+        "InitProducerId": frozenset(("CONCURRENT_TRANSACTIONS", "NOT_COORDINATOR")),
+        "AddPartitionsToTxn": frozenset(("CONCURRENT_TRANSACTIONS", "NOT_COORDINATOR")),
+        "EndTxn": frozenset(("CONCURRENT_TRANSACTIONS", "NOT_COORDINATOR")),
+    },
+)
+
+CLIENT_ALPHABETS: Final = (MEMBER, STATIC, PRODUCER)
+"""All of them."""

@@ -1,0 +1,239 @@
+"""One client on the steered broker: it is answered as it is told, and what it asks next is the output."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import selectors
+import socket
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Self
+
+from barnabas.fuzz.answering.broker import Connection, Reply
+from barnabas.fuzz.answering.cluster import TOPIC
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.states.clients.alphabets import ClientAlphabet
+from barnabas.fuzz.states.clients.steered import Steered
+from barnabas.fuzz.targets.clients.child import Child
+from barnabas.peers.apache.guard import Guard
+from barnabas.peers.clients.client import Client
+from barnabas.peers.clients.errors import UnavailableClientError
+
+SILENT: Final = "asks nothing"
+"""The output of a client that neither asks for anything that is watched nor ends."""
+ENDED: Final = "has ended"
+"""The output of each input behind an end."""
+
+SILENCE: Final = 10.0
+"""Seconds without a watched request behind which it is silent; its own timers are far below."""
+STARTS: Final = 60.0
+"""Seconds until a program is ready, and until a session's first request."""
+ENDS: Final = 5.0
+"""Seconds that the end of a session may take, before its process is ended."""
+
+
+class ClientConversation:
+    """A session of the client for each conversation. A context manager; raises CannotRun if the client can't
+    be had, or its program has no such workload. sent is called for each answer."""
+
+    def __init__(
+        self, client: Client, alphabet: ClientAlphabet, sent: Callable[[], None] = lambda: None
+    ) -> None:
+        self.name = client.name
+        self.alphabet = alphabet
+        self.requests = 0
+        self._client, self._sent = client, sent
+        self._number = 0
+        self._child: Child | None = None
+        self._links: dict[socket.socket, Connection] = {}
+        self._later: list[tuple[float, socket.socket, Reply]] = []
+        """Replies, and when a broker would give them."""
+        self._listening: list[socket.socket] = []
+        """The session's listener, if there is a session."""
+        self._asking: socket.socket | None = None
+        self._said = ""
+        self._running = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        try:
+            self._program = self._client.prepare()
+        except UnavailableClientError as problem:
+            raise CannotRun(str(problem)) from None
+        with contextlib.ExitStack() as stack:
+            self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            self._guard = Guard(self._folder)
+            stack.callback(self._guard.close)
+            self._selector = stack.enter_context(selectors.DefaultSelector())
+            stack.callback(self._let_go)
+            stack.callback(self._end)
+            self._running = stack.pop_all()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._running.close()
+
+    def anew(self) -> None:
+        """A session begins, up to its first request that is watched."""
+        child = self._started()
+        self._number += 1
+        self._asking, self._said = None, ""
+        self._later.clear()
+        listening = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self._listening.append(listening)
+        listening.setblocking(False)
+        host, port = listening.getsockname()
+        self._steered = Steered(self.alphabet, host, port)
+        self._selector.register(listening, selectors.EVENT_READ, lambda _: self._accept(listening))
+        asked = {"number": self._number, "run": self.alphabet.workload, "topic": TOPIC, "api": "-"}
+        child.tell(json.dumps({**asked, "bootstrap": f"{host}:{port}"}))
+        self._until(self._shown, STARTS)
+        if self._steered.pending is None:
+            raise CannotRun(
+                f"{self.name}: no {self.alphabet.name}: its program {self._said or SILENT}"
+            )
+
+    def say(self, name: str) -> str:
+        """What the client does upon this answer to its request."""
+        self.requests += 1
+        self._sent()
+        if self._steered.pending is None:
+            return self._ended()
+        self._give(self._steered.answered(name))
+        self._until(self._shown, SILENCE)
+        return self._ended() if self._steered.pending is None else self._steered.asked
+
+    def _ended(self) -> str:
+        said, self._said = self._said, self._said and ENDED
+        return said or SILENT
+
+    def close(self) -> None:
+        """The session ends as its client likes, validly answered."""
+        child = self._child
+        assert child is not None  # noqa: S101 (a session is under way)
+        if not self._said:
+            child.tell(json.dumps({"number": self._number, "over": True}))
+            self._steered.free = True
+            if self._steered.pending is not None:
+                self._give(self._steered.answered("NONE"))
+            self._until(lambda: bool(self._look()), ENDS)
+            if not self._said:
+                self._end()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        for sock in (*self._links, *self._listening):
+            self._drop(sock)
+        self._listening.clear()
+
+    def _started(self) -> Child:
+        if self._child is None:
+            environment = self._program.environment
+            self._child = Child(
+                self._program.line,
+                self._folder,
+                self._selector,
+                self._guard,
+                environment=environment,
+            )
+            self._until(lambda: bool(self._alive.answers) or self._alive.ended, STARTS)
+            if not self._child.answers:
+                raise CannotRun(f"{self.name} does not start: {self._child.death().last_words}")
+            self._child.answers.clear()
+        return self._child
+
+    @property
+    def _alive(self) -> Child:
+        assert self._child is not None  # noqa: S101 (it was started)
+        return self._child
+
+    def _shown(self) -> bool:
+        return self._steered.pending is not None or bool(self._look())
+
+    def _look(self) -> str:
+        """How the session ended, once it has."""
+        child = self._alive
+        said = next((one for one in child.answers if one.get("number") == self._number), None)
+        if said is not None:
+            child.answers.clear()
+            self._said = _how(said)
+        elif child.ended and not self._said:
+            self._said = f"dies: exit code {child.death().exit_code}"
+            self._end()
+        return self._said
+
+    def _until(self, done: Callable[[], bool], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not done() and (left := deadline - time.monotonic()) > 0:
+            due = min((at for at, _, _ in self._later), default=deadline) - time.monotonic()
+            for key, events in self._selector.select(max(min(left, due), 0.0)):
+                key.data(events)
+            now = time.monotonic()
+            for one in [one for one in self._later if one[0] <= now]:
+                self._later.remove(one)
+                self._write(*one[1:])
+
+    def _accept(self, listening: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            sock, _ = listening.accept()
+            sock.settimeout(ENDS)  # answers are small: a client that takes none is given up
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._links[sock] = Connection(self._steered)
+            self._selector.register(sock, selectors.EVENT_READ, lambda _: self._read(sock))
+
+    def _read(self, sock: socket.socket) -> None:
+        try:
+            data = sock.recv(1 << 16)
+        except OSError:
+            data = b""
+        if not data:
+            self._drop(sock)
+            return
+        waited = self._steered.pending
+        for reply in self._links[sock].receive(data):
+            before = max((at for at, other, _ in self._later if other is sock), default=0.0)
+            due = time.monotonic() + reply.wait_ms / 1e3 if reply.wait_ms else before
+            if due:  # in order
+                self._later.append((max(due, before), sock, reply))
+            else:
+                self._write(sock, reply)
+        if self._steered.pending is not waited:
+            self._asking = sock
+
+    def _give(self, reply: Reply) -> None:
+        if self._asking is not None:
+            self._write(self._asking, reply)
+
+    def _write(self, sock: socket.socket, reply: Reply) -> None:
+        if sock not in self._links:
+            return
+        try:
+            sock.sendall(b"".join(reply.chunks))
+        except OSError:
+            self._drop(sock)
+            return
+        if reply.closes:
+            self._drop(sock)
+
+    def _drop(self, sock: socket.socket) -> None:
+        with contextlib.suppress(KeyError):
+            self._selector.unregister(sock)
+        self._links.pop(sock, None)
+        sock.close()
+
+    def _end(self) -> None:
+        if self._child is not None:
+            self._child.end()
+            self._child = None
+
+
+def _how(said: dict[str, Any]) -> str:
+    """A session's end: by an exception of this class, or without one."""
+    raised = said.get("raised")
+    if raised is None:
+        return "ends"
+    name = raised["class"].rpartition(".")[2]
+    failed = said.get("failed")
+    return f"raises {name}" + (f" ({failed[-1]})" if failed else "")
