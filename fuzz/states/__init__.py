@@ -2,6 +2,6 @@
 
 `learning` asks a broker sequences of an alphabet's inputs until a Mealy machine explains all answers; each
 input is sent in each of its states. `judging` holds it against the tables of `specs.groups`, and two brokers'
-machines against each other. An alphabet is one small file and one line in `registry`. `clients` are learned the
-other way about: by the answers that they get.
+machines against each other. An alphabet is one small file and one line in `registry`. `clients` are learned
+the other way about: by the answers that they get.
 """
