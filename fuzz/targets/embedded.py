@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -17,16 +18,39 @@ from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.entries import LogFollower
 from barnabas.fuzz.targets.memory import rss
 from barnabas.location import ROOT
+from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.kfake import NAME, kfake_program
 
 LAST_WORDS: Final = 4000
 """Characters of what a process printed that are kept when it ends."""
 
 
-class EmbeddedService:
-    """One mock broker."""
+def _mock() -> Program:
+    if importlib.util.find_spec("confluent_kafka") is None:
+        raise CannotRun("the embedded cluster needs confluent-kafka: pip install 'barnabas[peers]'")
+    line = [sys.executable, "-P", "-m", "barnabas.fuzz.targets.embedded_process", TOPIC]
+    return Program(line, {"PYTHONPATH": str(ROOT)})
 
-    def __init__(self) -> None:
-        self.name = "embedded cluster"
+
+def _kfake() -> Program:
+    try:
+        return kfake_program(TOPIC)
+    except UnavailableClientError as problem:
+        raise CannotRun(str(problem)) from None
+
+
+class EmbeddedService:
+    """One broker of a program that prints its addresses: librdkafka's mock, if nothing else is said.
+
+    program: says how it is started; raises CannotRun.
+    """
+
+    def __init__(
+        self, name: str = "embedded cluster", program: Callable[[], Program] = _mock
+    ) -> None:
+        self.name = name
+        self._program = program
         self.address = ("", 0)
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -39,28 +63,25 @@ class EmbeddedService:
 
     def start(self) -> None:
         """Start it. Raises CannotRun."""
-        if importlib.util.find_spec("confluent_kafka") is None:
-            raise CannotRun(
-                "the embedded cluster needs confluent-kafka: pip install 'barnabas[peers]'"
-            )
+        program = self._program()
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="barnabas-")
         path = Path(self._folder.name) / "log.txt"
         path.write_bytes(b"")
         with path.open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603 (this very program)
-                [sys.executable, "-P", "-m", "barnabas.fuzz.targets.embedded_process", TOPIC],
+            self._process = subprocess.Popen(  # noqa: S603 (a program of ours)
+                program.line,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                env={**os.environ, **program.environment},
                 start_new_session=True,
             )
         assert self._process.stdout is not None  # noqa: S101
         line = self._process.stdout.readline().decode().strip()
         if not line:
             self._process.wait()
-            raise CannotRun(f"the embedded cluster did not start: {self._said()}")
+            raise CannotRun(f"the {self.name} did not start: {self._said()}")
         host, port = line.split(",")[0].rsplit(":", 1)
         self.address = (host, int(port))
         self._log = LogFollower(path)
@@ -108,3 +129,8 @@ def embedded() -> BrokerTarget:
     """The target. Its answers are quick, so it takes little patience. Of its fetches most wait for records:
     while they do, others go on."""
     return BrokerTarget(EmbeddedService(), batch=512, lanes=96, patience=0.2)
+
+
+def kfake() -> BrokerTarget:
+    """franz-go's fake cluster as a target."""
+    return BrokerTarget(EmbeddedService(NAME, _kfake), batch=512, lanes=96, patience=0.2)

@@ -47,6 +47,14 @@ def _embedded(text: str, own: bool) -> Target:
     return embedded()
 
 
+def _kfake(text: str, own: bool) -> Target:
+    from barnabas.fuzz.targets.embedded import kfake
+
+    if text:
+        raise Misuse(f"kfake:{text}: the target takes no name; write kfake")
+    return kfake()
+
+
 def _decoder(text: str, own: bool) -> Target:
     from barnabas.fuzz.targets.decoders import decoder
 
@@ -66,6 +74,7 @@ TARGETS: Final[tuple[Kind, ...]] = (
          _apache),
     Kind("embedded", "broker", "librdkafka's mock brokers, in a separate process", "embedded",
          _embedded),
+    Kind("kfake", "broker", "franz-go's fake cluster, built with the go on the path", "kfake", _kfake),
     Kind("decoder", "decoder", "a decoder of barnabas (specs, captures, frames), or "
                                "kafka-clients@4.4.0",
          "decoder:specs", _decoder),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,9 @@ SOURCES: Final = Path(__file__).parent / "go"
 
 def go_program(name: str, module: str, version: str) -> Program:
     """The program in `go/` of that name, with a release of a Go module. Raises UnavailableClientError."""
-    return Program([str(_built(name, module, version))])
+    sources = sorted([*SOURCES.glob("*.go"), *(SOURCES / name.replace("-", "_")).glob("*.go")])
+    modules = (f"{module}@v{version.removeprefix('v')}",)
+    return Program([str(built(f"{name} {version}", sources, modules, version))])
 
 
 def go() -> str:
@@ -30,28 +33,27 @@ def go() -> str:
     return found
 
 
-def _built(name: str, module: str, version: str) -> Path:
-    """The program; built where there is none yet, or of other sources. Raises UnavailableClientError."""
-    sources = sorted([*SOURCES.glob("*.go"), *(SOURCES / name.replace("-", "_")).glob("*.go")])
+def built(name: str, sources: Sequence[Path], modules: Sequence[str], version: str) -> Path:
+    """The program of these sources, with modules as `go get` takes them; built where there is none yet, or of
+    other sources. version: of what its `tags` are about. Raises UnavailableClientError."""
     text = "".join(source.read_text() for source in sources)
     program = go()
-    with folder(f"{name}-{version}-go") as place:
-        built, of = place / "client", place / "built-of"
-        if built.exists() and of.exists() and of.read_text() == text:
-            return built
+    with folder(f"{name.replace(' ', '-')}-go") as place:
+        found, of = place / "client", place / "built-of"
+        if found.exists() and of.exists() and of.read_text() == text:
+            return found
         for old in place.glob("*.go"):  # of another barnabas, which may have had other files
             old.unlink()
         for source in sources:
             shutil.copy(source, place)
         (place / "go.mod").write_text("module client\n\ngo 1.22\n")
         environment = {**os.environ, "GOFLAGS": "-mod=mod", "GOWORK": "off"}
-        what = f"{name} {version} can't be built"
-        wanted = f"{module}@v{version.removeprefix('v')}"
-        run(what, [program, "get", wanted], within=place, environment=environment)
-        build = [program, "build", "-tags", ",".join(tags(version)), "-o", str(built), "."]
+        what = f"{name} can't be built"
+        run(what, [program, "get", *modules], within=place, environment=environment)
+        build = [program, "build", "-tags", ",".join(tags(version)), "-o", str(found), "."]
         run(what, build, within=place, environment=environment)
         of.write_text(text)
-        return built
+        return found
 
 
 def tags(version: str) -> list[str]:
