@@ -17,11 +17,13 @@ class Client(NamedTuple):
     """A release of a library.
 
     prepare: gets what is missing (a venv, a build) and says how it is started; raises UnavailableClientError.
+    counted: the same, for a program that counts the lines of the library that it reaches; None: it can't.
     """
 
     library: str
     version: str
     prepare: Callable[[], Program]
+    counted: Callable[[], Program] | None = None
 
     @property
     def name(self) -> str:

@@ -17,11 +17,19 @@ SOURCES: Final = Path(__file__).parent / "go"
 """Where the programs are: what all of them have, and a folder for each library."""
 
 
-def go_program(name: str, module: str, version: str) -> Program:
-    """The program in `go/` of that name, with a release of a Go module. Raises UnavailableClientError."""
+PROGRAM: Final = "client"
+"""The module of a program."""
+
+
+def go_program(name: str, module: str, version: str, *, counted: bool = False) -> Program:
+    """The program in `go/` of that name, with a release of a Go module. counted: with counters of its lines
+    (`go build -cover`). Raises UnavailableClientError."""
     sources = sorted([*SOURCES.glob("*.go"), *(SOURCES / name.replace("-", "_")).glob("*.go")])
     modules = (f"{module}@v{version.removeprefix('v')}",)
-    return Program([str(built(f"{name} {version}", sources, modules, version))])
+    # without the program's own counters there would be none
+    flags = ["-cover", f"-coverpkg=./...,{module}/..."] if counted else []
+    what = f"{name} {version}{' counted' if counted else ''}"
+    return Program([str(built(what, sources, modules, version, flags))])
 
 
 def go() -> str:
@@ -33,9 +41,15 @@ def go() -> str:
     return found
 
 
-def built(name: str, sources: Sequence[Path], modules: Sequence[str], version: str) -> Path:
+def built(
+    name: str,
+    sources: Sequence[Path],
+    modules: Sequence[str],
+    version: str,
+    flags: Sequence[str] = (),
+) -> Path:
     """The program of these sources, with modules as `go get` takes them; built where there is none yet, or of
-    other sources. version: of what its `tags` are about. Raises UnavailableClientError."""
+    other sources. version: of what its `tags` are about. flags: of `go build`. Raises UnavailableClientError."""
     text = "".join(source.read_text() for source in sources)
     program = go()
     with folder(f"{name.replace(' ', '-')}-go") as place:
@@ -46,12 +60,12 @@ def built(name: str, sources: Sequence[Path], modules: Sequence[str], version: s
             old.unlink()
         for source in sources:
             shutil.copy(source, place)
-        (place / "go.mod").write_text("module client\n\ngo 1.22\n")
+        (place / "go.mod").write_text(f"module {PROGRAM}\n\ngo 1.22\n")
         environment = {**os.environ, "GOFLAGS": "-mod=mod", "GOWORK": "off"}
         what = f"{name} can't be built"
         run(what, [program, "get", *modules], within=place, environment=environment)
-        build = [program, "build", "-tags", ",".join(tags(version)), "-o", str(found), "."]
-        run(what, build, within=place, environment=environment)
+        build = [program, "build", "-tags", ",".join(tags(version)), "-o", str(found), *flags]
+        run(what, [*build, "."], within=place, environment=environment)
         of.write_text(text)
         return found
 

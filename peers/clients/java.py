@@ -20,9 +20,10 @@ FIRST: Final = {"kafka-streams": (3, 3)}
 """Artifact -> the first release that has what its program uses."""
 
 
-def java_program(artifact: str, name: str, version: str) -> Program:
+def java_program(artifact: str, name: str, version: str, *, counted: bool = False) -> Program:
     """The program in `programs/` of that name, with an artifact of org.apache.kafka: kafka-clients has what
-    is used since 2.0, kafka-streams since 3.3. Raises UnavailableClientError."""
+    is used since 2.0, kafka-streams since 3.3. counted: nothing is different, an agent does it, which
+    BARNABAS_JVM_OPTIONS names. Raises UnavailableClientError."""
     if importlib.util.find_spec("jpype") is None:
         why = "Java clients are driven by JPype: pip install 'barnabas[apache]'"
         raise UnavailableClientError(why)

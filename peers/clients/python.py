@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -26,18 +27,27 @@ OLD: Final = {"confluent-kafka": ((2, 0), "3.9")}
 """PyPI's name -> releases before this one run on that Python: they have no wheels for newer ones."""
 
 
-def python_program(package: str, name: str, version: str) -> Program:
-    """The program in `programs/` of that name, with a release of a package on PyPI. Raises
-    UnavailableClientError."""
-    return program(_venv(package, version), name)
+IMPORTED: Final = {"kafka-python": "kafka", "aiokafka": "aiokafka"}
+"""PyPI's name -> the package whose lines are counted; confluent-kafka is C."""
 
 
-def program(python: Path, name: str) -> Program:
-    """The program in `programs/` of that name, run by a Python that has the client."""
-    return Program([str(python), "-E", str(_PROGRAMS / "lines.py"), name])
+def python_program(package: str, name: str, version: str, *, counted: bool = False) -> Program:
+    """The program in `programs/` of that name, with a release of a package on PyPI. counted: under
+    coverage.py, which counts the package's lines. Raises UnavailableClientError."""
+    python = _venv(package, version, counted)
+    if not counted:
+        return program(python, name)
+    how = ("-m", "coverage", "run", "--parallel-mode", f"--source={IMPORTED[package]}")
+    return program(python, name, how)
 
 
-def _venv(package: str, version: str) -> Path:
+def program(python: Path, name: str, how: Sequence[str] = ()) -> Program:
+    """The program in `programs/` of that name, run by a Python that has the client. how: what runs it there,
+    if not Python itself."""
+    return Program([str(python), "-E", *how, str(_PROGRAMS / "lines.py"), name])
+
+
+def _venv(package: str, version: str, counted: bool) -> Path:
     """The Python of a venv with that release; made where there is none yet. Raises UnavailableClientError."""
     running, base = f"{sys.version_info[0]}.{sys.version_info[1]}", sys.executable
     first, old = OLD.get(package, ((0,), ""))
@@ -52,4 +62,8 @@ def _venv(package: str, version: str) -> Path:
             install += BESIDE.get(package, [])
             run(f"{package} {version} can't be installed", install)
             done.touch()
+        if counted and not (place / "counted").exists():
+            what = f"coverage can't be installed beside {package} {version}"
+            run(what, [str(python), "-m", "pip", "install", "--quiet", "coverage>=7.6"])
+            (place / "counted").touch()
         return python

@@ -16,7 +16,7 @@ from barnabas.peers.clients.node import node_program
 from barnabas.peers.clients.python import python_program
 from barnabas.peers.clients.rust import rust_program
 
-LIBRARIES: Final[tuple[tuple[str, str, Callable[[str], Program]], ...]] = (
+LIBRARIES: Final[tuple[tuple[str, str, Callable[..., Program]], ...]] = (
     ("kafka-python", "a release on PyPI", partial(python_program, "kafka-python", "kafka_python")),
     (
         "confluent-kafka",
@@ -57,7 +57,11 @@ LIBRARIES: Final[tuple[tuple[str, str, Callable[[str], Program]], ...]] = (
     ),
     ("rdkafka", "a release of the Rust crate, with its librdkafka", rust_program),
 )
-"""(name, what it is, what gets the program of a version)."""
+"""(name, what it is, what gets the program of a version; `counted` of those below it may be told)."""
+
+JAVA: Final = "java"
+COUNTED: Final = ("kafka-python", "aiokafka", JAVA, "franz-go", "sarama", "kafka-go")
+"""Libraries whose programs can count the lines that they reach."""
 
 WITHOUT_SESSIONS: Final = ("kafka-streams", "kafkajs", "platformatic-kafka", "rdkafka")
 """Libraries whose programs have workloads, but not the fuzzer's sessions."""
@@ -72,7 +76,8 @@ def find(text: str) -> Client:
     name, _, version = text.partition("@")
     for known, _, get in LIBRARIES:
         if known == name and re.fullmatch(r"[\w.+-]+", version):
-            return Client(name, version, partial(get, version))
+            counted = partial(get, version, counted=True) if name in COUNTED else None
+            return Client(name, version, partial(get, version), counted)
     names = [known for known, _, _ in LIBRARIES]
     hint = did_you_mean(name, names, NEAR) if name not in names else ""
     listed = ", ".join(f"{known}@VERSION" for known in names)

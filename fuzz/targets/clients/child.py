@@ -25,6 +25,8 @@ _LAST_WORDS: Final = 16384
 """Bytes of what a process printed that are kept of its end."""
 _LOG: Final = 8192
 """Bytes of what it printed during one case that are looked at."""
+_GRACE: Final = 20.0
+"""Seconds that a process has to end by itself, where it has something left to do then."""
 _DUMP: Final = 1.0
 """Seconds that a process has to say where it hangs."""
 _LOG_FULL: Final = 64 << 20
@@ -170,8 +172,12 @@ class Child:
             said += b"\n...\n" + os.pread(self._log.fileno(), _LAST_WORDS, size - _LAST_WORDS)
         return Death(self._process.returncode, said.decode(errors="replace"))
 
-    def end(self) -> None:
-        """Make it end, and let go of everything."""
+    def end(self, *, gently: bool = False) -> None:
+        """Make it end, and let go of everything. gently: it is told first that nothing more comes."""
+        if gently and self._process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+                self._process.stdin.close()
+                self._process.wait(_GRACE)
         if self._process.poll() is None:
             self._kill()
         if not self.ended:

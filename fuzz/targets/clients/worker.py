@@ -71,7 +71,8 @@ class Worker:
     """Runs one session at a time; its child is started when it is needed, and again after its end.
 
     start: of a child, for a session at an address. each: a child for every session, which ends by itself.
-    tells: whether a child that hangs is asked where, and waited for meanwhile.
+    tells: whether a child that hangs is asked where, and waited for meanwhile. gently: children that can are
+    let end by themselves.
     """
 
     def __init__(
@@ -83,7 +84,9 @@ class Worker:
         each: bool,
         dialect: str,
         tells: bool,
+        gently: bool = False,
     ) -> None:
+        self._gently = gently
         self._dialect = dialect
         self._start, self._selector, self._limits = start, selector, limits
         self._each, self._tells = each, tells
@@ -234,7 +237,7 @@ class Worker:
         if death is not None and self._each and death.exit_code == 0:
             death = None
         if said is None or highest > self._limits.memory:
-            child.end()
+            child.end(gently=self._gently and said is not None)
             self._child = None
         elif under.case is not None:
             self.before.append(under.case)
@@ -271,11 +274,12 @@ class Worker:
 
     def end(self) -> None:
         """End the child and the session, if there are any."""
+        idle = self.idle
         if self._under is not None:
             self._under.session.close()
             self._under = None
         if self._child is not None:
-            self._child.end()
+            self._child.end(gently=self._gently and idle)
             self._child = None
 
 

@@ -1,5 +1,5 @@
 """Sessions of the Java client, through JPype: `python lines.py java`, with the environment's
-BARNABAS_JVM (the JVM as a library) and CLASSPATH.
+BARNABAS_JVM (the JVM as a library), CLASSPATH, and BARNABAS_JVM_OPTIONS, which may be missing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _FLAGS = (
 )
 
 jpype.startJVM(
-    os.environ["BARNABAS_JVM"], *_FLAGS, classpath=os.environ["CLASSPATH"].split(os.pathsep)
+    os.environ["BARNABAS_JVM"],
+    *_FLAGS,
+    *os.environ.get("BARNABAS_JVM_OPTIONS", "").split(),
+    classpath=os.environ["CLASSPATH"].split(os.pathsep),
 )
 
 _CLIENTS = jpype.JPackage("org.apache.kafka.clients")
