@@ -23,6 +23,12 @@ EARLIER: Final = "earlier"
 STACK: Final = "stack_of_kind"
 """The fact of a case whose error left no stack: the frames that one of its kind left in a fresh process."""
 
+AS_VALID: Final = "as_valid"
+"""The fact of a case that shows what its seed shows as it is."""
+
+REACHED: Final = "reached"
+"""The fact of a case that reached lines which nothing had reached before: a line of text for each place."""
+
 REPLY_LIMIT: Final = 1 << 20
 """Bytes of a reply that are kept; the rest is counted and let go."""
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import REACHED, Observation
 from barnabas.specs.frames import decode_frame
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
@@ -47,8 +47,9 @@ def _features(observation: Observation) -> Iterator[str]:
             yield from (
                 f"{name} v{seed.version}: {one}" for one in _reply(reply, seed.key, seed.version)
             )
-    later: Any = dict(observation.facts).get("later", ())
-    for key, _ in later:  # what a client asks after a case says how it took it
+    facts: dict[str, Any] = dict(observation.facts)
+    yield from facts.get(REACHED, ())
+    for key, _ in facts.get("later", ()):  # what a client asks after a case says how it took it
         yield f"{name}: then {NAMES.get(key, key)}"
     for line in observation.log:
         yield f"log: {template(line)}"

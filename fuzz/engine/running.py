@@ -14,7 +14,7 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.engine.features import features
 from barnabas.fuzz.engine.stats import Judged, Stats
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.fuzz.targets.target import Target
+from barnabas.fuzz.targets.target import Runs
 
 
 class Makes(Protocol):
@@ -71,14 +71,14 @@ def judge(observation: Observation, oracles: Sequence[Oracle]) -> tuple[Verdict,
     return tuple(verdict for oracle in oracles for verdict in oracle.judge(observation))
 
 
-def judged(target: Target, cases: Sequence[Case], oracles: Sequence[Oracle]) -> Iterator[Judged]:
+def judged(target: Runs, cases: Sequence[Case], oracles: Sequence[Oracle]) -> Iterator[Judged]:
     """Run cases, in order. The oracles must be for the target's role."""
     for observation in target.run(cases):
         yield Judged(observation, features(observation), judge(observation, oracles))
 
 
 def run_range(
-    target: Target,
+    target: Runs,
     maker: Makes,
     oracles: Sequence[Oracle],
     numbers: range,

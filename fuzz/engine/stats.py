@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Case, Recipe
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import AS_VALID, SET_ASIDE, Observation
 from barnabas.fuzz.oracles.oracle import Verdict, alone
 from barnabas.specs.registry import NAMES
 
@@ -96,6 +96,8 @@ class Stats:
     features: dict[str, Reached] = field(default_factory=dict)
     findings: dict[Behaviour, Found] = field(default_factory=dict)
     aside: dict[Kind, Aside] = field(default_factory=dict)
+    as_valid: Counter[Cell] = field(default_factory=Counter)
+    """Of the coverage the cases that showed nothing but what valid messages show; where that is looked at."""
 
     def run(self, case: Case) -> None:
         """A case is run. A target may show one twice, or one of before: that is one case all the same."""
@@ -105,7 +107,10 @@ class Stats:
     def add(self, judged: Judged) -> None:
         """What one observation came to."""
         recipe = judged.observation.case.recipe
-        if dict(judged.observation.facts).get(SET_ASIDE):
+        facts = dict(judged.observation.facts)
+        if facts.get(AS_VALID) and not judged.verdicts:
+            self.as_valid.update(cells(recipe))
+        if facts.get(SET_ASIDE):
             self._set_aside(_kind(recipe), Aside(recipe, judged.number))
             return
         for feature in judged.features:
@@ -119,6 +124,7 @@ class Stats:
         """What other cases came to."""
         self.cases += other.cases
         self.coverage.update(other.coverage)
+        self.as_valid.update(other.as_valid)
         for feature, reached in other.features.items():
             self._reach(feature, reached)
         for found in other.findings.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Death
+from barnabas.fuzz.coverage.jacoco import Jacoco
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.sessions.login import PASSWORD, USERNAME, credentials
 from barnabas.fuzz.targets.apache_known import unknown
@@ -21,6 +22,7 @@ from barnabas.peers.apache import (
     UnavailableError,
     UnknownVersionError,
 )
+from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.sasl import SINCE, sasl_plaintext
 from barnabas.peers.apache.setting_names import setting_names
 from barnabas.peers.apache.settings import HOST
@@ -76,6 +78,8 @@ class ApacheService:
         self._settings = settings
         self.name = " ".join(filter(None, (f"kafka {settings.version}", settings.options)))
         self.address = ("", 0)
+        self.meter: Jacoco | None = None
+        """Of the lines that it reaches, if it counts them."""
         self._running = False
         self._log: LogFollower | None = None
         self._heap: Heap | None = None
@@ -84,6 +88,16 @@ class ApacheService:
     def pid(self) -> int | None:
         """Its process; None while there is none."""
         return self._cluster.nodes[NODE].pid if self._running else None
+
+    def count(self) -> None:
+        """Have it count the lines that it reaches, before it is started. Raises CannotRun."""
+        try:
+            jars = class_path(self._cluster.release.coordinates)
+        except UnavailableError as problem:
+            raise CannotRun(str(problem)) from None
+        self.meter = Jacoco(jars)
+        found = self._cluster.release
+        self._cluster.release = found._replace(flags=(*found.flags, self.meter.option))
 
     def start(self) -> None:
         """Start it; one that runs nobody's broker any more is started anew. Raises CannotRun."""
@@ -109,6 +123,8 @@ class ApacheService:
             self._heap.__exit__(None, None, None)
             self._heap = None
         if self._running:
+            if self.meter is not None:
+                self.meter.since()  # what it tells is gone with it
             self._running = False
             self._cluster.__exit__(None, None, None)
 

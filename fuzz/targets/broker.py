@@ -8,6 +8,8 @@ from typing import Final, Self
 
 from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.coverage.lines import Meter, Reach
+from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.observations.delayed_responses import AT_WORK_MS, LIMIT_MS
 from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.sessions.registry import named
@@ -84,6 +86,29 @@ class BrokerTarget:
         self._heap: tuple[int, int] | None = None
         self._canary = Canary(self.prober)
 
+    def count(self, *, guiding: bool) -> None:
+        """Have its process count the lines that it reaches, before it starts; guiding: there is but one way.
+        Raises Misuse, CannotRun."""
+        counts: Callable[[], None] | None = getattr(self.service, "count", None)
+        if counts is None:
+            raise Misuse(f"{self.name}: its lines can't be counted; those of apache:VERSION can")
+        counts()
+
+    @property
+    def meter(self) -> Meter | None:
+        """Of the lines that its process reaches, if it counts them."""
+        return getattr(self.service, "meter", None)
+
+    def reached(self) -> Reach:
+        """The lines that were reached. Raises CannotRun."""
+        assert self.meter is not None  # noqa: S101 (`count` comes first)
+        return self.meter.read()
+
+    def anew(self) -> None:
+        """Have it as it was at its start. Raises CannotRun."""
+        self._restart()
+        self._crash_counts, self._unattributed = CrashCounts(), Unattributed()
+
     def __enter__(self) -> Self:
         try:
             self._revival.start()
@@ -96,6 +121,8 @@ class BrokerTarget:
         self.lanes.close()
         self.prober.close()
         self.service.stop()
+        if self.meter is not None:
+            self.meter.close()
 
     def takes(self) -> dict[int, range]:
         """API key -> the versions that the broker says it takes; empty if it does not say."""

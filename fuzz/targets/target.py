@@ -10,7 +10,20 @@ from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import Observation
 
 
-class Target(Protocol):
+class Runs(Protocol):
+    """Runs cases."""
+
+    @property
+    def at_once(self) -> int:
+        """Cases that it is best given at once: those under way are lost if somebody interrupts it."""
+        ...
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        """Run cases in order. What died is started again before the next one."""
+        ...
+
+
+class Target(Runs, Protocol):
     """A context manager: starts what it needs, and leaves nothing behind, however it ends. It may have a
     `doing`: what it does beside its cases, in words for who waits.
 
@@ -21,11 +34,6 @@ class Target(Protocol):
     """In one line, with the version: "kafka 3.9.1", "kafka-python 2.3.1", "broker 127.0.0.1:9092"."""
     role: Role
 
-    @property
-    def at_once(self) -> int:
-        """Cases that it is best given at once: those under way are lost if somebody interrupts it."""
-        ...
-
     def __enter__(self) -> Self: ...
 
     def __exit__(
@@ -34,7 +42,3 @@ class Target(Protocol):
         problem: BaseException | None,
         trace: TracebackType | None,
     ) -> None: ...
-
-    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """Run cases in order. What died is started again before the next one."""
-        ...

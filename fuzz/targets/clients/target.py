@@ -21,7 +21,9 @@ from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Role, Seed
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
-from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.coverage.clients import meter
+from barnabas.fuzz.coverage.lines import Meter, Reach
+from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.clients.alarms import Kind, alarm, spinning
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.confirming import Confirming, with_facts
@@ -31,6 +33,7 @@ from barnabas.fuzz.targets.clients.workloads import SURVEYED, WORKLOADS, chosen
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.clients.registry import COUNTED, JAVA
 from barnabas.plural import plural
 
 CONFIRMING: Final = 8
@@ -90,16 +93,48 @@ class ClientTarget:
         """Set once nobody waits for cases that are looked at again."""
         self._asks: dict[str, set[tuple[int, int]]] = {}
         """Workload -> the APIs and versions that are asked for in it."""
+        self._counts = False
+        self.meter: Meter | None = None
+        """Of the lines that its programs reach, while it runs, if they count them."""
+
+    def count(self, *, guiding: bool) -> None:
+        """Have its programs count the lines that they reach, before it is started; guiding: in a way that can
+        be feedback. Raises Misuse."""
+        if self._client.counted is None:
+            raise Misuse(
+                f"{self.name}: its lines can't be counted; those of {', '.join(COUNTED)} can"
+            )
+        if guiding and self._client.library != JAVA:
+            raise Misuse(
+                f"{self.name}: only lines of {JAVA} can be feedback; --coverage reports them"
+            )
+        self._counts = True
+
+    def reached(self) -> Reach:
+        """The lines that were reached; between cases. Raises CannotRun."""
+        assert self.meter is not None  # noqa: S101 (`count` comes first)
+        if self.meter.ends:
+            for worker in self._workers:
+                worker.end()
+        return self.meter.read()
+
+    def anew(self) -> None:
+        """Nothing to do: a session leaves nothing behind."""
 
     def __enter__(self) -> Self:
         try:
-            self._ready: Program = self._client.prepare()
+            prepare = self._client.counted if self._counts else self._client.prepare
+            assert prepare is not None  # noqa: S101 (`count` looked)
+            self._ready: Program = prepare()
         except UnavailableClientError as problem:
             raise CannotRun(str(problem)) from None
         with contextlib.ExitStack() as stack:
             self._folder = Path(tempfile.mkdtemp(prefix="barnabas-client-"))
             self._guard = Guard(self._folder)
             stack.callback(self._guard.close)
+            if self._counts:
+                self.meter = meter(self._client, self._ready)
+                stack.callback(self.meter.close)
             self._selector = stack.enter_context(selectors.DefaultSelector())
             self._workers = [self._beside() for _ in range(self._count)]
             stack.callback(self._end)
@@ -319,9 +354,9 @@ class ClientTarget:
             line = self._ready.line
             if self._each:
                 line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in line]
-            return Child(
-                line, self._folder, selector, self._guard, environment=self._ready.environment
-            )
+            counting = self.meter.environment if self.meter is not None else {}
+            environment = {**self._ready.environment, **counting}
+            return Child(line, self._folder, selector, self._guard, environment=environment)
 
         return Worker(
             start,
@@ -330,6 +365,7 @@ class ClientTarget:
             each=self._each,
             dialect=self._client.library,
             tells=tells,
+            gently=self.meter is not None and self.meter.ends,
         )
 
 

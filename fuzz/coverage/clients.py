@@ -1,0 +1,20 @@
+"""The meter of each client library."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from barnabas.fuzz.coverage.golang import GoMeter
+from barnabas.fuzz.coverage.jacoco import Jacoco
+from barnabas.fuzz.coverage.lines import Meter
+from barnabas.fuzz.coverage.python import PythonMeter
+from barnabas.peers.clients.client import Client, Program
+from barnabas.peers.clients.python import IMPORTED
+
+
+def meter(client: Client, program: Program) -> Meter:
+    """Of a client that counts its lines, and its program. Raises CannotRun."""
+    if jars := program.environment.get("CLASSPATH"):
+        return Jacoco([Path(jar) for jar in jars.split(os.pathsep)])
+    return PythonMeter(program.line[0]) if client.library in IMPORTED else GoMeter()

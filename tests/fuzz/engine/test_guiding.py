@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import REACHED, Observation
+from barnabas.fuzz.coverage.jacoco import Key, Probes
+from barnabas.fuzz.engine.features import features
+from barnabas.fuzz.engine.guiding import EVERY, Guided
+from tests.fuzz.fakes import FakeMaker
+
+CLASS, TIMER = Key(1, "a/B"), Key(2, "a/Timer")
+
+
+class Jvm:
+    """Cases pass the probe that their last byte says; a timer passes another one from time to time."""
+
+    at_once = 64
+
+    def __init__(self) -> None:
+        self.ran: list[int] = []
+        self.read = 0
+        self._passed = 0
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        for case in cases:
+            self.ran.append(case.number)
+            self._passed |= 1 << case.chunks[0][-1]
+            yield Observation(case)
+
+    def since(self) -> dict[Key, Probes]:
+        self.read += 1
+        passed, self._passed = self._passed, 0
+        told = {CLASS: Probes(passed, 50)} if passed else {}
+        return {**told, TIMER: Probes(1, 1)} if self.read == 1 else told
+
+
+CASES = FakeMaker("s").cases(range(4 * EVERY))
+
+
+def test_what_is_new_is_of_the_first_case_that_passes_it() -> None:
+    jvm = Jvm()
+    found = list(Guided(jvm, jvm.since, {}).run(CASES))
+    assert [one.case for one in found] == CASES
+    first: dict[int, int] = {}
+    for case in CASES:
+        first.setdefault(case.chunks[0][-1], case.number)
+    assert {
+        one.case.number: reached for one in found if (reached := dict(one.facts).get(REACHED))
+    } == {number: [f"reached a/B {byte}"] for byte, number in first.items()}
+    assert {f"reached a/B {byte}" for byte in first} <= set().union(*map(features, found))
+
+
+def test_cases_are_run_again_only_while_something_is_new() -> None:
+    jvm = Jvm()
+    known = {CLASS: Probes((1 << 50) - 1, 50), TIMER: Probes(1, 1)}
+    found = list(Guided(jvm, jvm.since, known).run(CASES))
+    assert jvm.ran == [case.number for case in CASES]
+    assert jvm.read == len(CASES) / EVERY
+    assert not any(one.facts for one in found)
