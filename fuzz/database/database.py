@@ -59,6 +59,18 @@ CREATE TABLE aside (                     -- cases that were not sent
     PRIMARY KEY (campaign, api, version, mutator)) WITHOUT ROWID;
 """
 
+COUNTED: Final = """
+CREATE TABLE IF NOT EXISTS reached (     -- lines of the target: of campaigns that count them
+    campaign INTEGER NOT NULL REFERENCES campaigns, package TEXT NOT NULL, name TEXT NOT NULL,
+    parser INTEGER NOT NULL, lines TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL,
+    PRIMARY KEY (campaign, package, name)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS as_valid (    -- of the coverage, cases that showed what valid messages show
+    campaign INTEGER NOT NULL REFERENCES campaigns, api TEXT NOT NULL, version INTEGER NOT NULL,
+    field TEXT NOT NULL, mutator TEXT NOT NULL, cases INTEGER NOT NULL,
+    PRIMARY KEY (campaign, api, version, field, mutator)) WITHOUT ROWID;
+"""
+"""Tables that may be missing. Lines are bits in base 16; `before` are those that valid messages reached."""
+
 
 class FindingsError(Exception):
     """A database can't be used, or has no such thing: one line that says why."""
@@ -108,6 +120,10 @@ class Database:
         """The first value of the first row; None if there is none."""
         row = self.connection.execute(statement, values).fetchone()
         return None if row is None else row[0]
+
+    def has(self, table: str) -> bool:
+        """Whether it is there: those of COUNTED may not be."""
+        return bool(self.one("SELECT count(*) FROM sqlite_schema WHERE name = ?", table))
 
     def close(self) -> None:
         """Close it."""

@@ -12,13 +12,16 @@ from typing import Any, Self
 
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.json_form import observation_of, recipe_json, recipe_of
+from barnabas.fuzz.coverage.lines import Unit
 from barnabas.fuzz.database.database import Database, FindingsError
 from barnabas.fuzz.database.finding import AsideRow, CampaignRow, Finding, RoundRow, finding_name
 from barnabas.fuzz.database.keeping import Kept
+from barnabas.fuzz.database.reaching import Reached, as_valid, reached
 from barnabas.fuzz.engine.stats import Cell
 
 __all__ = [
-    "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "Kept", "RoundRow", "finding_name",
+    "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "Kept", "Reached", "RoundRow",
+    "finding_name",
 ]  # fmt: skip
 
 
@@ -103,6 +106,14 @@ class Findings:
             (name,),
         )
         return [Cell(*row) for row in rows]
+
+    def reached(self, campaign: int) -> dict[Unit, Reached]:
+        """The lines that a campaign reached, if it counted them."""
+        return reached(self._database, campaign)
+
+    def as_valid(self, campaign: int) -> dict[Cell, int]:
+        """How many cases of each place showed nothing but what valid messages show, if it counted."""
+        return as_valid(self._database, campaign)
 
     def aside(self, campaign: int | None = None) -> list[AsideRow]:
         """What a campaign (all if None) did not send, by kind, the most first."""

@@ -7,9 +7,11 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from barnabas.fuzz.cases.json_form import observation_json, observation_of, recipe_json
+from barnabas.fuzz.coverage.lines import Reach
 from barnabas.fuzz.database.database import Database, FindingsError
 from barnabas.fuzz.database.evidence import capture
 from barnabas.fuzz.database.finding import finding_name
+from barnabas.fuzz.database.reaching import keep_as_valid, keep_reached, reached
 from barnabas.fuzz.engine.energy import next_energies
 from barnabas.fuzz.engine.stats import Found, Stats
 
@@ -29,6 +31,14 @@ class Kept:
         )
         found: dict[str, int] = {} if text is None else json.loads(text)
         return found
+
+    def counted(self) -> bool:
+        """Whether lines are kept already: those that valid messages reached."""
+        return bool(reached(self._database, self.id))
+
+    def reached(self, found: Reach) -> None:
+        """Lines that were reached until now: first those of valid messages. Raises FindingsError."""
+        keep_reached(self._database, self.id, found)
 
     def spent(self, seconds: float) -> None:
         """It ran for so long; adds up over its runs."""
@@ -66,6 +76,8 @@ class Kept:
             )
             for found in stats.findings.values():
                 self._add(db, found)
+            if stats.as_valid:
+                keep_as_valid(self._database, self.id, stats.as_valid)
             db.execute("DELETE FROM shelf WHERE campaign = ? AND first < ?", (self.id, end))
             for (api, version, mutator), aside in stats.aside.items():
                 db.execute(

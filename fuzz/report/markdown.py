@@ -9,7 +9,7 @@ from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.oracles.oracle import whose
 from barnabas.fuzz.report.cause import Group
 from barnabas.fuzz.report.finding import text
-from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary
+from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary, sections
 from barnabas.fuzz.report.title import heading
 
 
@@ -36,6 +36,9 @@ def _campaign(one: Summary) -> Iterator[str]:
         ("API", "versions", "fields", "mutators", "cases"),
         ((row.api, row.versions, row.fields, row.mutators, row.cases) for row in one.apis),
     )
+    for title, head, rows in sections(one):
+        yield f"\n## {title}\n"
+        yield from _table(head, rows)
     yield "\n## Places\n"
     yield from _table(PLACES, one.places)
     yield "\n## Mutators\n"

@@ -9,7 +9,7 @@ from typing import Final
 from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.report.cause import Group
 from barnabas.fuzz.report.finding import text
-from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary
+from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary, sections
 from barnabas.fuzz.report.title import heading, upon
 from barnabas.plural import plural
 
@@ -61,6 +61,9 @@ def _campaign(one: Summary) -> Iterator[str]:
         ("API", "versions", "fields", "mutators", "cases"),
         ((row.api, row.versions, row.fields, row.mutators, row.cases) for row in one.apis),
     )
+    for title, head, rows in sections(one):
+        yield f"<h2>{title}</h2>"
+        yield from _table(head, rows)
     yield "<h2>Places</h2>"
     yield from _table(PLACES, one.places)
     yield "<h2>Mutators</h2>"

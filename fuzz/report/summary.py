@@ -12,6 +12,16 @@ from barnabas.fuzz.database.findings import AsideRow, CampaignRow, Finding, Find
 from barnabas.fuzz.engine.stats import Cell
 from barnabas.fuzz.frame_map.depth import DEPTHS, depth_of
 from barnabas.fuzz.report.cause import Group, groups
+from barnabas.fuzz.report.reached import (
+    NEVER,
+    PACKAGES,
+    SHOWN,
+    UNSEEN,
+    Row,
+    never,
+    packages,
+    unseen,
+)
 
 ROUNDS: Final = ("round", "new features", "messages with more energy")
 """The columns of `Summary.progress`."""
@@ -46,6 +56,12 @@ class Summary:
     aside: tuple[AsideRow, ...] = ()
     places: tuple[tuple[int | str, ...], ...] = ()
     """Of each depth in messages what PLACES says."""
+    packages: tuple[Row, ...] = ()
+    """Of each package of the target what PACKAGES says; none if its lines were not counted."""
+    never: tuple[Row, ...] = ()
+    """Of each package with parsers that were never reached what NEVER says."""
+    unseen: tuple[Row, ...] = ()
+    """Of each field whose change nothing showed what UNSEEN says."""
 
     @property
     def title(self) -> str:
@@ -94,6 +110,17 @@ class Summary:
         return (("set aside", f"{cases:,} cases of {len(self.aside)} kinds (barnabas fuzz aside)"),)
 
 
+def sections(one: Summary) -> Iterator[tuple[str, tuple[str, ...], tuple[Row, ...]]]:
+    """(title, columns, rows) of what a campaign that counts lines knows beside."""
+    if one.packages:
+        yield "Lines reached", PACKAGES, one.packages
+        yield "Parsers never reached", NEVER, one.never
+        title = "Fields whose change nothing showed"
+        if len(one.unseen) > SHOWN:
+            title += f" ({SHOWN} of {len(one.unseen):,}: all are in --json)"
+        yield title, UNSEEN, one.unseen[:SHOWN]
+
+
 def summaries(findings: Findings) -> list[Summary]:
     """All campaigns of a database."""
     return [_summary(findings, row) for row in findings.campaigns()]
@@ -101,6 +128,7 @@ def summaries(findings: Findings) -> list[Summary]:
 
 def _summary(findings: Findings, row: CampaignRow) -> Summary:
     coverage = findings.coverage(row.id)
+    reached = findings.reached(row.id)
     size: int = row.settings.get("round", 0)
     mutators: Counter[str] = Counter()
     for cell, cases in coverage.items():
@@ -129,6 +157,9 @@ def _summary(findings: Findings, row: CampaignRow) -> Summary:
         len(coverage),
         tuple(findings.aside(row.id)),
         tuple(_places(coverage)),
+        tuple(packages(reached)),
+        tuple(never(reached)),
+        tuple(unseen(coverage, findings.as_valid(row.id))),
     )
 
 

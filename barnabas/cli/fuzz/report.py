@@ -10,6 +10,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import opened
 from barnabas.fuzz.report.markdown import markdown
 from barnabas.fuzz.report.page import page
+from barnabas.fuzz.report.reached import NEVER, PACKAGES, UNSEEN
 from barnabas.fuzz.report.summary import Summary, summaries
 from barnabas.fuzz.report.title import heading, title
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -38,6 +39,22 @@ def fuzz_report(
     return FINDINGS if any(one.findings for one in found) else FINE
 
 
+def _reached(one: Summary) -> dict[str, object]:
+    named = (
+        ("lines", PACKAGES, one.packages),
+        ("never_reached", NEVER, one.never),
+        ("nothing_showed", UNSEEN, one.unseen),
+    )
+    return {
+        name: [dict(zip(map(_key, columns), row, strict=True)) for row in rows]
+        for name, columns, rows in named
+    }
+
+
+def _key(column: str) -> str:
+    return column.lower().replace(" ", "_")
+
+
 def _document(one: Summary) -> dict[str, object]:
     return {
         "campaign": one.campaign.name,
@@ -61,4 +78,5 @@ def _document(one: Summary) -> dict[str, object]:
             }
             for group in one.groups
         ],
+        **(_reached(one) if one.packages else {}),
     }

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.campaigns import Read
@@ -15,14 +15,18 @@ from barnabas.cli.fuzz.progress import Shown, shown
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.endings import interruptible
 from barnabas.fuzz.corpus.corpora import basis
+from barnabas.fuzz.coverage.jacoco import Jacoco
 from barnabas.fuzz.database.findings import Finding, Findings, FindingsError, Kept
 from barnabas.fuzz.engine.assembling import Assembled, assembled
+from barnabas.fuzz.engine.counting import Compared, Counts, counting, what_valid_shows
+from barnabas.fuzz.engine.guiding import Guided
 from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.engine.replaying import fires_on
 from barnabas.fuzz.engine.running import Batch, Began, Ended, RunRound, run, run_range
-from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.report.reached import in_words
 from barnabas.fuzz.shrinking.search import shrink
-from barnabas.fuzz.targets.target import Target
+from barnabas.fuzz.targets.target import Runs, Target
 from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
@@ -36,14 +40,19 @@ SHRINKING_S: Final = 30.0
 """Seconds that a finding may take to become smaller."""
 
 
+Coverage = Literal["report", "feedback"]
+"""What counted lines are for: the report, or to choose what cases are made of, too."""
+
+
 class Wanted(NamedTuple):
-    """What the command line asked for. shrink: runs for each finding. spark: a master's URL; "" is here
-    on all cores; None: no Spark."""
+    """What the command line asked for. shrink: runs for each finding. coverage: what lines are counted for;
+    None: they are not. spark: a master's URL; "" is here on all cores; None: no Spark."""
 
     read: Read
     database: Path
     own: bool = False
     shrink: int = 100
+    coverage: Coverage | None = None
     as_json: bool = False
     spark: str | None = None
     settings: Mapping[str, str] = {}
@@ -56,8 +65,12 @@ def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
         with interruptible():
             # a target that can't be meant is refused before there is a database of its campaign
             target = make_target(wanted.read.campaign.target, wanted.own)
+            if wanted.coverage is not None:
+                counting(target, guiding=wanted.coverage == "feedback")
             with Findings(wanted.database, write=True) as findings:
                 return _run(wanted, findings, target, output)
+    except Misuse as problem:
+        raise Trouble(str(problem)) from None
     except FindingsError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except CannotRun as problem:
@@ -75,11 +88,14 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         progress.note(f"starting {campaign.target}")
         target = stack.enter_context(target)
         found = assembled(campaign, basis(target), read.folder)
-        kept = findings.campaign(read.name, target.name, found.settings, time.time())
+        guides = {"coverage": "feedback"} if wanted.coverage == "feedback" else {}
+        settings = {**found.settings, **guides}
+        kept = findings.campaign(read.name, target.name, settings, time.time())
         last = campaign.budget.cases or FOREVER
         progress.begin(target, kept, len(found.corpus), campaign)
         over = threading.Event()
-        run_round = stack.enter_context(_runner(wanted, found, target, kept, over))
+        runs = _counted(wanted, found, target, kept, progress) if wanted.coverage else target
+        run_round = stack.enter_context(_runner(wanted, found, runs, kept, over))
         if wanted.spark is None:
             found.maker({})  # maps all seeds, once, which may take longer than the budget is
         began = time.monotonic()
@@ -103,6 +119,10 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
             finally:
                 timer.cancel()
                 kept.spent(time.monotonic() - began)
+            if wanted.coverage:
+                progress.note("counting the lines that cases reached")
+                kept.reached(cast(Counts, target).reached())
+                progress.note(in_words(findings.reached(kept.id)))
             _make_smaller(wanted, findings, kept, target, found, progress, over)
             finished = True
         except KeyboardInterrupt:
@@ -110,6 +130,22 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         progress.close(time.monotonic() - began, wanted.database)
     any_ = bool(findings.findings(kept.id))
     return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN
+
+
+def _counted(wanted: Wanted, found: Assembled, target: Target, kept: Kept, progress: Shown) -> Runs:
+    """The target, behind what counts; what valid messages reach is kept first."""
+    counts = cast(Counts, target)
+    progress.note("counting the lines that valid messages reach")
+    shows = what_valid_shows(target, found.corpus)
+    if not kept.counted():
+        kept.reached(counts.reached())
+    counts.anew()
+    runs: Runs = target
+    if wanted.coverage == "feedback":
+        assert isinstance(counts.meter, Jacoco)  # noqa: S101 (that was asked for)
+        counts.meter.since()
+        runs = Guided(target, counts.meter.since, counts.meter.passed)
+    return Compared(runs, shows)
 
 
 def _time_is_up(over: threading.Event, progress: Shown, target: Target) -> None:
@@ -135,7 +171,7 @@ def _every(seconds: float) -> Callable[[], bool]:
 
 
 def _runner(
-    wanted: Wanted, found: Assembled, target: Target, kept: Kept, over: threading.Event
+    wanted: Wanted, found: Assembled, target: Runs, kept: Kept, over: threading.Event
 ) -> AbstractContextManager[RunRound]:
     if wanted.spark is not None:
         from barnabas.cli.fuzz.spark import on_spark

@@ -15,12 +15,14 @@ from barnabas.cli.console.options import (
     spark_settings,
 )
 from barnabas.cli.fuzz.options import Own
+from barnabas.trouble import Trouble
 
 RUN_EXAMPLES: Final = (
     "Examples:\n\n"
     "  barnabas fuzz run brokers --target embedded --cases 20000\n\n"
     "  barnabas fuzz run brokers --target apache:3.9.1 --seconds 600 --db nightly.fuzz.db\n\n"
     "  barnabas fuzz run brokers --target apache:4.3.1 --broker-setting message.max.bytes=1000\n\n"
+    "  barnabas fuzz run brokers --target apache:4.3.1 --cases 20000 --coverage\n\n"
     "  barnabas fuzz run brokers --listener sasl_plaintext --mechanism SCRAM-SHA-512 --jvm=-Xmx512m\n\n"
     "  barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target\n\n"
     "  barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'\n\n"
@@ -33,11 +35,6 @@ RUN_EXAMPLES: Final = (
 )
 
 APACHE: Final = "Targets of the kind apache"
-
-fuzz_app = typer.Typer(
-    no_args_is_help=True,
-    help="Fuzz brokers, clients and decoders with malformed frames.",
-)
 
 
 def fuzz_run_command(
@@ -125,6 +122,22 @@ def fuzz_run_command(
             "mutator), to see what it hides. Repeatable. That is another campaign.",
         ),
     ] = None,
+    coverage: Annotated[
+        bool,
+        typer.Option(
+            "--coverage",
+            help="Count the lines that the target reaches (apache, and most clients), for the report: valid "
+            "messages are sent first, and it takes minutes more.",
+        ),
+    ] = False,
+    feedback: Annotated[
+        bool,
+        typer.Option(
+            "--coverage-feedback",
+            help="And make more cases of messages that reached new lines (Java only): nearly twice the "
+            "time for the first thousand cases.",
+        ),
+    ] = False,
     spark: Annotated[
         bool, typer.Option("--spark", help="Run in shards on Spark, each with its own target.")
     ] = False,
@@ -142,6 +155,8 @@ def fuzz_run_command(
     from barnabas.cli.fuzz.without import left_out
 
     where = chosen_master(spark, master, conf)
+    if where is not None and (coverage or feedback):
+        raise Trouble("--coverage counts lines of a target here, and not of those on Spark")
     changes: dict[str, Any] = {}
     if target is not None:
         changes["target"] = target
@@ -164,5 +179,6 @@ def fuzz_run_command(
         as_json=as_json,
         spark=where,
         settings=spark_settings(conf),
+        coverage="feedback" if feedback else "report" if coverage else None,
     )
     raise typer.Exit(fuzz_run(wanted))

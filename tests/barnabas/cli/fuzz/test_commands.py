@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +18,8 @@ from barnabas.cli.app import app
 from barnabas.cli.fuzz import run, targets
 from barnabas.cli.fuzz.progress import Doing, Shown
 from barnabas.fuzz.cases.case import Case, Recipe
+from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.coverage.lines import Lines, Reach, Unit
 from barnabas.fuzz.database.findings import Findings
 from barnabas.fuzz.engine.running import Batch, run_range
 from barnabas.fuzz.engine.stats import Found, Stats
@@ -73,6 +75,30 @@ def weary(case: Case) -> Mapping[str, Any]:
     return {"set_aside": True} if case.recipe.seed.version >= 12 else {}
 
 
+FILE, PARSER = Unit("p", "f", False), Unit("p", "f.read", True)
+
+
+class Counted(DecoderTarget):
+    """A line of it is reached by everything, another one by what is no valid message."""
+
+    lines = 0
+    meter = None
+
+    def count(self, *, guiding: bool) -> None:
+        self.lines = 1
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        for one in super().run(cases):
+            self.lines |= 3 if one.raised else 1
+            yield one
+
+    def anew(self) -> None:
+        pass
+
+    def reached(self) -> Reach:
+        return {FILE: Lines(self.lines, 7), PARSER: Lines(0, 3)}
+
+
 def make(text: str, own: bool) -> DecoderTarget:
     if text == "missing":
         raise CannotRun("buggy:missing needs what is not here")
@@ -84,7 +110,8 @@ def make(text: str, own: bool) -> DecoderTarget:
         "fragile": Fragile(),
     }
     reads = kinds.get(text, buggy)
-    return DecoderTarget(f"buggy {text}".strip(), reads, (Malformed, LookupError))
+    kind = Counted if text == "counted" else DecoderTarget
+    return kind(f"buggy {text}".strip(), reads, (Malformed, LookupError))
 
 
 @pytest.fixture
@@ -168,6 +195,33 @@ def test_it_finds_shrinks_replays_shows_and_reports(campaign: Path, tmp_path: Pa
     assert [path.stat().st_mode & 0o777 for path in made] == [0o600] * 3  # frames of captures
 
 
+def test_lines_are_counted_and_reported(campaign: Path, tmp_path: Path) -> None:
+    ran = fuzz("run", campaign, "--target", "buggy:counted", "--coverage")
+    assert "lines reached: 1 by valid messages, 2 by cases too, of 5; 0 of 1 parsers" in ran.stderr
+    report = fuzz("report")
+    assert "| p | 5 | 1 | 2 | 1 | 0 |" in report.stdout
+    assert "| p | f.read |" in report.stdout
+    said = json.loads(fuzz("report", "--json").stdout)
+    assert said["lines"][1] == {
+        "package": "p", "lines": 5, "by_valid_messages": 1, "by_cases_too": 2, "parsers": 1, "reached": 0,
+    }  # fmt: skip
+    assert [(one["package"], *one.values()) for one in said["never_reached"]] == [
+        ("p", "p", "f.read")
+    ]
+    gaps = said["nothing_showed"]
+    assert gaps
+    assert {one["api"] for one in gaps} == {"Metadata"}
+    fuzz("report", "--html", tmp_path / "r.html")
+    assert "<h2>Parsers never reached</h2>" in (tmp_path / "r.html").read_text()
+    # a campaign that goes on counts on, and one that counted nothing has none of it
+    more = fuzz("run", campaign, "--target", "buggy:counted", "--coverage", "--cases", "310")
+    assert "10 cases" in more.stderr
+    assert "lines reached: 1 by valid messages, 2 by cases too" in more.stderr
+    fuzz("run", campaign, "--target", "buggy:mended", "--db", "m.db")
+    assert "Lines reached" not in fuzz("report", "m.db").stdout
+    assert "lines" not in json.loads(fuzz("report", "m.db", "--json").stdout)
+
+
 def test_findings_of_one_cause_are_listed_together(campaign: Path) -> None:
     fuzz("run", campaign, "--shrink", 0)
     with Findings(Path("c.fuzz.db"), write=True) as findings:
@@ -238,6 +292,19 @@ def test_nothing_found_is_0(campaign: Path) -> None:
         (("run", "c.yaml", "--spark", "--master", "here"), 2, "here is no master"),
         (("run", "c.yaml", "--spark", "--conf", "x"), 2, "e.g. spark.executor.memory=4g"),
         (("run", "c.yaml", "--spark", "--master", "spark://127.0.0.1:1"), 3, "no answer from"),
+        (("run", "c.yaml", "--coverage"), 2, "its lines can't be counted"),
+        (("run", "c.yaml", "--target", "embedded", "--coverage"), 2, "those of apache:VERSION can"),
+        (
+            ("run", "c.yaml", "--target", "client:confluent-kafka@2.0.2", "--coverage"),
+            2,
+            "franz-go",
+        ),
+        (
+            ("run", "c.yaml", "--target", "client:sarama@1.46.2", "--coverage-feedback"),
+            2,
+            "only lines of java can be feedback",
+        ),
+        (("run", "c.yaml", "--spark", "--coverage-feedback"), 2, "not of those on Spark"),
         (("replay", "abc"), 2, "give the database with --db; this folder has none"),
         (("replay", "abc", "--db", "none.db"), 3, "no findings database none.db"),
         (("report", "c.yaml"), 3, "c.yaml"),

@@ -1,0 +1,104 @@
+"""What a report says of a target's lines, and of fields whose change nothing showed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from barnabas.fuzz.coverage.lines import Unit
+from barnabas.fuzz.database.findings import Reached
+from barnabas.fuzz.engine.stats import Cell
+
+PACKAGES: Final = ("package", "lines", "by valid messages", "by cases too", "parsers", "reached")
+"""The columns of `packages`."""
+
+NEVER: Final = ("package", "parsers that were never reached")
+"""The columns of `never`."""
+
+UNSEEN: Final = ("API", "field", "versions", "cases")
+"""The columns of `unseen`."""
+
+SHOWN: Final = 100
+"""Of these so many in a report for people."""
+
+Row = tuple[int | str, ...]
+
+
+def packages(found: Mapping[Unit, Reached]) -> list[Row]:
+    """Of all packages, and of each of which something was reached or that has parsers, what PACKAGES says."""
+    by_package: dict[str, list[tuple[Unit, Reached]]] = {}
+    for unit, reached in found.items():
+        by_package.setdefault(unit.package, []).append((unit, reached))
+    rows = [_row(name, some) for name, some in sorted(by_package.items())]
+    shown = [row for row in rows if row[3] or row[4]]
+    return [_row("all", found.items()), *shown] if shown else []
+
+
+def _row(name: str, units: Iterable[tuple[Unit, Reached]]) -> Row:
+    some = list(units)
+    parsers = [reached for unit, reached in some if unit.parser]
+    return (
+        name,
+        sum(reached.all.bit_count() for _, reached in some),
+        sum(reached.before.bit_count() for _, reached in some),
+        sum(reached.after.bit_count() for _, reached in some),
+        len(parsers),
+        sum(1 for reached in parsers if reached.after),
+    )
+
+
+def in_words(found: Mapping[Unit, Reached]) -> str:
+    """The same of all packages, in a line.
+
+    >>> in_words({Unit("p", "f", False): Reached(7, 1, 3), Unit("p", "f.read", True): Reached(1, 0, 0)})
+    'lines reached: 1 by valid messages, 2 by cases too, of 4; 0 of 1 parsers'
+    """
+    _, every, before, after, parsers, reached = _row("all", found.items())
+    return (
+        f"lines reached: {before:,} by valid messages, {after:,} by cases too, of {every:,}; "
+        f"{reached} of {parsers} parsers"
+    )
+
+
+def never(found: Mapping[Unit, Reached]) -> list[Row]:
+    """By package, the parsers that nothing reached."""
+    names: dict[str, list[str]] = {}
+    for unit, reached in sorted(found.items()):
+        if unit.parser and not reached.after:
+            names.setdefault(unit.package, []).append(unit.name)
+    return [(package, ", ".join(some)) for package, some in names.items()]
+
+
+def unseen(coverage: Mapping[Cell, int], as_valid: Mapping[Cell, int]) -> list[Row]:
+    """Fields that were changed where no case showed anything but what its valid message shows, the most
+    tried first."""
+    if not as_valid:
+        return []
+    cases: dict[tuple[str, str], dict[int, int]] = {}
+    seen: set[tuple[str, str, int]] = set()
+    for cell, count in coverage.items():
+        versions = cases.setdefault((cell.api, cell.field), {})
+        versions[cell.version] = versions.get(cell.version, 0) + count
+        if as_valid.get(cell, 0) < count:
+            seen.add((cell.api, cell.field, cell.version))
+    rows: list[Row] = []
+    for (api, field), versions in sorted(cases.items()):
+        gaps = {v: n for v, n in versions.items() if (api, field, v) not in seen}
+        if gaps:
+            rows.append((api, field or "(frame)", ranges(gaps), sum(gaps.values())))
+    return sorted(rows, key=lambda row: -int(row[3]))
+
+
+def ranges(versions: Iterable[int]) -> str:
+    """Versions in few words.
+
+    >>> ranges([9, 1, 2, 3])
+    '1-3, 9'
+    """
+    found: list[list[int]] = []
+    for version in sorted(versions):
+        if found and version == found[-1][1] + 1:
+            found[-1][1] = version
+        else:
+            found.append([version, version])
+    return ", ".join(f"{a}-{b}" if b > a else f"{a}" for a, b in found)
