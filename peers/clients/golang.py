@@ -49,7 +49,8 @@ def built(
     flags: Sequence[str] = (),
 ) -> Path:
     """The program of these sources, with modules as `go get` takes them; built where there is none yet, or of
-    other sources. version: of what its `tags` are about. flags: of `go build`. Raises UnavailableClientError."""
+    other sources. version: of what its `tags` are about. flags: of `go build`.
+    Raises UnavailableClientError."""
     text = "".join(source.read_text() for source in sources)
     program = go()
     with folder(f"{name.replace(' ', '-')}-go") as place:
