@@ -1,8 +1,10 @@
 """What a capture shows to be wrong. One file a check: a function over exchanges, with its thresholds.
 
 A check sees the exchanges in the order in which they end, once, and keeps little of them. What began
-before the capture, or stands where it has a gap, it does not know, and finds nothing in. A check of
-one's own needs no fork: a tuple like this one goes to `barnabas check --checks`.
+before the capture, or stands where it has a gap, it does not know, and finds nothing in. What one of
+these sees of bodies is a fact of `facts.py`: so it can be run over tables without any body.
+
+A check of one's own needs no fork: a tuple like this one goes to `barnabas check --checks`.
 """
 
 from __future__ import annotations

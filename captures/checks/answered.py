@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Self
 
+from barnabas.captures.checks.facts import GROUP
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.drafts.keys import of_key
@@ -19,6 +20,7 @@ class Answered(NamedTuple):
     """Whose it is: where it is shown, that is what is shown."""
     group: str
     request: dict[str, Any]
+    """As `facts.Said` has it."""
     response: dict[str, Any]
     end: int
     """When the client had the answer."""
@@ -36,7 +38,7 @@ class Answered(NamedTuple):
     @classmethod
     def of(cls, exchange: Exchange) -> Self | None:
         """None: it was not answered, or can't be read."""
-        request, response, end = exchange.request, exchange.response, answered(exchange)
+        (request, response), end = GROUP.of(exchange) or (None, None), answered(exchange)
         if not request or not response or end is None:
             return None
         about = exchange, request["group_id"], request, response, end

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from barnabas.captures.checks.facts import REQUEST_HASH
 from barnabas.captures.checks.finding import (
     MS,
     Check,
@@ -24,14 +25,10 @@ from barnabas.captures.checks.finding import (
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.keys import FETCH, METADATA, SHARE_FETCH
 
 FETCHES: Final = (FETCH, SHARE_FETCH)
 """See `fetch_loops`."""
-
-
-RETRIABLE: Final = frozenset(error.name for error in ERROR_CODES if error.retriable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +64,12 @@ def backoff(settings: Backoff) -> See:
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         if exchange.ordinal == 0:
             begun[exchange.connection] = exchange.ts
-        if exchange.key in FETCHES or exchange.request_body is None:
+        if exchange.key in FETCHES:
             return
-        error, end = exchange.error, answered(exchange)
-        if error not in RETRIABLE or end is None:
+        of_body, end = REQUEST_HASH.of(exchange), answered(exchange)
+        if of_body is None or end is None:
             return
-        request = exchange.key, hash(exchange.request_body)
+        request = exchange.key, of_body
         here = exchange.connection, request
         client = client_key(exchange), request
         before, since = failed.get(here), exchange.ts
@@ -91,7 +88,8 @@ def backoff(settings: Backoff) -> See:
         if before.hasty == settings.times:
             yield Finding(
                 "warning",
-                f"{exchange.api} was retried {before.hasty} times in a row after {error}, the "
+                f"{exchange.api} was retried {before.hasty} times in a row after {exchange.error}, "
+                f"the "
                 f"last time {duration(pause)} after the error",
                 "Wait before each retry (retry.backoff.ms), and longer each time "
                 "(retry.backoff.max.ms): immediate retries load a broker that is already in "

@@ -32,19 +32,27 @@ class Sent(NamedTuple):
     """Where the broker has put it; -1: not known."""
 
 
+def first_batch(records: bytes) -> tuple[Batch, int] | None:
+    """The first batch, and the checksum of what stays the same when all are sent again; None: there is none
+    that can be read."""
+    try:
+        batch = next(read(records), None)
+    except Malformed:
+        return None
+    if batch is None:
+        return None
+    return batch, batch.crc if batch.magic == 2 else zlib.crc32(records)
+
+
 def sent(exchange: Exchange, context: Context) -> Iterator[Sent]:
     """What a Produce sends; nothing of what can't be read."""
     if exchange.key != PRODUCE:
         return
     for one in answered_partitions(exchange, context):
-        records = one.said["records"] or b""
-        try:
-            batch = next(read(records), None)
-        except Malformed:
+        found = first_batch(one.said["records"] or b"")
+        if found is None:
             continue
-        if batch is None:
-            continue
+        batch, checksum = found
         answer = one.answer or {}
-        checksum = batch.crc if batch.magic == 2 else zlib.crc32(records)
         error, base_offset = answer.get("error_code"), answer.get("base_offset", -1)
         yield Sent(one.topic, one.place, one.number, batch, checksum, error, base_offset)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from barnabas.captures.checks.facts import GROUP
 from barnabas.captures.checks.finding import (
     Check,
     Evidence,
@@ -15,8 +16,6 @@ from barnabas.captures.checks.finding import (
     answered,
     evidence,
 )
-from barnabas.captures.checks.groups import GROUP_APIS
-from barnabas.captures.checks.partitions import partitions
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -65,15 +64,13 @@ def commits(_: NoSettings) -> See:
             return
         if exchange.key not in (OFFSET_COMMIT, TXN_OFFSET_COMMIT):
             return
-        request, response = exchange.request, exchange.response
+        request, response = GROUP.of(exchange) or (None, None)
         generation = (request or {}).get("generation_id_or_member_epoch", -1)
         if not request or not response or generation < 0:
             return
         known = joined.get((request["group_id"], request["member_id"]))
         told = known is not None and exchange.ts >= known.since
-        errors = {
-            error_name(one.said["error_code"]) for one in partitions(exchange, "response", context)
-        }
+        errors = set(map(error_name, response["errors"]))
         if refusal := next((name for name in REFUSALS if name in errors), None):
             yield _refused(exchange, request, refusal, known)
         elif known and told and generation < known.generation and "NONE" in errors:
@@ -109,7 +106,7 @@ def _refused(
 
 
 def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None:
-    end, request, response = answered(exchange), exchange.request, exchange.response
+    end, (request, response) = answered(exchange), GROUP.of(exchange) or (None, None)
     if end is not None and request and response and not response["error_code"]:
         member = (request["group_id"], response["member_id"])
         joined[member] = _Joined(response["generation_id"], end, evidence(exchange))
@@ -118,5 +115,5 @@ def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None
 CHECK: Final = Check(
     "commits", NoSettings(), commits, "offsets committed by members of an old generation",
     "OffsetCommit v1+ and TxnOffsetCommit v3+ (KIP-447), of group members (generation or epoch 0 "
-    "or more); KIP-848 epochs as far as the broker rejects them", "group", reads=GROUP_APIS,
+    "or more); KIP-848 epochs as far as the broker rejects them", "group",
 )  # fmt: skip

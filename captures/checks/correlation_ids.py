@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from barnabas.captures.checks.facts import ACKS
 from barnabas.captures.checks.finding import (
     Check,
     Evidence,
@@ -49,7 +50,7 @@ def correlation_ids(_: NoSettings) -> See:
 
 
 def _unanswerable(exchange: Exchange) -> bool:
-    return exchange.key == PRODUCE and (exchange.request or {}).get("acks") == 0
+    return exchange.key == PRODUCE and ACKS.of(exchange) == 0
 
 
 CHECK: Final = Check(

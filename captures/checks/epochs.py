@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from barnabas.captures.checks.answered import Answered
+from barnabas.captures.checks.facts import GROUP_TYPES
 from barnabas.captures.checks.finding import evidence
-from barnabas.captures.checks.groups import GROUP_TYPES, REMOVED, Group, Groups
+from barnabas.captures.checks.groups import REMOVED, Group, Groups
 from barnabas.captures.checks.rebalance import (
     EXPIRED,
     JOINED,

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from barnabas.captures.checks.facts import PLACES
 from barnabas.captures.checks.finding import MS, Check, Evidence, Finding, See, answered, evidence
-from barnabas.captures.checks.partitions import by_follower, partitions
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -50,16 +50,17 @@ class _Loop:
 
 def fetch_loops(settings: FetchLoops) -> See:
     """Fetches of a connection with the same error of a partition, without a pause."""
-    loops: Memory[tuple[int, object, int], _Loop] = Memory()
+    loops: Memory[tuple[int, str, int], _Loop] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        end, response = answered(exchange), exchange.response
-        if exchange.key != FETCH or end is None or not response:
+        end = answered(exchange)
+        if exchange.key != FETCH or end is None:
             return
-        if by_follower(exchange.request or {}):
-            return
-        for place, name, error in _results(exchange, response, context):
-            key = (exchange.connection, *place)
+        for place in PLACES.of(exchange, context) or ():
+            error = place.error
+            if error is None:
+                continue
+            key = exchange.connection, place.topic, place.partition
             loop = loops.get(key)
             if not error:
                 if loop is not None:
@@ -75,7 +76,7 @@ def fetch_loops(settings: FetchLoops) -> See:
                 text = error_name(error)
                 yield Finding(
                     "warning",
-                    f"Fetch of {name} failed {loop.times} times in a row with {text}",
+                    f"Fetch of {place.text} failed {loop.times} times in a row with {text}",
                     ADVICE.get(text, "Wait before the next Fetch (retry.backoff.ms)."),
                     (loop.first, evidence(exchange)),
                 )
@@ -83,18 +84,8 @@ def fetch_loops(settings: FetchLoops) -> See:
     return see
 
 
-def _results(
-    exchange: Exchange, response: dict[str, Any], context: Context
-) -> Iterator[tuple[tuple[object, int], str, int]]:
-    """What came of the whole (partition -1) and of each partition that the response names."""
-    yield (None, -1), "all partitions", response.get("error_code", 0)
-    for one in partitions(exchange, "response", context):
-        yield (one.topic, one.number), one.place, one.said["error_code"]
-
-
 CHECK: Final = Check(
     "fetch_loops", FetchLoops(), fetch_loops,
     "Fetch requests repeated without backoff that fail with the same error",
     "Fetch v0+, by partition; errors of the whole request since v7 (fetch sessions, KIP-227)",
-    reads=("Fetch",),
 )  # fmt: skip

@@ -82,8 +82,9 @@ See = Callable[[Exchange, Context], Iterable[Finding]]
 """What a check does with an exchange, in the order in which they end."""
 
 
-Together = Literal["connection", "broker", "host", "client", "group", "producer"]
-"""What belongs together: what a check remembers of one says nothing of another."""
+Together = Literal["connection", "broker", "host", "partition", "group", "producer"]
+"""What belongs together: what a check remembers of one says nothing of another. partition: one client and
+one partition."""
 
 
 class Check(NamedTuple):
@@ -98,9 +99,7 @@ class Check(NamedTuple):
     holds: str
     """For which versions of which APIs, and by which KIP or class of Kafka."""
     scope: Together = "connection"
-    """What it remembers by: exchanges of many captures are put together so before it sees them."""
-    reads: tuple[str, ...] = ()
-    """Names of the APIs whose bodies it reads: only these travel with theirs then."""
+    """The least that it remembers by: exchanges of many captures are put together so before it sees them."""
 
 
 @dataclass(frozen=True, slots=True)

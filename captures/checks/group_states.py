@@ -8,7 +8,6 @@ from typing import Final
 
 from barnabas.captures.checks.answered import Answered
 from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
-from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -96,7 +95,7 @@ def _step(seen: Answered, member: _Member, answer: str) -> Iterator[Finding]:
             yield _violation(exchange, member, answer)
     elif following != member.state or exchange.key == JOIN_GROUP:
         member.enter(following, seen)
-    if exchange.key == SYNC_GROUP and request["assignments"] and not member.leads:
+    if exchange.key == SYNC_GROUP and request["assigns"] and not member.leads:
         yield Finding(
             "error",
             f"group {member.group}: member {member.id} sent assignments, but is not the leader of "
@@ -122,5 +121,4 @@ CHECK: Final = Check(
     "group_states", NoSettings(), group_states, "steps that the classic group protocol does not allow",
     "classic groups, JoinGroup v0+ (0.9), static members included (KIP-345); members whose "
     "JoinGroup was captured, requests sent after the member knew the state that they contradict", "group",
-    reads=GROUP_APIS,
 )  # fmt: skip

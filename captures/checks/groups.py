@@ -13,23 +13,6 @@ from barnabas.captures.kafka.context.memory import BYTES, Memory, Weighed
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import member_name, shorten
 
-GROUP_APIS: Final = (
-    "JoinGroup",
-    "SyncGroup",
-    "Heartbeat",
-    "LeaveGroup",
-    "OffsetCommit",
-    "TxnOffsetCommit",
-    "ConsumerGroupHeartbeat",
-    "ShareGroupHeartbeat",
-    "StreamsGroupHeartbeat",
-)
-"""The APIs by which members of groups come, stay, commit and go."""
-
-GROUP_TYPES: Final = {68: "consumer", 76: "share", 88: "streams"}
-"""By the API of their heartbeats: groups whose members are told an epoch and an interval with each of
-them (ConsumerGroupHeartbeat, KIP-848; ShareGroupHeartbeat, KIP-932; StreamsGroupHeartbeat, KIP-1071)."""
-
 REMOVED: Final = ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH")
 """What the coordinator of such a group answers to a member that it has removed."""
 

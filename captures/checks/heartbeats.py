@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from barnabas.captures.checks.facts import GROUP, GROUP_TYPES
 from barnabas.captures.checks.finding import (
     MS,
     Check,
@@ -24,7 +25,7 @@ from barnabas.captures.checks.finding import (
     duration,
     evidence,
 )
-from barnabas.captures.checks.groups import GROUP_APIS, GROUP_TYPES, REMOVED
+from barnabas.captures.checks.groups import REMOVED
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -82,9 +83,10 @@ def heartbeats(settings: Heartbeats) -> See:
     members: Memory[tuple[str, str], _Alive] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        request = exchange.request if exchange.key in _KEYS else None
-        if not request:
+        said = GROUP.of(exchange) if exchange.key in _KEYS else None
+        if said is None or not said.request:
             return
+        request = said.request
         if exchange.key == LEAVE_GROUP:
             for member in request.get("members", [request]):
                 members.pop((request["group_id"], member["member_id"]), None)
@@ -95,7 +97,7 @@ def heartbeats(settings: Heartbeats) -> See:
             gap = alive.overdue(exchange, settings)
             if gap is not None:
                 yield from _late(exchange, request, alive, key, gap)
-        _learn(exchange, request, members, key, alive)
+        _learn(exchange, request, said.response, members, key, alive)
 
     return see
 
@@ -142,13 +144,14 @@ def _late(
 def _learn(
     exchange: Exchange,
     request: dict[str, Any],
+    response: dict[str, Any] | None,
     members: Memory[tuple[str, str], _Alive],
     key: tuple[str, str],
     alive: _Alive | None,
 ) -> None:
     if exchange.key == OFFSET_COMMIT and alive is not None and not alive.classic:
         return  # taken or refused, it is no sign of life
-    end, response = answered(exchange), exchange.response
+    end = answered(exchange)
     if end is None or response is None or exchange.error not in ("", REBALANCE_IN_PROGRESS):
         # thrown out, or the coordinator is not to be had: what it counts from is not known
         members.pop(key, None)
@@ -178,5 +181,4 @@ CHECK: Final = Check(
     "from a thread of their own since KIP-62, 0.10.1; a member that waits in JoinGroup or "
     "SyncGroup need not send any); ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat "
     "(KIP-932), StreamsGroupHeartbeat (KIP-1071), where a commit does not count as a heartbeat", "group",
-    reads=GROUP_APIS,
 )  # fmt: skip

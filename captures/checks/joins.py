@@ -13,7 +13,6 @@ from typing import Final
 
 from barnabas.captures.checks.finding import MS, Check, Finding, See, duration
 from barnabas.captures.checks.generations import Generations
-from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.checks.rebalance import Generation
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
@@ -85,5 +84,5 @@ CHECK: Final = Check(
     "joins", Joins(), joins, "rebalances that take long, and which member delays them",
     "JoinGroup v0+ of classic groups (members have the rebalance timeout since v1, KIP-62, before it "
     "the session timeout); the first generation waits group.initial.rebalance.delay.ms (KIP-134); "
-    "groups of KIP-848 have no such wait", "group", reads=GROUP_APIS,
+    "groups of KIP-848 have no such wait", "group",
 )  # fmt: skip

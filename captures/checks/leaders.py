@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
+from barnabas.captures.checks.facts import PLACES, RESPONDED, Place
 from barnabas.captures.checks.finding import (
     MS,
     Check,
@@ -22,12 +23,6 @@ from barnabas.captures.checks.finding import (
     client_key,
     duration,
     evidence,
-)
-from barnabas.captures.checks.partitions import (
-    Partition,
-    answered_partitions,
-    by_follower,
-    partitions,
 )
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import ELEMENT, Memory
@@ -73,32 +68,26 @@ class _Told:
 MOST: Final = 1000
 """Replicas that a client was told to prefer for a partition, and connections on which it was refused."""
 
-Place = tuple[str, Any, int]
-
 
 def leaders(settings: Leaders) -> See:
     """Produce and Fetch to a broker that neither leads nor is the preferred read replica."""
-    clients: Memory[Place, _Told] = Memory()
+    clients: Memory[tuple[str, str, int], _Told] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        request, end = exchange.request if exchange.key in _KEYS else None, answered(exchange)
-        if not request or not exchange.response or end is None:
+        end = answered(exchange)
+        if exchange.key not in _KEYS or end is None or not RESPONDED.of(exchange):
             return
-        client = client_key(exchange)
-        if exchange.key == METADATA:
-            for place, leader in _metadata(exchange, client, end, context):
-                _tell(clients.setdefault(place, _Told()), leader)
-            return
-        broker = context.brokers.node(exchange)
-        if broker is None or by_follower(request):
-            return
-        for one in answered_partitions(exchange, context):
-            place = (client, one.topic, one.number)
-            told = clients.get(place) or _Told()
-            yield from _judged(exchange, broker, one, told, settings)
-            if one.answer is not None:
-                _learn(exchange, broker, one.answer, told, end)
-            clients[place] = told
+        client, broker = client_key(exchange), context.brokers.node(exchange)
+        for one in PLACES.of(exchange, context) or ():
+            place = client, one.topic, one.partition
+            if exchange.key == METADATA:
+                _tell(clients.setdefault(place, _Told()), one, end, exchange)
+            elif broker is not None and one.asked:
+                told = clients.get(place) or _Told()
+                yield from _judged(exchange, broker, one, told, settings)
+                if one.error is not None:
+                    _learn(exchange, broker, one, told, end)
+                clients[place] = told
 
     return see
 
@@ -107,7 +96,7 @@ _KEYS: Final = (PRODUCE, FETCH, METADATA)
 
 
 def _judged(
-    exchange: Exchange, broker: int, one: Partition, told: _Told, settings: Leaders
+    exchange: Exchange, broker: int, one: Place, told: _Told, settings: Leaders
 ) -> Iterator[Finding]:
     leader = told.leader
     if leader is None or leader.node in (broker, -1) or broker in told.preferred:
@@ -117,18 +106,18 @@ def _judged(
     if late <= settings.grace_ms * MS:
         return
     said = f"told {duration(late)} before that broker {leader.node} is the leader"
-    epoch = one.said.get("current_leader_epoch", -1)
-    if epoch >= 0 and epoch == leader.epoch:
-        finding = f"{one.place}: broker {broker} was sent {exchange.api} by a client that knew "
+    epoch = one.known_epoch
+    if epoch is not None and 0 <= epoch == leader.epoch:
+        finding = f"{one.text}: broker {broker} was sent {exchange.api} by a client that knew "
         finding += f"leader epoch {epoch}, {said}"
-    elif one.answer and one.answer["error_code"] == NOT_LEADER_OR_FOLLOWER:
+    elif one.error == NOT_LEADER_OR_FOLLOWER:
         times = told.refused.get(exchange.connection, 0) + 1
         if len(told.refused) == MOST and times == 1:
             told.refused.clear()
         told.refused[exchange.connection] = times
         if times != settings.times:
             return
-        finding = f"{one.place}: broker {broker} rejected {times} requests of a client {said}"
+        finding = f"{one.text}: broker {broker} rejected {times} requests of a client {said}"
     else:
         return
     yield Finding(
@@ -140,46 +129,33 @@ def _judged(
     )
 
 
-def _learn(exchange: Exchange, broker: int, answer: dict[str, Any], told: _Told, end: int) -> None:
-    preferred = answer.get("preferred_read_replica", -1)
-    if preferred >= 0:
+def _learn(exchange: Exchange, broker: int, one: Place, told: _Told, end: int) -> None:
+    if one.preferred is not None and one.preferred >= 0:
         if len(told.preferred) == MOST:
             told.preferred.clear()
-        told.preferred.add(preferred)
-    hint = answer.get("current_leader") or {}
-    if answer["error_code"] and hint.get("leader_id", -1) >= 0:
-        node, epoch = hint["leader_id"], hint["leader_epoch"]
-        _tell(told, _Leader(node, epoch, end, evidence(exchange)))
+        told.preferred.add(one.preferred)
+    if one.leader is not None:
+        _tell(told, one, end, exchange)
     elif (
         exchange.key == PRODUCE
-        and not answer["error_code"]
+        and not one.error
         and told.leader is not None
         and told.leader.node != broker
     ):
         told.leader = None  # only a leader takes records: what was said before is out of date
 
 
-def _tell(told: _Told, leader: _Leader) -> None:
+def _tell(told: _Told, one: Place, end: int, exchange: Exchange) -> None:
+    node, epoch = (-1 if said is None else said for said in (one.leader, one.leader_epoch))
     before = told.leader
     if before is not None:
-        if before.node == leader.node and before.epoch == leader.epoch:
+        if before.node == node and before.epoch == epoch:
             return  # known for longer
-        if 0 <= leader.epoch < before.epoch:
+        if 0 <= epoch < before.epoch:
             return  # from a broker that had not heard of it yet
-    told.leader = leader
+    told.leader = _Leader(node, epoch, end, evidence(exchange))
     told.preferred.clear()
     told.refused.clear()
-
-
-def _metadata(
-    exchange: Exchange, client: str, end: int, context: Context
-) -> Iterator[tuple[Place, _Leader]]:
-    mine = evidence(exchange)
-    for one in partitions(exchange, "response", context):
-        leader = _Leader(one.said["leader_id"], one.said.get("leader_epoch", -1), end, mine)
-        for topic in (one.about.get("name"), one.about.get("topic_id")):
-            if topic:
-                yield (client, topic, one.number), leader
 
 
 CHECK: Final = Check(
@@ -188,6 +164,5 @@ CHECK: Final = Check(
     "Produce v0+ and Fetch v0+ of clients, to brokers whose id is known (in captures of other "
     "tools from the addresses in Metadata, if they hold one cluster); leader epochs in Metadata "
     "v7+ and Fetch v9+ (KIP-320), preferred read replicas in Fetch v11+ (KIP-392), leaders in "
-    "error responses in Produce v10+ and Fetch v16+ (KIP-951)", "client",
-    reads=("Produce", "Fetch", "Metadata"),
+    "error responses in Produce v10+ and Fetch v16+ (KIP-951)", "partition",
 )  # fmt: skip

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from barnabas.captures.checks.answered import Answered
+from barnabas.captures.checks.facts import GROUP_TYPES
 from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSettings, See, evidence
-from barnabas.captures.checks.groups import GROUP_APIS, GROUP_TYPES
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -91,5 +91,4 @@ CHECK: Final = Check(
     "member_epochs", NoSettings(), member_epochs, "steps that the protocol of KIP-848 does not allow",
     "ConsumerGroupHeartbeat v0+ (KIP-848), ShareGroupHeartbeat v0+ (KIP-932), "
     "StreamsGroupHeartbeat v0+ (KIP-1071); members whose first heartbeat was captured", "group",
-    reads=GROUP_APIS,
 )  # fmt: skip

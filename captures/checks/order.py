@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.captures.checks.batches import sent
+from barnabas.captures.checks.facts import ACKS, PLACES
 from barnabas.captures.checks.finding import (
     Check,
     Evidence,
@@ -25,6 +25,7 @@ from barnabas.captures.checks.finding import (
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs.keys import PRODUCE
 
 REMEMBERED: Final = 64
 """Batches of a client in a partition."""
@@ -62,27 +63,28 @@ class _Batch:
 
 def order(_: NoSettings) -> See:
     """Records of a partition behind others that their client had sent later."""
-    known: Memory[tuple[str, object, int], deque[_Batch]] = Memory()
+    known: Memory[tuple[str, str, int], deque[_Batch]] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        for one in sent(exchange, context):
-            if (exchange.request or {}).get("acks") == 0:
+        if exchange.key != PRODUCE or ACKS.of(exchange) == 0:
+            return
+        end, client = answered(exchange), client_key(exchange)
+        for one in PLACES.of(exchange, context) or ():
+            if one.checksum is None:
                 continue
-            end = answered(exchange)
             taken = one.error == 0 and end is not None
             mine = _Batch(
                 exchange.ordinal,
                 exchange.losses,
                 NEVER if end is None else end,
                 one.checksum,
-                one.base_offset if taken else -1,
+                one.offset if taken and one.offset is not None else -1,
                 evidence(exchange),
             )
-            client = client_key(exchange)
             place = (client, one.topic, one.partition)
             batches = known.get(place, deque(maxlen=REMEMBERED))
             if mine.offset >= 0:
-                yield from _overtaken(one.place, mine, batches)
+                yield from _overtaken(one.text, mine, batches)
             batches.append(mine)
             known[place] = batches
 
@@ -121,5 +123,5 @@ CHECK: Final = Check(
     "order", NoSettings(), order, "records of a partition that are not in the order in which "
                                   "they were sent",
     "Produce v0+ with acks=1 or all; several requests in flight "
-    "(max.in.flight.requests.per.connection, since 0.8.2)", "client", reads=("Produce",),
+    "(max.in.flight.requests.per.connection, since 0.8.2)", "partition",
 )  # fmt: skip

@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 from barnabas.captures.checks.epochs import Epochs
 from barnabas.captures.checks.finding import CLIENT, MS, Check, Evidence, Finding, See, duration
 from barnabas.captures.checks.generations import Generations
-from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.checks.rebalance import LEFT, REASON, Cause, Generation
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
@@ -146,5 +145,4 @@ CHECK: Final = Check(
     "members that poll too late, or leave a group and come back repeatedly",
     "classic groups (JoinGroup v0+; reasons in JoinGroup v8+ and LeaveGroup v5+, KIP-800) and "
     "groups with heartbeats of their own, which give no reasons (KIP-848, 932, 1071)", "group",
-    reads=GROUP_APIS,
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from barnabas.captures.checks.facts import ACKS
 from barnabas.captures.checks.finding import (
     Check,
     Evidence,
@@ -110,7 +111,7 @@ def _overtaken(mine: _Ended, later: _Ended) -> Finding:
 def _expects(exchange: Exchange) -> bool:
     """Whether a response must come: not to acks=0, and maybe not to the last of raw tokens."""
     if exchange.key == PRODUCE:
-        return bool((exchange.request or {}).get("acks", 0))
+        return bool(ACKS.of(exchange))
     return exchange.key not in HEADLESS
 
 

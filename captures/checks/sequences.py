@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.checks.batches import Sent, sent
+from barnabas.captures.checks.facts import BEGUN, MODULUS, PLACES, Place
 from barnabas.captures.checks.finding import (
     Check,
     Evidence,
@@ -25,9 +25,8 @@ from barnabas.captures.checks.finding import (
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import ELEMENT, Memory
 from barnabas.captures.kafka.exchange import STRAY, Exchange
-from barnabas.specs.keys import END_TXN, INIT_PRODUCER_ID, PRODUCE
+from barnabas.specs.keys import PRODUCE
 
-MODULUS: Final = 1 << 31
 HALF: Final = MODULUS // 2
 
 REMEMBERED: Final = 32
@@ -77,6 +76,10 @@ def follows(sequence: int) -> int:
     return (sequence + 1) % MODULUS
 
 
+_Known = Memory[tuple[int, str, int], _Sequence]
+"""By producer id, topic and partition."""
+
+
 class _Ended(Memory[int, tuple[int, int]]):
     """Which requests of each connection have ended, how many and up to which: what still waits may hold
     numbers."""
@@ -93,7 +96,7 @@ class _Ended(Memory[int, tuple[int, int]]):
 
 def sequences(_: NoSettings) -> See:
     """Numbers left out, records sent again though taken, and what follows but is refused."""
-    known: Memory[tuple[int, object, int], _Sequence] = Memory()
+    known: _Known = Memory()
     begun: Memory[tuple[int, int], int] = Memory()
     """Producer ids and epochs that the capture saw begin, with the losses at that time."""
     ended = _Ended()
@@ -101,46 +104,42 @@ def sequences(_: NoSettings) -> See:
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         if exchange.key != STRAY:
             ended.note(exchange)
-        if exchange.key in (INIT_PRODUCER_ID, END_TXN):
-            response = exchange.response or {}
-            if not response.get("error_code", 1) and response.get("producer_id", -1) >= 0:
-                producer = (response["producer_id"], response["producer_epoch"])
-                begun[producer] = exchange.losses
-        elif exchange.key == PRODUCE:
-            for one in sent(exchange, context):
-                if one.batch.producer_id >= 0 and one.batch.base_sequence >= 0:
-                    yield from _next(exchange, one, known, begun, ended.all_before(exchange))
+        producer = BEGUN.of(exchange)
+        if producer is not None:
+            begun[producer] = exchange.losses
+        if exchange.key == PRODUCE:
+            for one in PLACES.of(exchange, context) or ():
+                yield from _next(exchange, one, known, begun, ended.all_before(exchange))
 
     return see
 
 
 def _next(
     exchange: Exchange,
-    one: Sent,
-    known: Memory[tuple[int, object, int], _Sequence],
+    one: Place,
+    known: _Known,
     begun: Memory[tuple[int, int], int],
     whole: bool,
 ) -> Iterator[Finding]:
-    batch, base = one.batch, one.batch.base_sequence
-    count = batch.last_offset - (batch.base_offset or 0) + 1
-    last = (base + count - 1) % MODULUS
-    place = (batch.producer_id, one.topic, one.partition)
+    id_, epoch, base, last = (
+        one.producer_id,
+        one.producer_epoch,
+        one.base_sequence,
+        one.last_sequence,
+    )
+    if id_ is None or epoch is None or base is None or last is None:
+        return
+    place = id_, one.topic, one.partition
     sequence = known.get(place)
-    if (
-        sequence is None
-        or sequence.losses != exchange.losses
-        or batch.producer_epoch > sequence.epoch
-    ):
-        first = begun.get((batch.producer_id, batch.producer_epoch)) == exchange.losses or (
+    if sequence is None or sequence.losses != exchange.losses or epoch > sequence.epoch:
+        first = begun.get((id_, epoch)) == exchange.losses or (
             sequence is not None and sequence.losses == exchange.losses
         )
-        sequence = known[place] = _Sequence(
-            batch.producer_epoch, 0 if first else base, exchange.losses
-        )
-    if batch.producer_epoch < sequence.epoch:
+        sequence = known[place] = _Sequence(epoch, 0 if first else base, exchange.losses)
+    if epoch < sequence.epoch:
         return  # a zombie, or an exchange that ended late
     mine = evidence(exchange)
-    who = f"{one.place}: producer {batch.producer_id} epoch {batch.producer_epoch}"
+    who = f"{one.text}: producer {id_} epoch {epoch}"
     ahead = (base - sequence.next) % MODULUS
     again = sequence.find(base)
     if 0 < ahead < HALF and whole:
@@ -161,7 +160,7 @@ def _next(
             "look for what sends requests twice.",
             (again.evidence, mine),
         )
-    yield from _refused(exchange, one, sequence, who, mine)
+    yield from _refused(one, base, sequence, who, mine)
     taken = one.error in TAKEN
     if again is None:
         again = _Batch(base, last)
@@ -175,13 +174,13 @@ def _next(
 
 
 def _refused(
-    exchange: Exchange, one: Sent, sequence: _Sequence, who: str, mine: Evidence
+    one: Place, base: int, sequence: _Sequence, who: str, mine: Evidence
 ) -> Iterator[Finding]:
-    before = sequence.before(one.batch.base_sequence)
+    before = sequence.before(base)
     if one.error == OUT_OF_ORDER_SEQUENCE_NUMBER and before and before.until and before.evidence:
         yield Finding(
             "warning",
-            f"{who}: sequence {one.batch.base_sequence} was rejected as out of order, though the "
+            f"{who}: sequence {base} was rejected as out of order, though the "
             "one before it was acknowledged",
             "Requests reached the broker in another order than they were sent, or the "
             "partition's leader has lost its producer state.",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from barnabas.captures.checks.facts import OFFERED, RANGE
 from barnabas.captures.checks.finding import (
     Check,
     Evidence,
@@ -21,14 +21,12 @@ from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.keys import API_VERSIONS
 
-RANGE: Final = ">hhh"
-
 
 @dataclass(slots=True)
 class _Offer:
     since: int
     ranges: bytes
-    """API key, least and greatest version of each, of which a broker has some ninety."""
+    """See facts.RANGE."""
     evidence: Evidence
 
     @property
@@ -38,7 +36,7 @@ class _Offer:
 
     def range(self, key: int) -> tuple[int, int]:
         """The least and the greatest version of an API; none: 0 to -1."""
-        found = struct.iter_unpack(RANGE, self.ranges)
+        found = RANGE.iter_unpack(self.ranges)
         return next(((low, high) for one, low, high in found if one == key), (0, -1))
 
 
@@ -85,13 +83,9 @@ def _compared(
 def _learn(
     exchange: Exchange, by_connection: Memory[int, _Offer], by_broker: Memory[int, _Offer]
 ) -> None:
-    end, response = answered(exchange), exchange.response
-    if end is None or not response or response["error_code"]:
+    end, ranges = answered(exchange), OFFERED.of(exchange)
+    if end is None or ranges is None:
         return
-    ranges = b"".join(
-        struct.pack(RANGE, one["api_key"], one["min_version"], one["max_version"])
-        for one in response["api_keys"]
-    )
     offer = _Offer(end, ranges, evidence(exchange))
     by_connection[exchange.connection] = offer
     if exchange.broker is not None:
@@ -102,5 +96,5 @@ CHECK: Final = Check(
     "versions", NoSettings(), versions, "requests of a version that the broker did not offer",
     "connections that sent ApiVersions, or to a broker to which another one had sent it (0.10.0 "
     "and later, KIP-35); ApiVersions itself may be too new once (KIP-511)",
-    "broker", reads=("ApiVersions",),
+    "broker",
 )  # fmt: skip

@@ -139,6 +139,8 @@ class Exchange:
     too_large: tuple[Direction, ...] = field(default=(), compare=False)
     """Bodies that are not decoded, as that would take too much memory (`specs.codec.budget`): those that
     were left out for it, and those of which it was found."""
+    facts: dict[str, Any] | None = field(default=None, repr=False, compare=False)
+    """What checks have read of its bodies, by name: see `barnabas.captures.checks.facts`."""
     _uncut: dict[str, Uncut] = field(default_factory=dict, init=False, repr=False, compare=False)
     _request: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
     _response: Any = field(default=_UNREAD, init=False, repr=False, compare=False)
@@ -256,6 +258,10 @@ class Exchange:
                 except (Malformed, LookupError):
                     pass
         return self._error  # type: ignore[no-any-return]
+
+    def know(self, error: str | None) -> None:
+        """Note the response's first error, of an exchange whose bodies are elsewhere."""
+        self._error = error
 
     def row(
         self, columns: Iterable[str] | None = None, blob: Blob = base64_text, *, tags: bool = True

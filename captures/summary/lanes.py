@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from barnabas.captures.checks.drafts.groups import DraftGroups
+from barnabas.captures.checks.facts import GROUP_APIS, GROUP_TYPES
 from barnabas.captures.checks.finding import answered
-from barnabas.captures.checks.groups import GROUP_APIS, GROUP_TYPES
 from barnabas.captures.checks.rebalance import REASON
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, weight
 from barnabas.captures.kafka.draft_conversations import DraftExchange

@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from barnabas.captures.checks.facts import GROUP_APIS
 from barnabas.captures.checks.finding import CLIENT, client_key
-from barnabas.captures.checks.groups import GROUP_APIS
 from barnabas.captures.checks.partitions import answered_partitions, by_follower, partitions
 from barnabas.captures.kafka.context import Context, registrations
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, weight

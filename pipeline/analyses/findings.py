@@ -1,12 +1,13 @@
 """`findings`: the checks of `captures.checks`, each over what belongs together, wherever it is stored.
 
 A check sees the exchanges of a key in the order in which they end, as `barnabas check` does, which has
-them all: a scope is as wide as what one of its checks remembers. One pass over the table serves all.
+them all: a scope is as wide as what one of its checks remembers. One pass over the table serves all, and
+what is shuffled is narrow: the exchange's own columns and what the scope's checks see of its bodies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -17,8 +18,7 @@ from barnabas.captures.checks import CHECKS
 from barnabas.captures.checks.finding import Check, Finding, Together
 from barnabas.captures.kafka.context import Context
 from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST, captured
-from barnabas.pipeline.rows.bodies import bodies
-from barnabas.pipeline.rows.columns import Column, arrow, ddl
+from barnabas.pipeline.rows.columns import STRUCTS, Column, arrow, ddl, ddl_type
 from barnabas.pipeline.rows.exchanges import exchange
 
 if TYPE_CHECKING:
@@ -45,130 +45,97 @@ class Scope(NamedTuple):
     key: str
     """SQL: the key of an exchange; null: it is nobody's business."""
     sees: str
-    """SQL: the exchanges that say anything to one of the checks, beside those of the APIs that one reads."""
-    reads: str
-    """SQL: those of which one reads the bodies, beside the same; others travel without."""
+    """SQL: the exchanges that say anything to one of the checks."""
+    facts: Mapping[str, str]
+    """What its checks see of bodies, by field of `seen`: SQL."""
+    each: str = "array(0)"
+    """SQL: an array for whose every element, `one`, the exchange is there."""
 
-    def also(self, condition: str) -> str:
-        """SQL: exchanges that meet it, or are of an API that one of the checks reads."""
-        apis = sorted({api for check in CHECKS if check.scope == self.by for api in check.reads})
-        named = f"api in ({', '.join(map(repr, apis))})" if apis else "false"
-        return f"({condition}) or {named}"
 
+PARTS: Final = 16
+"""Into so many the partitions of a client are parted; an exchange is there once for each that it is about."""
+
+PART: Final = f"pmod(hash(place.topic, place.partition), {PARTS})"
+"""SQL: which of them a place is in."""
 
 # fmt: off
 SCOPES: Final = (
-    Scope("connection", "cast(connection as string)",
-          "true", "api = 'Produce' and latency_ms is null"),
+    Scope("connection", "cast(connection as string)", "true",
+          {"acks": "seen.acks", "places": "if(api = 'Fetch', seen.places, null)"}),
     Scope("broker", "coalesce(concat('broker ', named_broker), concat('connection ', connection))",
-          "key >= 0", "false"),
-    Scope("host", HOST, "ordinal = 0 or error <> ''", "error <> ''"),
-    Scope("client", CLIENT_KEY, "false", "false"),
-    Scope("group", "`group`", "false", "false"),
+          "key >= 0", {"offered": "seen.offered"}),
+    Scope("host", HOST, "ordinal = 0 or seen.request_hash is not null",
+          {"request_hash": "seen.request_hash"}),
+    Scope("group", "`group`", "seen.`group` is not null", {"group": "seen.`group`"}),
+    Scope("partition", f"concat_ws('/', {CLIENT_KEY}, cast(one as string))", "true",
+          {"acks": "seen.acks", "responded": "seen.responded",
+           "places": f"filter(seen.places, place -> {PART} = one)"},
+          f"array_distinct(transform(filter(seen.places, place -> place.partition >= 0), place -> {PART}))"),
+    # a producer is told, too, how far others' requests on its connections have come
+    Scope("producer", "cast(one as string)", "true",
+          {"begun": "seen.begun", "places": "filter(seen.places, place -> place.producer_id = one)"},
+          "array_union(coalesce(used, array()), array_compact(array(seen.begun.producer_id)))"),
 )
 # fmt: on
-"""All scopes but PRODUCER: see `_producers`."""
-
-PRODUCER: Final = "producer"
-"""The scope whose key is a producer id: of the producer itself what it sends, and of each connection that
-it uses how far the others' requests have come."""
 
 ORDER: Final = ("end_ns", "packet", "connection", "ordinal")
 """Exchanges end in this order."""
 
-RECORDS: Final = '"records":"[A-Za-z0-9+/=]*"'
-"""As JSON text; within a string its quotes would be escaped."""
-
 NEVER: Final = (1 << 63) - 1
 
 _KEPT: Final = (
-    *(
-        "capture",
-        "connection",
-        "ordinal",
-        "client_address",
-        "server_address",
-        "client_id",
-        "broker",
-    ),
-    *("named_broker", "key", "version", "correlation_id", "request_size", "response_size", "ts_ns"),
-    *("latency_ms", "broker_ms", "rules", "note", "request_packet", "response_packet", "sasl"),
-    *("losses", "end_ns"),
+    *("capture", "connection", "ordinal", "client_address", "client_id", "broker"),
+    *("named_broker", "key", "version", "correlation_id", "ts_ns", "latency_ms", "rules", "note"),
+    *("request_packet", "response_packet", "losses", "error"),
 )
+"""What checks see of an exchange beside `seen`."""
 
 
 def findings(exchanges: DataFrame) -> DataFrame:
     """What do the exchanges show to be wrong? The findings of `barnabas check`.
 
-    Needs `end_ns`, `losses` and `named_broker`; what a check says it holds for, holds here too.
+    Needs `end_ns`, `losses`, `named_broker` and `seen`; what a check says it holds for, holds here too.
+    Bodies stay where they are: what checks see of them was read when the table was made.
     """
-    seen = captured(exchanges)
+    seen = captured(exchanges).select(*_KEPT, "end_ns", "api", "group", "seen")
+    rows = F.flatten(F.array(*(F.expr(_rows(scope)) for scope in SCOPES)))
     ordered = (
-        _keyed(seen)
-        .unionByName(_producers(seen))
-        .withColumn("end_ns", F.coalesce("end_ns", F.lit(NEVER)))
-        .withColumn("packet", F.coalesce(F.nullif("response_packet", F.lit(0)), "request_packet"))
+        seen.join(F.broadcast(_used(seen)), ["capture", "connection"], "left")
+        .withColumn("row", F.explode(rows))
+        .select(
+            *_KEPT,
+            F.coalesce("end_ns", F.lit(NEVER)).alias("end_ns"),
+            F.coalesce(F.nullif("response_packet", F.lit(0)), "request_packet").alias("packet"),
+            "row.*",
+        )
         .repartition("capture", "by", "of")
         .sortWithinPartitions("capture", "by", "of", *ORDER)
     )
     return ordered.mapInArrow(checked, ddl(COLUMNS))
 
 
-def _keyed(exchanges: DataFrame) -> DataFrame:
-    """A row an exchange and scope, with its bodies as text where a check reads them."""
-    scopes = F.array(
-        *(
-            F.when(
-                F.expr(scope.also(scope.sees)),
-                F.struct(
-                    F.lit(scope.by).alias("by"),
-                    F.expr(scope.key).alias("of"),
-                    F.coalesce(F.expr(scope.also(scope.reads)), F.lit(False)).alias("reads"),
-                ),
-            )
-            for scope in SCOPES
-        )
+def _rows(scope: Scope) -> str:
+    """SQL: an exchange's keys in a scope, each with what the checks see."""
+    facts = ", ".join(
+        f"'{column.name}', cast({scope.facts.get(column.name, 'null')} as {ddl_type(column.type)})"
+        for column in STRUCTS["seen"]
     )
+    row = f"named_struct('by', '{scope.by}', 'of', {scope.key}, 'seen', named_struct({facts}))"
+    rows = f"transform({scope.each}, one -> {row})"
     return (
-        exchanges.select(*_KEPT, "api", "group", "error", "body")
-        .withColumn("one", F.explode(F.array_compact(scopes)))
-        .where("one.of is not null")
-        .select(*_KEPT, "one.by", "one.of", _text(F.col("one.reads")))
+        f"if({scope.sees}, coalesce(filter({rows}, row -> row.of is not null), array()), array())"
     )
 
 
-def _producers(exchanges: DataFrame) -> DataFrame:
-    """A row an exchange and producer id that its connection, or itself, is about."""
-    used = (
-        exchanges.where("api = 'Produce' and producer_id >= 0")
+def _used(exchanges: DataFrame) -> DataFrame:
+    """The producers that use each connection."""
+    return (
+        exchanges.where("api = 'Produce'")
+        .select("capture", "connection", F.explode("seen.places.producer_id").alias("id"))
+        .where("id is not null")
         .groupBy("capture", "connection")
-        .agg(F.collect_set("producer_id").alias("used"))
+        .agg(F.collect_set("id").alias("used"))
     )
-    none = F.array().cast("array<bigint>")
-    given = F.try_variant_get("body", "$.response.producer_id", "bigint")
-    begins = F.col("api").isin("InitProducerId", "EndTxn")
-    own = F.when(begins, F.array_compact(F.array("producer_id", given))).otherwise(none)
-    mine = F.col("of") == F.col("producer_id")
-    return (
-        exchanges.select(*_KEPT, "api", "producer_id", "body")
-        .join(used, ["capture", "connection"], "left")
-        .withColumn("of", F.explode(F.array_union(F.coalesce("used", none), own)))
-        .where("of >= 0")
-        .withColumn("reads", begins | ((F.col("api") == "Produce") & mine))
-        .select(
-            *_KEPT,
-            F.lit(PRODUCER).alias("by"),
-            F.col("of").cast("string").alias("of"),
-            _text(F.coalesce("reads", F.lit(False))),
-        )
-    )
-
-
-def _text(reads: Any) -> Any:
-    """No check looks at the records that a Fetch brings: they stay where they are."""
-    text = F.to_json("body")
-    light = F.regexp_replace(text, RECORDS, '"records":null')
-    return F.when(reads, F.when(F.col("api") == "Fetch", light).otherwise(text)).alias("text")
 
 
 def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -188,10 +155,8 @@ def _run(by: str, rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Check, Findi
     context = Context()
     begun = [(check, check.begin(check.settings)) for check in CHECKS if check.scope == by]
     for row in rows:
-        sent, came, topics = bodies(row["key"], row["version"], row["text"])
-        context.topics.update(topics)
-        one = exchange({**row, "request_body": sent, "response_body": came})
-        if by == "client":
+        one = exchange(row)
+        if by == "partition":
             one.broker = row["broker"]  # as context.brokers has it
         for check, see in begun:
             for finding in see(one, context):

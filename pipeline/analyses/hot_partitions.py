@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.pipeline.analyses.expressions import said, total
+from barnabas.pipeline.analyses.expressions import total
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
@@ -34,14 +34,9 @@ def hot_partitions(exchanges: DataFrame) -> DataFrame:
 
     Replicas' own fetches do not count. Records of compressed messages of magic 0 and 1 are not counted.
     """
-    replica = F.coalesce(
-        said("request.replica_id", "int"),
-        said("request.replica_state.replica_id", "int"),
-        F.lit(-1),
-    )
     passed = (
         exchanges.where(F.col("api").isin("Produce", *FETCHES))
-        .where((F.col("api") == "Produce") | (replica < 0))
+        .where((F.col("api") != "Fetch") | F.col("seen.places").isNotNull())
         .select("api", F.explode("partitions").alias("one"))
         .select("api", "one.*")
         .where("coalesce(error_code, 0) = 0 and bytes > 0")

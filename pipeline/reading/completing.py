@@ -47,6 +47,8 @@ class Completion:
                 return self._topics(column)
             case "partitions":
                 return self._partitions(column)
+            case "seen":
+                return self._seen(column)
             case "transactional_id":
                 return self._transactions(batch, column)
         return column
@@ -88,6 +90,14 @@ class Completion:
         sizes = pc.fill_null(pc.list_value_length(column), 0)
         offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(sizes)])
         return pa.ListArray.from_arrays(offsets, inner, column.type, mask=column.is_null())
+
+    def _seen(self, column: pa.Array) -> pa.Array:
+        if not self._names:
+            return column
+        fields = [column.field(at) for at in range(column.type.num_fields)]
+        at = column.type.get_field_index("places")
+        fields[at] = self._partitions(fields[at])
+        return pa.StructArray.from_arrays(fields, fields=list(column.type), mask=column.is_null())
 
     def _transactions(self, batch: pa.RecordBatch, column: pa.Array) -> pa.Array:
         known = self._facts.producers

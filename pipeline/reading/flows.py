@@ -63,7 +63,7 @@ class Reading(NamedTuple):
         return not _CONTEXT.isdisjoint(self.columns)
 
 
-_CONTEXT: Final = frozenset(("broker", "topics", "partitions", "transactional_id", "request_body"))
+_CONTEXT: Final = frozenset(("broker", "topics", "partitions", "transactional_id", "seen"))
 """Columns that names learnt elsewhere complete."""
 
 

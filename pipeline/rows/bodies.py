@@ -1,4 +1,4 @@
-"""Decoded bodies as VARIANT, and from JSON text back to bytes.
+"""Decoded bodies as VARIANT.
 
 The form is that of `Exchange.row()`, secrets redacted; and where a message has a topic's id alone, the
 name stands beside it, as the field that earlier versions have there (null: not known).
@@ -7,26 +7,19 @@ name stands beside it, as the field that earlier versions have there (null: not 
 from __future__ import annotations
 
 import functools
-import json
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 
 from barnabas.captures.kafka.context.completing import gaps
-from barnabas.captures.kafka.context.id_names import TOPIC, places, structs
-from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange, body_version
-from barnabas.specs.codec import Unfit
+from barnabas.captures.kafka.exchange import Exchange, body_version
 from barnabas.specs.codec.variant import NULL, Write, metadata, pair, variant_writer
 from barnabas.specs.codec.variant import names as names_of_fields
 from barnabas.specs.frames import DIRECTIONS, Direction
-from barnabas.specs.jsonform import Way, text_uuid, ways_of
 from barnabas.specs.registry import NAMES, api
 from barnabas.specs.secrets import secret_paths
-
-_API_VERSIONS: Final = 18
-_NONE: Final = uuid.UUID(int=0)
 
 Names = Mapping[uuid.UUID, str]
 
@@ -131,59 +124,3 @@ def _writers(key: int, versions: tuple[int | None, ...], *, completed: bool) -> 
         origin = f"{NAMES[key]} {direction} v{version}"
         write[direction] = variant_writer(layout, origin, dictionary, secrets, named)
     return _Writers(dictionary, metadata(dictionary), [write.get(one) for one in DIRECTIONS])
-
-
-def bodies(
-    key: int, version: int, text: str | None
-) -> tuple[bytes | None, bytes | None, dict[uuid.UUID, str]]:
-    """Bodies that decode to what such a text says, and the names of topics that it has beside ids.
-
-    None for a body that is null, or has a field that was redacted: nothing is made up for it. The bytes
-    need not be those that were captured.
-
-    >>> bodies(3, 0, '{"request":{"topics":[{"name":"t"}]},"response":null}')
-    (b'\\x00\\x00\\x00\\x01\\x00\\x01t', None, {})
-    """
-    if text is None or key == SASL_TOKEN or key not in NAMES:
-        return None, None, {}
-    found = json.loads(text)
-    names: dict[uuid.UUID, str] = {}
-    made = [
-        _bytes(key, version, direction, found.get(direction), names) for direction in DIRECTIONS
-    ]
-    return made[0], made[1], names
-
-
-def _bytes(
-    key: int, version: int, direction: Direction, values: Any, names: dict[uuid.UUID, str]
-) -> bytes | None:
-    if values is None:
-        return None
-    if key == _API_VERSIONS and direction == "response" and "throttle_time_ms" not in values:
-        version = 0  # see barnabas.captures.kafka.exchange.body_version
-    completed = gaps(key, version, direction)
-    for place in (*places(key, version, direction, TOPIC), *completed):
-        for struct in structs(values, place.path):
-            name = struct.get(place.name) if place.name else None
-            topic = text_uuid(struct[place.id]) if name else _NONE
-            if name and topic.int >= TOPIC.least:
-                names[topic] = name
-            if place in completed and place.name:
-                struct.pop(place.name, None)
-    names_of, ways = _ways(key, version, direction)
-    try:
-        body = {
-            name: ways[name](value) if name in ways else value
-            for name, value in values.items()
-            if name in names_of
-        }
-        return api(key).message(direction).codec(version).encode(body)
-    except (ValueError, Unfit):
-        return None
-
-
-@functools.cache
-def _ways(key: int, version: int, direction: Direction) -> tuple[frozenset[str], dict[str, Way]]:
-    """The names of the fields, and how those come out of JSON that need more than that."""
-    layout = api(key).message(direction).layout(version)
-    return frozenset(slot.name for slot in layout.slots), ways_of(layout)

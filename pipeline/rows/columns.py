@@ -9,13 +9,24 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
+from barnabas.captures.checks.facts import MEMBER, REQUEST, RESPONSE
+
 
 class Column(NamedTuple):
-    """A column of a table; its type is of those in `TYPES`, an array of one, or `PARTITION`'s struct."""
+    """A column of a table; its type is of those in `TYPES` or `STRUCTS`, or an array of one."""
 
     name: str
     type: str
     what: str
+
+
+def _fields(names: tuple[str, ...]) -> tuple[Column, ...]:
+    """Fields of messages of groups: epochs, generations, times and codes are numbers."""
+    numbers = ("epoch", "_ms", "generation_id", "code")
+    return tuple(
+        Column(name, "int" if name.endswith(numbers) else "string", "as in the message")
+        for name in names
+    )
 
 
 TYPES: Final[dict[str, pa.DataType]] = {
@@ -62,6 +73,59 @@ PARTITION: Final = (
 )
 """What an exchange says of one partition. SyncGroup and the heartbeats of KIP-848 list those that a
 member is newly assigned."""
+
+PLACE: Final = (
+    Column("topic", "string", "as in PARTITION"),
+    Column("partition", "int", "as there; -1: what is said is said of the whole response"),
+    Column("asked", "boolean", "whether the request is about it"),
+    Column("error", "int", "its error code in the response; null: none in it"),
+    Column("offset", "bigint", "Produce: base offset that the broker gave"),
+    Column("known_epoch", "int", "Fetch: leader epoch that the client knew"),
+    Column("preferred", "int", "Fetch: preferred read replica"),
+    Column("leader", "int", "Metadata: its leader; Produce, Fetch: the one that an error names"),
+    Column("leader_epoch", "int", "of that leader"),
+    Column("checksum", "bigint", "as in PARTITION"),
+    Column("producer_id", "bigint", "as there; null, too, if the batch has no sequence"),
+    Column("producer_epoch", "int", "of that producer"),
+    Column("base_sequence", "int", "sequence number of its first record"),
+    Column("last_sequence", "int", "the same of its last one"),
+)
+"""`barnabas.captures.checks.facts.Place`."""
+
+_MEMBERS: Final = Column("members", "array<member>", "that it lists")
+STRUCTS: Final[dict[str, tuple[Column, ...]]] = {
+    "partition": PARTITION,
+    "place": PLACE,
+    "begun": (
+        Column("producer_id", "bigint", "producer id that the broker gave"),
+        Column("producer_epoch", "int", "its epoch"),
+    ),
+    "member": _fields(MEMBER),
+    "asked": (
+        *_fields(REQUEST),
+        Column("assigns", "boolean", "whether a SyncGroup has assignments"),
+        _MEMBERS,
+    ),
+    "answered": (
+        *_fields(RESPONSE),
+        Column("errors", "array<int>", "error codes of partitions"),
+        _MEMBERS,
+    ),
+    "said": (
+        Column("request", "asked", "what a member says; null: nothing that can be read"),
+        Column("response", "answered", "what it is told"),
+    ),
+    "seen": (
+        Column("acks", "int", "Produce: as the column acks"),
+        Column("begun", "begun", "of a producer that begins; else null"),
+        Column("group", "said", "of members of groups; else null"),
+        Column("offered", "binary", "ApiVersions: key, least and greatest version of each API"),
+        Column("places", "array<place>", "Produce, a consumer's Fetch, Metadata: partitions"),
+        Column("request_hash", "bigint", "of the request's body, if a retriable error came of it"),
+        Column("responded", "boolean", "whether a response could be read"),
+    ),
+}
+"""By the name that a column's type has."""
 
 EXCHANGES: Final = (
     Column("ts", "timestamp", "when the request arrived, to the microsecond"),
@@ -149,6 +213,11 @@ EXCHANGES: Final = (
         "how often the capture had lost something when it was over: between two that say the same "
         "nothing is missing",
     ),
+    Column(
+        "seen",
+        "seen",
+        "what checks see of the bodies, see barnabas.captures.checks.facts; its fields change as checks do",
+    ),
 )
 """One row an exchange; written tables have `body` behind them: VARIANT {request, response}."""
 
@@ -196,8 +265,8 @@ def arrow(columns: tuple[Column, ...]) -> pa.Schema:
 def _arrow_type(name: str) -> pa.DataType:
     if name.startswith("array<"):
         return pa.list_(_arrow_type(name[len("array<") : -1]))
-    if name == "partition":
-        return pa.struct([(column.name, TYPES[column.type]) for column in PARTITION])
+    if name in STRUCTS:
+        return pa.struct(list(arrow(STRUCTS[name])))
     return TYPES[name]
 
 
@@ -207,8 +276,14 @@ def ddl(columns: tuple[Column, ...]) -> str:
     >>> ddl(PARTITION[:2])
     '`topic` string, `partition` int'
     """
-    inner = ", ".join(f"`{column.name}`: {column.type}" for column in PARTITION)
-    return ", ".join(
-        f"`{column.name}` " + column.type.replace("<partition>", f"<struct<{inner}>>")
-        for column in columns
-    )
+    return ", ".join(f"`{column.name}` {ddl_type(column.type)}" for column in columns)
+
+
+def ddl_type(name: str) -> str:
+    """The type of a column there."""
+    if name.startswith("array<"):
+        return f"array<{ddl_type(name[len('array<') : -1])}>"
+    if name not in STRUCTS:
+        return name
+    inner = (f"`{column.name}`: {ddl_type(column.type)}" for column in STRUCTS[name])
+    return f"struct<{', '.join(inner)}>"

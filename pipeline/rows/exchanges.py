@@ -22,6 +22,7 @@ from barnabas.captures.kafka.notes import INFERRED, UNANSWERED
 from barnabas.pipeline.rows.body_columns.registry import MADE
 from barnabas.pipeline.rows.body_values import body_values
 from barnabas.pipeline.rows.columns import EXCHANGES, Column, arrow
+from barnabas.pipeline.rows.seen import facts, seen
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
@@ -103,6 +104,8 @@ def row(
             found[name] = capture
         elif name == "software":
             found[name] = software
+        elif name == "seen":
+            found[name] = seen(exchange, context or Context())
         else:
             found[name] = _end(exchange) if end_ns is None else end_ns
     return found
@@ -153,12 +156,12 @@ def batch(rows: Iterable[Mapping[str, Any]], columns: tuple[Column, ...]) -> pa.
 
 
 def exchange(row: Mapping[str, Any]) -> Exchange:
-    """The exchange that a row with the columns of RAW was made of.
+    """The exchange that a row with the columns of RAW was made of; what a row lacks is nothing.
 
-    A row of a written table has no bytes: then `barnabas.pipeline.rows.bodies` makes them of `body`.
+    Of a row without them, which is of a written table, it has what checks see of the bodies.
     """
     payload = row.get("payload")
-    return Exchange(
+    one = Exchange(
         ts=row["ts_ns"],
         connection=row["connection"],
         client_address=row["client_address"],
@@ -167,27 +170,31 @@ def exchange(row: Mapping[str, Any]) -> Exchange:
         key=row["key"],
         version=row["version"],
         correlation_id=row["correlation_id"],
-        request_size=row["request_size"],
-        response_size=row["response_size"],
+        request_size=row.get("request_size", 0),
+        response_size=row.get("response_size"),
         latency_ms=row["latency_ms"],
-        broker_ms=row["broker_ms"],
+        broker_ms=row.get("broker_ms"),
         rules=tuple(row["rules"]),
         request_body=row.get("request_body"),
         response_body=row.get("response_body"),
         note=row["note"],
-        sasl=row["sasl"],
+        sasl=row.get("sasl", ""),
         user=row.get("user"),
         payload=json.loads(payload) if payload else {},
         request_packet=row["request_packet"],
         response_packet=row["response_packet"],
         ordinal=row["ordinal"],
-        server_address=row["server_address"],
+        server_address=row.get("server_address", ""),
         request_place=row.get("request_place", -1),
         response_place=row.get("response_place", -1),
         begun=row.get("begun_ns", 0),
         inferred=row["note"] == INFERRED,
         losses=row["losses"],
     )
+    if "request_body" not in row:
+        one.facts = facts(row["seen"])
+        one.know(row["error"])
+    return one
 
 
 def _errors(exchange: Exchange) -> tuple[str | None, list[int] | None]:

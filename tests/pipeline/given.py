@@ -39,7 +39,7 @@ def hot(found: Exchange, context: Context | None = None) -> dict[str, Any]:
 COMMON = (
     *("ts", "ts_ns", "day", "connection", "client_address", "client_id", "broker", "api", "key"),
     *("version", "correlation_id", "request_size", "latency_ms", "named_broker", "end_ns"),
-    *("request_packet", "response_packet", "server_address"),
+    *("request_packet", "response_packet", "server_address", "seen"),
 )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from barnabas.captures.checks.groups import GROUP_APIS
+from barnabas.captures.checks.facts import GROUP_APIS
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.summary.lanes import Lanes
 from tests.captures.checks import test_epochs as epochs

@@ -55,6 +55,16 @@ def test_partitions_keep_all_else() -> None:
     )
 
 
+def test_places_that_checks_see_get_names_too() -> None:
+    place = {"topic": uuid_text(TOPIC), "partition": 3, "checksum": 8}
+    seen: list[Any] = [None, {"acks": 1}, {"places": [place, {**place, "topic": "x"}]}]
+    found = [row["seen"] for row in completed(*({"seen": one} for one in seen))]
+    assert found[0] is None
+    assert (found[1]["acks"], found[1]["places"]) == (1, None)
+    assert [one["topic"] for one in found[2]["places"]] == ["orders", "x"]
+    assert [one["checksum"] for one in found[2]["places"]] == [8, 8]
+
+
 def test_brokers_by_address_unless_the_capture_names_them() -> None:
     rows: list[dict[str, Any]] = [
         {"server_address": "b:1"},

@@ -66,7 +66,7 @@ def test_what_is_decoded_as_a_whole_gives_the_same_columns_as_single_fields() ->
 
 
 def test_every_column_is_made_somewhere() -> None:
-    others = {"capture", "software", "broker", "end_ns", "group", "transactional_id"}
+    others = {"capture", "software", "broker", "end_ns", "group", "transactional_id", "seen"}
     assert {*ATTRIBUTES, *ERRORS, *MADE} | others == {*ALL}
 
 
@@ -77,7 +77,7 @@ def test_columns_that_need_no_body_decode_none(monkeypatch: pytest.MonkeyPatch) 
     asked = said("Heartbeat", 4, {"group_id": "g"}, {"error_code": 27})
     monkeypatch.setattr("barnabas.specs.codec.Codec.decode", never)
     monkeypatch.setattr("barnabas.specs.codec.Codec.project", never)
-    needs = {*MADE, "group", "transactional_id", "error", "error_codes", "undecodable"}
+    needs = {*MADE, "group", "transactional_id", "error", "error_codes", "undecodable", "seen"}
     plain = [name for name in ALL if name not in needs]
     assert row(asked, Context(), columns=plain)["api"] == "Heartbeat"
 

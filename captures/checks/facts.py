@@ -1,0 +1,279 @@
+"""What checks see of bodies: a few values of each. A check decodes none itself.
+
+What several checks ask for is read once, and kept with its exchange. Over captures of any size it is read
+where the bodies are, and travels in their place: `barnabas.pipeline.rows.seen`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Generic, NamedTuple, TypeVar
+
+from barnabas.captures.checks.batches import first_batch
+from barnabas.captures.checks.partitions import Partition, answered_partitions, partitions
+from barnabas.captures.checks.partitions import by_follower as follows
+from barnabas.captures.kafka.context import Context
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.keys import (
+    API_VERSIONS,
+    END_TXN,
+    FETCH,
+    INIT_PRODUCER_ID,
+    METADATA,
+    OFFSET_COMMIT,
+    PRODUCE,
+    SYNC_GROUP,
+    TXN_OFFSET_COMMIT,
+)
+from barnabas.specs.registry import key_of
+
+T = TypeVar("T")
+
+MODULUS: Final = 1 << 31
+"""Behind the sequence number 2^31 - 1 comes 0."""
+
+WHOLE: Final = -1
+"""In place of a partition's number: the error is that of the whole response."""
+
+GROUP_APIS: Final = (
+    "JoinGroup",
+    "SyncGroup",
+    "Heartbeat",
+    "LeaveGroup",
+    "OffsetCommit",
+    "TxnOffsetCommit",
+    "ConsumerGroupHeartbeat",
+    "ShareGroupHeartbeat",
+    "StreamsGroupHeartbeat",
+)
+"""The APIs by which members of groups come, stay, commit and go."""
+
+GROUP_TYPES: Final = {68: "consumer", 76: "share", 88: "streams"}
+"""By the API of their heartbeats: groups whose members are told an epoch and an interval with each of
+them (ConsumerGroupHeartbeat, KIP-848; ShareGroupHeartbeat, KIP-932; StreamsGroupHeartbeat, KIP-1071)."""
+
+RANGE: Final = struct.Struct(">hhh")
+"""Key of an API, least and greatest version of it."""
+
+RETRIABLE: Final = frozenset(error.name for error in ERROR_CODES if error.retriable)
+
+_GROUP: Final = frozenset(map(key_of, GROUP_APIS))
+_COMMITS: Final = (OFFSET_COMMIT, TXN_OFFSET_COMMIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact(Generic[T]):
+    """What is read of an exchange, and what it is called."""
+
+    name: str
+    read: Callable[[Exchange, Context], T]
+
+    def of(self, exchange: Exchange, context: Context | None = None) -> T:
+        """The same, read once. context: where topics may have ids alone."""
+        known = exchange.facts
+        if known is None:
+            known = exchange.facts = {}
+        if self.name not in known:
+            known[self.name] = self.read(exchange, context or Context())
+        found: T = known[self.name]
+        return found
+
+
+class Place(NamedTuple):
+    """What an exchange says of one partition. None: nothing."""
+
+    topic: str
+    """Its name, or the text of its id if no name is known."""
+    partition: int
+    asked: bool = True
+    """Whether the request is about it; a Fetch may be answered for others of its session."""
+    error: int | None = None
+    offset: int | None = None
+    """Produce: where the broker has put the records."""
+    known_epoch: int | None = None
+    """Fetch: the leader epoch that the client knew."""
+    preferred: int | None = None
+    """Fetch: the replica that it had better read from."""
+    leader: int | None = None
+    """Metadata: its leader, -1: none; Produce, Fetch: the one that the broker points at."""
+    leader_epoch: int | None = None
+    checksum: int | None = None
+    """Produce: of what stays the same when the records are sent again; None: no batch can be read."""
+    producer_id: int | None = None
+    """Of the first batch, as what follows; None if it is not idempotent."""
+    producer_epoch: int | None = None
+    base_sequence: int | None = None
+    last_sequence: int | None = None
+
+    @property
+    def text(self) -> str:
+        """In words: orders[3]."""
+        return f"{self.topic}[{self.partition}]" if self.partition != WHOLE else "all partitions"
+
+
+class Said(NamedTuple):
+    """What a request and its response say of a group: some of their fields, under their names."""
+
+    request: dict[str, Any] | None
+    response: dict[str, Any] | None
+
+
+REQUEST: Final = (
+    *("group_id", "member_id", "generation_id", "generation_id_or_member_epoch", "member_epoch"),
+    *("session_timeout_ms", "rebalance_timeout_ms", "group_instance_id", "instance_id", "reason"),
+    "server_assignor",
+)
+RESPONSE: Final = (
+    *("error_code", "member_id", "generation_id", "member_epoch", "protocol_name", "leader"),
+    "heartbeat_interval_ms",
+)
+MEMBER: Final = ("member_id", "group_instance_id", "reason", "error_code")
+
+
+def _said(exchange: Exchange, context: Context) -> Said | None:
+    if exchange.key not in _GROUP:
+        return None
+    asked, answered = exchange.request, exchange.response
+    request = _few(asked, REQUEST)
+    response = _few(answered, RESPONSE)
+    if request is not None and exchange.key == SYNC_GROUP:
+        request["assigns"] = bool((asked or {}).get("assignments"))
+    if response is not None and exchange.key in _COMMITS:
+        codes = {one.said["error_code"] for one in partitions(exchange, "response", context)}
+        response["errors"] = sorted(codes)
+    return Said(request, response)
+
+
+def _few(body: dict[str, Any] | None, names: Iterable[str]) -> dict[str, Any] | None:
+    if not body:
+        return None
+    found = {name: body[name] for name in names if name in body}
+    if isinstance(body.get("members"), list):
+        found["members"] = [
+            {name: one[name] for name in MEMBER if name in one} for one in body["members"]
+        ]
+    return found
+
+
+def _places(exchange: Exchange, context: Context) -> tuple[Place, ...] | None:
+    if exchange.key == PRODUCE:
+        return tuple(map(_produced, answered_partitions(exchange, context)))
+    if exchange.key == FETCH:
+        return None if follows(exchange.request or {}) else tuple(_fetched(exchange, context))
+    if exchange.key == METADATA:
+        return tuple(
+            Place(
+                _name(one),
+                one.number,
+                leader=one.said["leader_id"],
+                leader_epoch=one.said.get("leader_epoch"),
+            )
+            for one in partitions(exchange, "response", context)
+        )
+    return None
+
+
+def _produced(one: Partition) -> Place:
+    answer = one.answer or {}
+    offset = answer.get("base_offset", -1)
+    place = _answered(one, _name(one))._replace(offset=offset if offset >= 0 else None)
+    found = first_batch(one.said["records"] or b"")
+    if found is None:
+        return place
+    batch, checksum = found
+    place = place._replace(checksum=checksum)
+    base = batch.base_sequence
+    if batch.producer_id < 0 or base < 0:
+        return place
+    count = batch.last_offset - (batch.base_offset or 0) + 1
+    return place._replace(
+        producer_id=batch.producer_id,
+        producer_epoch=batch.producer_epoch,
+        base_sequence=base,
+        last_sequence=(base + count - 1) % MODULUS,
+    )
+
+
+def _fetched(exchange: Exchange, context: Context) -> Iterator[Place]:
+    response = exchange.response
+    if response:
+        yield Place("", WHOLE, asked=False, error=response.get("error_code", 0))
+    asked = set()
+    for one in answered_partitions(exchange, context):
+        asked.add(one[:2])
+        yield _answered(one, _name(one))
+    for one in partitions(exchange, "response", context):
+        if one[:2] not in asked:
+            yield Place(_name(one), one.number, asked=False, error=one.said["error_code"])
+
+
+def _answered(one: Partition, topic: str) -> Place:
+    answer = one.answer or {}
+    error, hint = answer.get("error_code"), answer.get("current_leader") or {}
+    points = bool(error) and hint.get("leader_id", -1) >= 0
+    return Place(
+        topic,
+        one.number,
+        error=error,
+        known_epoch=one.said.get("current_leader_epoch"),
+        preferred=answer.get("preferred_read_replica"),
+        leader=hint["leader_id"] if points else None,
+        leader_epoch=hint["leader_epoch"] if points else None,
+    )
+
+
+def _name(one: Partition) -> str:
+    return uuid_text(one.topic) if isinstance(one.topic, uuid.UUID) else one.topic or ""
+
+
+def _offered(exchange: Exchange, _: Context) -> bytes | None:
+    response = exchange.response if exchange.key == API_VERSIONS else None
+    if not response or response["error_code"]:
+        return None
+    return b"".join(
+        RANGE.pack(one["api_key"], one["min_version"], one["max_version"])
+        for one in response["api_keys"]
+    )
+
+
+def _hash(exchange: Exchange, _: Context) -> int | None:
+    if exchange.request_body is None or exchange.error not in RETRIABLE:
+        return None
+    digest = hashlib.blake2b(exchange.request_body, digest_size=8).digest()
+    return int.from_bytes(digest, signed=True)
+
+
+def _acks(exchange: Exchange, _: Context) -> int | None:
+    return (exchange.request or {}).get("acks") if exchange.key == PRODUCE else None
+
+
+def _begun(exchange: Exchange, _: Context) -> tuple[int, int] | None:
+    response = exchange.response if exchange.key in (INIT_PRODUCER_ID, END_TXN) else None
+    if not response or response.get("error_code", 1) or response.get("producer_id", -1) < 0:
+        return None
+    return response["producer_id"], response["producer_epoch"]
+
+
+ACKS: Final = Fact("acks", _acks)
+"""Of a Produce."""
+BEGUN: Final = Fact("begun", _begun)
+"""Producer id and epoch that the broker gave to somebody."""
+GROUP: Final = Fact("group", _said)
+"""What a message of a group's member says."""
+OFFERED: Final = Fact("offered", _offered)
+"""The ranges of versions that a broker offers, as RANGE has each: there are some ninety."""
+PLACES: Final = Fact("places", _places)
+"""The partitions of a Produce, of a consumer's Fetch and of Metadata, in order."""
+REQUEST_HASH: Final = Fact("request_hash", _hash)
+"""Of a request's body, equal for equal ones, if a retriable error came of it."""
+RESPONDED: Final = Fact("responded", lambda exchange, _: bool(exchange.response))
+"""Whether there is a response that says something."""
+
+FACTS: Final = (ACKS, BEGUN, GROUP, OFFERED, PLACES, REQUEST_HASH, RESPONDED)
+"""All that any check sees of bodies, beside the first error (`Exchange.error`)."""
