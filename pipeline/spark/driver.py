@@ -35,9 +35,9 @@ LOOPBACK: Final = "127.0.0.1"
 PATIENCE: Final = 60.0
 """Seconds in which a cluster has to give us a worker."""
 
-LEAST, MOST, SHARE = 1 << 30, 4 << 30, 8
-"""The driver's heap: an eighth of the memory, within these bounds (bytes). Tables need 0.5 GiB of any size of
-captures; the rest is for analyses."""
+HEAP, PER_CORE, SHARE = 512 << 20, 128 << 20, 8
+"""The driver's heap (bytes), more for each task that runs in it at once, and the share of the memory that it
+is at most, unless that is less than for one task. No body passes it, of captures of any size."""
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
 
 
 def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> SparkConf:
-    memory = min(MOST, max(LEAST, _memory() // SHARE))
+    memory = max(HEAP + PER_CORE, min(HEAP + PER_CORE * master.tasks, _memory() // SHARE))
     ours = {
         "spark.app.name": "barnabas",
         "spark.master": master.url,

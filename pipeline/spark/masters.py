@@ -17,6 +17,9 @@ CONNECT_PORT: Final = 15002
 PATIENCE: Final = 10.0
 """Seconds in which somebody has to accept a connection."""
 
+PLANNING: Final = 4
+"""Tasks' worth of room in a driver whose tasks run elsewhere: it plans, and collects results."""
+
 Kind = Literal["embedded", "cluster", "connect"]
 
 _URL: Final = re.compile(r"(?P<scheme>spark|sc)://(?P<hosts>[^/;]+)")
@@ -39,6 +42,18 @@ class Master(NamedTuple):
         if self.kind == "embedded" or self.local_cluster:
             return True
         return bool(self.addresses) and all(_loopback(host) for host, _ in self.addresses)
+
+    @property
+    def tasks(self) -> int:
+        """How many run at once in the driver's JVM; where they run elsewhere, what it is given room for.
+
+        >>> parse_master("local[2]").tasks, parse_master("local").tasks, parse_master("yarn").tasks
+        (2, 1, 4)
+        """
+        if self.kind != "embedded":
+            return PLANNING
+        said = self.url.removeprefix("local").strip("[]")
+        return (os.cpu_count() or 1) if said == "*" else int(said or 1)
 
     @property
     def local_cluster(self) -> bool:
