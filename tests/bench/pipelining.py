@@ -4,7 +4,9 @@ Each in a process of its own, in interleaved rounds, for captures of several siz
 the size, and memory is not. What starting takes is shown apart: for each way, what it takes for a capture
 without traffic (Python, a JVM, and what that loads and compiles when it does something first).
 To exchanges: the typed columns, which need some fields of the bodies; to bodies: all of them as VARIANT too.
-Both as Parquet; tshark prints some of these columns as CSV.
+Both as Parquet; tshark prints some of these columns as CSV. Then `barnabas decode --json`, and all that
+`barnabas analyze` does on one core, on two and on a cluster of two workers with a core each: the goals are
+ratios of these.
 """
 
 from __future__ import annotations
@@ -15,18 +17,18 @@ import math
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rich.table import Table
 
 from tests.bench import machine, recordings
 from tests.bench.recordings import Recording
 from tests.bench.table import beside, plain_table
-from tests.bench.tabling import Spans
+from tests.bench.tabling import CLUSTER, Spans
 from tests.bench.talk import SERVER
 from tests.bench.targets import capture_folder
 
@@ -124,8 +126,34 @@ WAYS: Final = (
     _ours("bodies: pure core", "pure-bodies"),
     _ours("  Spark, 1 core", "spark-bodies", "local[1]"),
     _ours("  Spark, 2 cores", "spark-bodies", "local[2]"),
+    _ours("decode --json", "pure-decode"),
+    _ours("analyze: Spark, 1 core", "spark-analyze", "local[1]"),
+    _ours("  Spark, 2 cores", "spark-analyze", "local[2]"),
+    _ours("  cluster, 2 workers of 1 core", "spark-analyze", CLUSTER),
 )
 """What is compared with comes first."""
+
+
+class Goal(NamedTuple):
+    """What a figure is to be, from those of `decode --json` and of analyze on one and two cores."""
+
+    what: str
+    of: Callable[[Mapping[str, float], Mapping[str, float], Mapping[str, float]], float]
+    bound: float
+    least: bool = False
+    """Whether it is to be so much at least; else less than that."""
+
+
+GOALS: Final = (
+    Goal("analyze on one core, times decode --json",
+         lambda decode, one, _: one["whole_seconds"] / decode["whole_seconds"], 3),
+    Goal("analyze on two cores, times faster than on one",
+         lambda _, one, two: one["whole_seconds"] / two["whole_seconds"], 1.7, least=True),
+    Goal("share of findings in it, on two cores",
+         lambda _, __, two: two["findings_seconds"] / two["whole_seconds"], 0.25),
+    Goal("peak of the JVM on two cores, MiB", lambda _, __, two: two["jvm_mib"], 1024),
+)  # fmt: skip
+"""For 2 GiB in segments of 1,448 bytes."""
 
 
 @dataclass(slots=True)
@@ -153,6 +181,8 @@ class Row:
             "cpu_seconds_per_gb": cpu / self.size * 1e9 if cpu > 0 else math.nan,
             "start_seconds": start,
             "start_cpu_seconds": start_cpu,
+            "whole_seconds": seconds + start,
+            "findings_seconds": median(one.findings_seconds for one in self.spans),
             **{
                 name: max(getattr(one, name) for one in self.spans)
                 for name in ("driver_mib", "jvm_mib", "worker_mib")
@@ -192,9 +222,33 @@ def tables(rows: list[Row], remark: str) -> list[Table]:
     """A table for each capture; speeds beside that of tshark, if it is here."""
     captures = dict.fromkeys((row.kind, row.mib) for row in rows)
     return [
-        _table([row for row in rows if (row.kind, row.mib) == one], *one, remark)
+        made
         for one in captures
+        for mine in ([row for row in rows if (row.kind, row.mib) == one],)
+        for made in (_table(mine, *one, remark), goals(mine))
+        if made is not None
     ]
+
+
+def goals(rows: list[Row]) -> Table | None:
+    """Whether a capture's figures are as they are to be; None: not all was measured."""
+    found = {_key(row): row.figures() for row in rows}
+    names = ("pure-decode", "spark-analyze local[1]", "spark-analyze local[2]")
+    if not all(name in found for name in names):
+        return None
+    shown = plain_table("analyze", "goals are for 2 GiB in segments", ("", "figure", "goal", ""))
+    for goal in GOALS:
+        figure = goal.of(*(found[name] for name in names))
+        met = figure >= goal.bound if goal.least else figure < goal.bound
+        said = f"{'at least' if goal.least else 'less than'} {goal.bound:,g}"
+        shown.add_row(goal.what, f"{figure:,.2f}", said, "met" if met else "missed")
+    return shown
+
+
+def _key(row: Row) -> str:
+    """The command's last words."""
+    what = " ".join(row.way.command[-1:] + row.way.behind)
+    return TSHARK if row.way.name == TSHARK else what
 
 
 def _table(rows: list[Row], kind: str, mib: int, remark: str) -> Table:
@@ -228,7 +282,5 @@ def as_json(rows: list[Row]) -> dict[str, Any]:
     """Medians, for a file: by kind, MiB and the command's last words."""
     found: dict[str, Any] = {}
     for row in rows:
-        what = " ".join(row.way.command[-1:] + row.way.behind)
-        name = TSHARK if row.way.name == TSHARK else what
-        found.setdefault(row.kind, {}).setdefault(str(row.mib), {})[name] = row.figures()
+        found.setdefault(row.kind, {}).setdefault(str(row.mib), {})[_key(row)] = row.figures()
     return found

@@ -8,11 +8,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +23,8 @@ from tests.bench import machine
 
 EVERY: Final = 1.0
 """Seconds between two looks at the memory of the processes below this one: looking costs a little, too."""
+CLUSTER: Final = "standalone"
+"""In place of a master's URL: a cluster of two workers with a core each, started for the measurement."""
 ROWS: Final = 1000
 """Of a batch that the pure core writes."""
 
@@ -38,6 +43,8 @@ class Spans(NamedTuple):
     """Peak of the JVM; 0: there is none."""
     worker_mib: float
     """Peak of the largest Python worker; 0: there is none."""
+    findings_seconds: float = 0.0
+    """Of `seconds`, those of the analysis findings; 0: nothing is analysed."""
 
 
 class Peaks:
@@ -165,9 +172,53 @@ def measure_spark(path: Path, out: Path, master: str, *, bodies: bool) -> Spans:
     return Spans(rows, begun, begun_cpu, *cost, driver, peaks.jvm, peaks.worker)
 
 
+def measure_decode(path: Path) -> Spans:
+    """`barnabas decode --json`, a line each exchange; its start is that of Python."""
+    clock = Clock()
+    command = (sys.executable, "-m", "barnabas", "decode", "--json", str(path))
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as decoding:
+        assert decoding.stdout is not None
+        rows = sum(part.count(b"\n") for part in iter(lambda: decoding.stdout.read1(), b""))
+    seconds, _ = clock.now()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime
+    return Spans(rows, 0.0, 0.0, seconds, cpu, used.ru_maxrss / 1024, 0.0, 0.0)
+
+
+def measure_analyze(path: Path, out: Path, master: str) -> Spans:
+    """`barnabas analyze`: tables, analyses and the report. What starting a cluster takes is not in it."""
+    from barnabas.pipeline.analyze import analyze
+    from barnabas.pipeline.spark.session import LIGHT, session
+    from barnabas.pipeline.tables.tables import write
+    from tests.pipeline.spark_processes import standalone
+
+    peaks = Peaks(os.getpid())
+    steps: list[tuple[str, float]] = []
+    with ExitStack() as stack:
+        if master == CLUSTER:
+            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-bench-"))
+            master, settings = stack.enter_context(standalone(Path(place))), {}
+        else:
+            settings = dict(LIGHT)  # as `barnabas analyze` does
+        clock = Clock()
+        spark = stack.enter_context(session(master, settings))
+        begun, begun_cpu = clock.now()
+        with peaks.watched():
+            rows = write(spark, [path], out).exchanges
+            analyze(spark, out, lambda _, __, what: steps.append((what, clock.now()[0])))
+            seconds, cpu = clock.now()
+    at = next(at for at, (what, _) in enumerate(steps) if what == "analysing: findings")
+    driver = machine.peak_mib(os.getpid()) or 0.0
+    cost = seconds - begun, cpu - begun_cpu
+    found = steps[at + 1][1] - steps[at][1]
+    return Spans(rows, begun, begun_cpu, *cost, driver, peaks.jvm, peaks.worker, found)
+
+
 WAYS: Final[dict[str, Callable[[Path, Path, str], Spans]]] = {
     "pure-exchanges": lambda path, out, _: measure_pure(path, out, bodies=False),
     "pure-bodies": lambda path, out, _: measure_pure(path, out, bodies=True),
+    "pure-decode": lambda path, _, __: measure_decode(path),
+    "spark-analyze": measure_analyze,
     "spark-exchanges": lambda path, out, master: measure_spark(path, out, master, bodies=False),
     "spark-bodies": lambda path, out, master: measure_spark(path, out, master, bodies=True),
 }
@@ -181,7 +232,7 @@ def main() -> None:
     parser.add_argument("master", nargs="?", default="local[2]")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="barnabas-bench-") as out:
-        found = WAYS[asked.way](asked.file, Path(out), asked.master)
+        found = WAYS[asked.way](asked.file.resolve(), Path(out), asked.master)
     print(json.dumps(found._asdict()))
 
 

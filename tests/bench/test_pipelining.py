@@ -115,3 +115,18 @@ def test_speeds_stand_beside_that_of_tshark_and_starting_apart() -> None:
     figures = pipelining.as_json(found)["segments"]["64"]
     assert figures[TSHARK]["seconds"] == 8
     assert figures["ours"]["bytes_per_second"] == 50 * MIB
+
+
+def test_goals_are_ratios_of_decode_and_analyze() -> None:
+    def way(seconds: float, *words: str, jvm: float = 0, findings: float = 0) -> Row:
+        spans = Spans(7, 0, 0, seconds, seconds, 50, jvm, 50, findings)
+        return Row("segments", 2048, Way("a way", words), 100 * MIB, [spans])
+
+    decode, one = way(10, "pure-decode"), way(29, "spark-analyze", "local[1]")
+    two = way(20, "spark-analyze", "local[2]", jvm=1100, findings=4)
+    assert pipelining.goals([decode, one]) is None
+    shown = pipelining.goals([decode, one, two])
+    assert shown is not None
+    figures, met = ([*shown.columns[at].cells] for at in (1, 3))
+    assert figures == ["2.90", "1.45", "0.20", "1,100.00"]
+    assert met == ["met", "missed", "met", "missed"]
