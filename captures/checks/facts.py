@@ -162,10 +162,6 @@ def _few(body: dict[str, Any] | None, names: Iterable[str]) -> dict[str, Any] | 
 
 
 def _places(exchange: Exchange, context: Context) -> tuple[Place, ...] | None:
-    if exchange.key == PRODUCE:
-        return tuple(map(_produced, answered_partitions(exchange, context)))
-    if exchange.key == FETCH:
-        return None if follows(exchange.request or {}) else tuple(_fetched(exchange, context))
     if exchange.key == METADATA:
         return tuple(
             Place(
@@ -176,56 +172,74 @@ def _places(exchange: Exchange, context: Context) -> tuple[Place, ...] | None:
             )
             for one in partitions(exchange, "response", context)
         )
-    return None
+    if exchange.key == FETCH:
+        return None if follows(exchange.request or {}) else tuple(_fetched(exchange, context))
+    return tuple(_produced(exchange, context)) if exchange.key == PRODUCE else None
 
 
-def _produced(one: Partition) -> Place:
-    answer = one.answer or {}
-    offset = answer.get("base_offset", -1)
-    place = _answered(one, _name(one))._replace(offset=offset if offset >= 0 else None)
-    found = first_batch(one.said["records"] or b"")
+def _produced(exchange: Exchange, context: Context) -> Iterator[Place]:
+    for one in answered_partitions(exchange, context):
+        answer = one.answer or {}
+        offset = answer.get("base_offset", -1)
+        checksum, *producer = _first(one.said["records"] or b"")
+        yield Place(
+            _name(one),
+            one.number,
+            True,
+            answer.get("error_code"),
+            offset if offset >= 0 else None,
+            None,
+            None,
+            *_hint(answer),
+            checksum,
+            *producer,
+        )
+
+
+def _first(records: bytes) -> tuple[int | None, ...]:
+    """The last five fields of a place, of the first batch that is sent to it."""
+    found = first_batch(records)
     if found is None:
-        return place
+        return None, None, None, None, None
     batch, checksum = found
-    place = place._replace(checksum=checksum)
     base = batch.base_sequence
     if batch.producer_id < 0 or base < 0:
-        return place
-    count = batch.last_offset - (batch.base_offset or 0) + 1
-    return place._replace(
-        producer_id=batch.producer_id,
-        producer_epoch=batch.producer_epoch,
-        base_sequence=base,
-        last_sequence=(base + count - 1) % MODULUS,
-    )
+        return checksum, None, None, None, None
+    last = (base + batch.last_offset - (batch.base_offset or 0)) % MODULUS
+    return checksum, batch.producer_id, batch.producer_epoch, base, last
 
 
 def _fetched(exchange: Exchange, context: Context) -> Iterator[Place]:
     response = exchange.response
     if response:
         yield Place("", WHOLE, asked=False, error=response.get("error_code", 0))
+    answers = {one[:2]: one for one in partitions(exchange, "response", context)}
     asked = set()
-    for one in answered_partitions(exchange, context):
+    for one in partitions(exchange, "request", context):
         asked.add(one[:2])
-        yield _answered(one, _name(one))
-    for one in partitions(exchange, "response", context):
-        if one[:2] not in asked:
+        found = answers.get(one[:2])
+        answer = {} if found is None else found.said
+        yield Place(
+            _name(one),
+            one.number,
+            True,
+            answer.get("error_code"),
+            None,
+            one.said.get("current_leader_epoch"),
+            answer.get("preferred_read_replica"),
+            *_hint(answer),
+        )
+    for key, one in answers.items():
+        if key not in asked:
             yield Place(_name(one), one.number, asked=False, error=one.said["error_code"])
 
 
-def _answered(one: Partition, topic: str) -> Place:
-    answer = one.answer or {}
-    error, hint = answer.get("error_code"), answer.get("current_leader") or {}
-    points = bool(error) and hint.get("leader_id", -1) >= 0
-    return Place(
-        topic,
-        one.number,
-        error=error,
-        known_epoch=one.said.get("current_leader_epoch"),
-        preferred=answer.get("preferred_read_replica"),
-        leader=hint["leader_id"] if points else None,
-        leader_epoch=hint["leader_epoch"] if points else None,
-    )
+def _hint(answer: dict[str, Any]) -> tuple[int | None, int | None]:
+    """The leader that an error names, and its epoch."""
+    hint = answer.get("current_leader") if answer.get("error_code") else None
+    if not hint or hint["leader_id"] < 0:
+        return None, None
+    return hint["leader_id"], hint["leader_epoch"]
 
 
 def _name(one: Partition) -> str:

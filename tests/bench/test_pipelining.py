@@ -120,7 +120,7 @@ def test_speeds_stand_beside_that_of_tshark_and_starting_apart() -> None:
 def test_goals_are_ratios_of_decode_and_analyze() -> None:
     def way(seconds: float, *words: str, jvm: float = 0, findings: float = 0) -> Row:
         spans = Spans(7, 0, 0, seconds, seconds, 50, jvm, 50, findings)
-        return Row("segments", 2048, Way("a way", words), 100 * MIB, [spans])
+        return Row("segments", 2048, Way("a way", words[:1], words[1:]), 100 * MIB, [spans])
 
     decode, one = way(10, "pure-decode"), way(29, "spark-analyze", "local[1]")
     two = way(20, "spark-analyze", "local[2]", jvm=1100, findings=4)
