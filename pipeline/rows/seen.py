@@ -7,6 +7,7 @@ from typing import Any, Final
 from barnabas.captures.checks.facts import BEGUN, FACTS, GROUP, PLACES, Place, Said
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.pipeline.rows.columns import STRUCTS
 
 _NAMES: Final = tuple(fact.name for fact in FACTS)
 
@@ -18,7 +19,10 @@ def seen(exchange: Exchange, context: Context) -> dict[str, Any]:
     if begun is not None:
         found[BEGUN.name] = {"producer_id": begun[0], "producer_epoch": begun[1]}
     if group is not None:
-        found[GROUP.name] = group._asdict()
+        found[GROUP.name] = {
+            "request": _whole(group.request, "asked"),
+            "response": _whole(group.response, "answered"),
+        }
     if places is not None:
         found[PLACES.name] = [place._asdict() for place in places]
     return found
@@ -34,6 +38,17 @@ def facts(value: dict[str, Any] | None) -> dict[str, Any]:
         found[GROUP.name] = Said(_said(group["request"]), _said(group["response"]))
     if places is not None:
         found[PLACES.name] = tuple(Place(**place) for place in places)
+    return found
+
+
+def _whole(values: dict[str, Any] | None, struct: str) -> dict[str, Any] | None:
+    """With all of a struct's fields; null for what the message has not."""
+    if values is None:
+        return None
+    found = {column.name: values.get(column.name) for column in STRUCTS[struct]}
+    members = found.get("members")
+    if members is not None:
+        found["members"] = [_whole(one, "member") for one in members]
     return found
 
 
