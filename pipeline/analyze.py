@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report.collecting import collect, overview
@@ -14,6 +14,7 @@ from barnabas.pipeline.report.digests import DIGESTS
 from barnabas.pipeline.report.page import page, plotly
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.tables.keeping import Keep, by_driver, by_tasks
+from barnabas.pipeline.tables.quality import quality
 from barnabas.pipeline.tables.sql import FILE, script
 from barnabas.pipeline.tables.tables import Progress, read
 
@@ -52,6 +53,8 @@ class Outcome(NamedTuple):
     results: Mapping[str, Result]
     """What is in the report, by the names of `barnabas.pipeline.report.digests`."""
     report: Path
+    quality: Sequence[Mapping[str, Any]] = ()
+    """How much was read, the rows of that table."""
 
 
 def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None) -> Outcome:
@@ -110,4 +113,4 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
     exchanges.unpersist()
     for name, value in before.items():
         spark.conf.set(name, value)
-    return Outcome(whole, results, written)
+    return Outcome(whole, results, written, quality(out))

@@ -95,6 +95,17 @@ def body_array(made: Sequence[Body]) -> pa.Array:
     )
 
 
+def json_array(bodies: pa.Array) -> pa.Array:
+    """Bodies of the type BODY as JSON text, as Spark's `to_json` writes it."""
+    from pyspark.sql.types import VariantVal
+
+    made = (
+        None if one is None else VariantVal(one["value"], one["metadata"]).toJson()
+        for one in bodies.to_pylist()
+    )
+    return pa.array(made, pa.string())
+
+
 class _Writers(NamedTuple):
     """How the bodies of an API in some versions are written."""
 

@@ -11,6 +11,13 @@ import pyarrow as pa
 
 from barnabas.captures.checks.facts import MEMBER, REQUEST, RESPONSE
 
+VERSION: Final = 2
+"""Of the tables: one more with each that adds a column, with the column's `since`, or changes what one is.
+Those of before this was written down are 1."""
+
+VERSION_KEY: Final = b"barnabas.tables"
+"""Where a file's metadata has the version of its table."""
+
 
 class Column(NamedTuple):
     """A column of a table; its type is of those in `TYPES` or `STRUCTS`, or an array of one."""
@@ -18,6 +25,8 @@ class Column(NamedTuple):
     name: str
     type: str
     what: str
+    since: int = 1
+    """The VERSION that brought it: in older files it is null."""
 
 
 def _fields(names: tuple[str, ...]) -> tuple[Column, ...]:
@@ -130,7 +139,7 @@ STRUCTS: Final[dict[str, tuple[Column, ...]]] = {
 EXCHANGES: Final = (
     Column("ts", "timestamp", "when the request arrived, to the microsecond"),
     Column("ts_ns", "bigint", "the same in ns since the epoch"),
-    Column("day", "date", "its day in UTC; the tables are partitioned by it, and by api"),
+    Column("day", "date", "its day in UTC; the table is partitioned by it"),
     Column("capture", "string", "name of the capture; files that were read as one share it"),
     Column("connection", "bigint", "number of the client's connection within its capture"),
     Column("ordinal", "bigint", "the request's number among those of its connection, from 0"),
@@ -221,6 +230,11 @@ EXCHANGES: Final = (
 )
 """One row an exchange; written tables have `body` behind them: VARIANT {request, response}."""
 
+BODY_JSON: Final = Column(
+    "body_json", "string", "with `--json-bodies`: `body` as JSON text; else null", 2
+)
+"""Stands behind `body`."""
+
 RAW: Final = (
     Column("request_body", "binary", "bytes of the request behind its header; null: not kept"),
     Column("response_body", "binary", "the same of the response; null: there is none"),
@@ -253,13 +267,16 @@ ERRORS: Final = (
 
 
 def arrow(columns: tuple[Column, ...]) -> pa.Schema:
-    """The pyarrow schema of a table.
+    """The pyarrow schema of a table, with the version in its metadata.
 
     >>> arrow(PARTITION[:2])
     topic: string
     partition: int32
+    -- schema metadata --
+    barnabas.tables: '2'
     """
-    return pa.schema([(column.name, _arrow_type(column.type)) for column in columns])
+    fields = [(column.name, _arrow_type(column.type)) for column in columns]
+    return pa.schema(fields, {VERSION_KEY: str(VERSION).encode()})
 
 
 def _arrow_type(name: str) -> pa.DataType:

@@ -2,7 +2,8 @@
 
 `OUT/TABLE/batch=N/...` has a batch's rows, `OUT/_state/N` what is carried over to the next. A batch is made
 in `OUT/_runs/`, and each of its folders is renamed into its place, the state last: a batch without one
-is not over, and doing it again replaces what it had left.
+is not over, and doing it again replaces what it had left. When there are many, small ones become one
+(`compaction.py`).
 """
 
 from __future__ import annotations
@@ -10,11 +11,20 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+
+from barnabas.pipeline.streaming.compaction import compact
 from barnabas.pipeline.streaming.following import Following
+
+STATE: Final = 2
+"""Version of the state: one more when a class that is pickled with it changes."""
+
+_HEAD: Final = b"barnabas state %d\n" % STATE
+"""Stands before the state."""
 
 _KEPT: Final = 2
 """States that stay: Spark may ask for the latest batch once more."""
@@ -26,6 +36,13 @@ class Batches:
     def __init__(self, out: Path) -> None:
         self.out = out
         self._states = out / "_state"
+
+    def check(self) -> None:
+        """Raises ValueError if the state is another version's."""
+        for number in self._numbers():
+            with self._state(number).open("rb") as file:
+                if file.readline(len(_HEAD)) != _HEAD:
+                    raise ValueError("followed by another version of barnabas")
 
     @property
     def count(self) -> int:
@@ -42,6 +59,7 @@ class Batches:
         if not earlier:
             return Following()
         with self._state(max(earlier)).open("rb") as file:
+            file.seek(len(_HEAD))
             found = pickle.load(file)  # noqa: S301 our own
         assert isinstance(found, Following)  # noqa: S101
         return found
@@ -63,11 +81,16 @@ class Batches:
                 shutil.rmtree(place)
             (run / table).rename(place)
 
+    def compact(self, schemas: Mapping[str, pa.Schema], order: Mapping[str, Sequence[str]]) -> None:
+        """Small batches become one if there are many: see there. All of them are over."""
+        compact(self.out, self.out / "_runs" / "compaction", schemas, order)
+
     def finish(self, run: Path, number: int, state: Following) -> None:
         """A batch is over, whatever happens from now on."""
         self._states.mkdir(exist_ok=True)
         made = run / "state"
         with made.open("wb") as file:
+            file.write(_HEAD)
             pickle.dump(state, file)
             file.flush()
             os.fsync(file.fileno())

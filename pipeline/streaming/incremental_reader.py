@@ -36,14 +36,15 @@ from barnabas.pipeline.reading.event_rows import EventRows
 from barnabas.pipeline.reading.shortfalls import forgotten
 from barnabas.pipeline.reading.side_tables import connection_row, note_row
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
+from barnabas.pipeline.tables.quality import Read
 
-Table = Literal["exchanges", "errors", "connections", "notes"]
+Table = Literal["exchanges", "errors", "connections", "notes", "quality"]
 
 COLUMNS: Final = tuple(column.name for column in (*EXCHANGES, *RAW))
 
 
 class TableRow(NamedTuple):
-    """A row of a table; one of an exchange has RAW behind it."""
+    """A row of a table; one of an exchange has RAW behind it, one of quality only what was read."""
 
     table: Table
     row: dict[str, Any]
@@ -69,12 +70,15 @@ class IncrementalReader:
     def segment(self, path: Path) -> Iterator[TableRow]:
         """The rows that a segment completes. What is damaged in it is an error's row. Raises OSError."""
         self._file = str(path)
+        before = self._number
         with CaptureFile(path) as file:
             try:
                 for block in file.blocks():
                     yield from self._block(block)
             except CaptureError as problem:
                 yield self._error("corrupt", problem.reason, offset=problem.offset)
+        read = Read(1, path.stat().st_size, self._number - before)
+        yield TableRow("quality", {"capture": self.name, **read._asdict()})
 
     def missing(self, numbers: range) -> Iterator[TableRow]:
         """These segments will never come."""

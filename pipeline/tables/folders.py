@@ -27,6 +27,7 @@ ON_REQUEST: Final = ("packets", "frames")
 """Tables that are not written unless somebody asks for them."""
 
 _RUNS: Final = "_runs"
+_BEFORE: Final = ("capture=*/", "batch=*/capture=*/")
 _READY: Final = ".ready"
 _SOURCE: Final = "_source"
 _SOURCES: Final = "_sources"
@@ -61,6 +62,12 @@ def partitions(out: Path) -> set[Partition]:
     """Those that there are in a folder; Spark reads no table that has both."""
     kinds: tuple[Partition, ...] = ("capture", "batch")
     return {kind for kind in kinds if next(out.glob(f"*/{kind}=*"), None)}
+
+
+def earlier(out: Path) -> bool:
+    """Whether tables of the first version are in a folder, which were parted by api, too: Spark reads no
+    table that is parted in two ways."""
+    return any(next(out.glob(f"exchanges/{by}day=*/api=*"), None) for by in _BEFORE)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
-from barnabas.pipeline.rows.columns import Column, arrow
+from barnabas.pipeline.rows.columns import Column, arrow, ddl
+from barnabas.pipeline.tables.parquet import Batches, file_rows
+from barnabas.pipeline.tables.partitioned_parquet import ZSTD
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -19,24 +21,44 @@ Keep = Callable[["DataFrame", Path, tuple[Column, ...]], "DataFrame"]
 was written. Raises OSError."""
 
 
-def by_tasks(found: DataFrame, folder: Path, _: tuple[Column, ...]) -> DataFrame:
+def by_tasks(found: DataFrame, folder: Path, columns: tuple[Column, ...]) -> DataFrame:
     """A table of any size."""
-    # what says that all is there, and sums of it, are no Parquet to others who read the folder
-    marks = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
-    found.write.mode("overwrite").option(marks, "false").parquet(str(folder))
-    for sums in folder.glob(".*.crc"):
-        sums.unlink()
-    return found.sparkSession.read.parquet(str(folder))
+    schema = arrow(columns)
+
+    def cast(batches: Batches) -> Batches:
+        for one in batches:
+            yield one.cast(schema)
+
+    part = _empty(folder)
+    filed = file_rows(found.select(*schema.names), cast, schema, part, ZSTD)
+    # what an attempt left that failed, and all but one of those without rows
+    kept = {one.path for one in filed if one.groups} or {one.path for one in filed[:1]}
+    for path in part.iterdir():
+        if str(path) not in kept:
+            path.unlink()
+    _install(part, folder)
+    return found.sparkSession.read.schema(ddl(columns)).parquet(str(folder))
 
 
 def by_driver(found: DataFrame, folder: Path, columns: tuple[Column, ...]) -> DataFrame:
     """A table that fits into memory: one job, and none for who reads it again."""
     schema = arrow(columns)
     table = found.select(*schema.names).toArrow().cast(schema)
+    part = _empty(folder)
+    part.mkdir()
+    pq.write_table(table, part / "part-0.parquet", compression=ZSTD)
+    _install(part, folder)
+    return found.sparkSession.createDataFrame(table)
+
+
+def _empty(folder: Path) -> Path:
+    """Where a folder is made that takes its place."""
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    pq.write_table(table, part / "part-0.parquet")
+    part.parent.mkdir(parents=True, exist_ok=True)
+    return part
+
+
+def _install(part: Path, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     part.rename(folder)
-    return found.sparkSession.createDataFrame(table)

@@ -34,22 +34,29 @@ class Filed(NamedTuple):
     """How many row groups it has."""
 
 
-class Part(NamedTuple):
-    """Some row groups of a file: the task that reads them keeps one of them at a time."""
+class Groups(NamedTuple):
+    """Some row groups of a file."""
 
     path: str
     begin: int
     end: int
 
+
+class Part(NamedTuple):
+    """What one task reads: it keeps one row group at a time."""
+
+    groups: tuple[Groups, ...]
+
     def batches(self, kind: str | None, columns: list[str] | None = None) -> Batches:
         """The rows of a kind, or all; columns: None for all."""
-        with pq.ParquetFile(self.path) as file:
-            for group in range(self.begin, self.end):
-                read = None if columns is None else ["kind", *columns]
-                found = file.read_row_group(group, columns=read)
-                if kind is not None:
-                    found = found.filter(ds.field("kind") == kind)
-                yield from found.to_batches()
+        read = None if columns is None else ["kind", *columns]
+        for path, begin, end in self.groups:
+            with pq.ParquetFile(path) as file:
+                for group in range(begin, end):
+                    found = file.read_row_group(group, columns=read)
+                    if kind is not None:
+                        found = found.filter(ds.field("kind") == kind)
+                    yield from found.to_batches()
 
 
 class Table(NamedTuple):
@@ -64,6 +71,8 @@ class Table(NamedTuple):
     make: Callable[[Batches], Batches]
     folders: tuple[str, ...] = ()
     """Columns by whose values the files are in folders, which have them instead of the files."""
+    order: tuple[str, ...] = ()
+    """Columns by which the rows of a file are sorted."""
 
 
 def tasks(spark: SparkSession, count: int) -> DataFrame:
@@ -86,6 +95,7 @@ def file_rows(
     read: Callable[[Batches], Batches],
     schema: pa.Schema,
     folder: Path,
+    compression: str = "lz4",
 ) -> list[Filed]:
     """What a function of Arrow batches makes of a DataFrame, as files in a new folder: one of each task, with
     a row group for each batch; or of batches, here. Raises OSError."""
@@ -95,7 +105,7 @@ def file_rows(
     def write(batches: Batches) -> Batches:
         path = f"{place}/{uuid.uuid4().hex}.parquet"
         groups = 0
-        with pq.ParquetWriter(path, schema, compression="lz4") as writer:
+        with pq.ParquetWriter(path, schema, compression=compression) as writer:
             for one in read(batches):
                 writer.write_batch(one)
                 groups += 1
@@ -107,12 +117,21 @@ def file_rows(
 
 
 def parts(filed: Iterable[Filed], groups: int) -> list[Part]:
-    """Files as parts of so many row groups at most."""
-    return [
-        Part(one.path, begin, min(begin + groups, one.groups))
-        for one in filed
-        for begin in range(0, one.groups, groups)
-    ]
+    """Files as parts of so many row groups at most: one has what is left of several files."""
+    found: list[Part] = []
+    mine: list[Groups] = []
+    room = groups
+    for one in filed:
+        begin = 0
+        while begin < one.groups:
+            end = min(begin + room, one.groups)
+            mine.append(Groups(one.path, begin, end))
+            room -= end - begin
+            begin = end
+            if not room:
+                found.append(Part(tuple(mine)))
+                mine, room = [], groups
+    return [*found, Part(tuple(mine))] if mine else found
 
 
 def write_tables(
@@ -148,5 +167,5 @@ def write_tables(
 
 def _write(part: Part, table: Table, attempt: Path) -> list[Written]:
     rows = table.make(part.batches(table.kind, table.reads))
-    name = f"part-{attempt.name}.parquet"
-    return partitioned_parquet.write(rows, table.schema, table.folders, attempt / table.name, name)
+    place, name = attempt / table.name, f"part-{attempt.name}-{{}}.parquet"
+    return partitioned_parquet.write(rows, table.schema, table.folders, place, name, table.order)

@@ -11,12 +11,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from barnabas.pipeline.rows.bodies import BODY
+from barnabas.pipeline.rows.columns import BODY_JSON
 from barnabas.pipeline.tables.folders import escaped
+from barnabas.pipeline.tables.variant_annotation import annotate
 
 ROWS, BYTES = 20_000, 16 << 20
-"""Of a row group, about: what of it comes first."""
-KEPT: Final = 64 << 20
-"""Bytes of row groups in all folders that are not written yet."""
+"""Of a row group, at most, unless a single row is larger."""
+KEPT: Final = 256 << 20
+"""Bytes of rows in all folders that are not written yet: so much is sorted at once."""
+FILE: Final = 128 << 20
+"""Bytes of a file, about: the next rows begin another."""
+
+ZSTD: Final = "zstd"
+"""What all tables are packed by."""
 
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
 _SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"
@@ -29,32 +36,75 @@ class Written(NamedTuple):
     nulls: int
 
 
-class _File:
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self.nulls = self.rows = self.bytes = 0
-        plain = [name for name in schema.names if schema.field(name).type != BODY]
+class _Folder:
+    """Rows of a folder: kept, then sorted and written into a file after the other."""
+
+    def __init__(self, place: Path, name: str, schema: pa.Schema, order: Sequence[str]) -> None:
+        place.mkdir(parents=True, exist_ok=True)
+        self.written: list[Written] = []
+        self.bytes = 0
+        self._place, self._name, self._schema = place, name, schema
+        self._order = [(name, "ascending") for name in order]
         # of a body neither a dictionary nor the least and largest help anybody
-        self._writer = pq.ParquetWriter(path, schema, use_dictionary=plain, write_statistics=plain)
+        self._plain = [name for name in schema.names if schema.field(name).type != BODY]
+        # who wants JSON has readers that do not know a VARIANT, of which some refuse what is annotated as one
+        self._annotated = BODY in schema.types and BODY_JSON.name not in schema.names
         self._kept: list[pa.RecordBatch] = []
+        self._writer: pq.ParquetWriter | None = None
+        self._file: Any = None
 
     def add(self, rows: pa.RecordBatch) -> None:
         self._kept.append(rows)
-        self.rows += len(rows)
         self.bytes += rows.nbytes
-        if self.rows >= ROWS or self.bytes >= BYTES:
-            self.flush()
 
-    def flush(self) -> None:
-        if self._kept:
-            self._writer.write_table(pa.Table.from_batches(self._kept).combine_chunks())
-            self._kept.clear()
-            self.rows = self.bytes = 0
+    def flush(self, counted: str) -> None:
+        if not self._kept:
+            return
+        rows = pa.Table.from_batches(self._kept)
+        self._kept.clear()
+        self.bytes = 0
+        if self._order:
+            rows = rows.sort_by(self._order)
+        for group in row_groups(rows):
+            if self._writer is None:
+                self._begin()
+            assert self._writer is not None  # noqa: S101
+            self._writer.write_table(group.combine_chunks(), row_group_size=ROWS)
+            nulls = group[counted].null_count if counted in group.schema.names else 0
+            path, before = self.written[-1]
+            self.written[-1] = Written(path, before + nulls)
+            if self._file.tell() >= FILE:
+                self.close()
+
+    def _begin(self) -> None:
+        path = self._place / self._name.format(len(self.written))
+        self._file = path.open("w+b")
+        sorting = pq.SortingColumn.from_ordering(self._schema, self._order) if self._order else None
+        self._writer = pq.ParquetWriter(
+            self._file, self._schema, compression=ZSTD, use_dictionary=self._plain,
+            write_statistics=self._plain, sorting_columns=sorting,
+        )  # fmt: skip
+        self.written.append(Written(path, 0))
 
     def close(self) -> None:
-        self.flush()
-        self._writer.close()
+        if self._writer is not None:
+            self._writer.close()
+            if self._annotated:
+                annotate(self._file, self._schema.names[self._schema.types.index(BODY)])
+            self._file.close()
+            self._writer = None
+
+
+def row_groups(rows: pa.Table) -> Iterable[pa.Table]:
+    """Rows in parts of ROWS and BYTES at most, in their order."""
+    for begin in range(0, len(rows), ROWS):
+        part = rows.slice(begin, ROWS)
+        if part.nbytes > BYTES and len(part) > 1:
+            half = len(part) // 2
+            yield from row_groups(part.slice(0, half))
+            yield from row_groups(part.slice(half))
+        else:
+            yield part
 
 
 def write(
@@ -63,32 +113,35 @@ def write(
     folders: Sequence[str],
     place: Path,
     name: str,
+    order: Sequence[str] = (),
     counted: str = "body",
 ) -> list[Written]:
-    """Write batches into files of this name in folders. counted: the column whose nulls are counted.
+    """Write batches into files of this name, with `{}` for their number, in folders. order: columns by which
+    rows are sorted, as many at once as are kept. counted: the column whose nulls are counted.
 
     schema: of the batches; what `folders` names is in the folders' names and not in the files. There is no
     file where there is no row. Raises OSError.
     """
     inner = pa.schema([field for field in schema if field.name not in folders])
-    inner = inner.with_metadata({_SCHEMA: spark_schema(inner).encode()})
-    files: dict[tuple[Any, ...], _File] = {}
+    said = {_SCHEMA: spark_schema(inner).encode()}
+    inner = inner.with_metadata({**(schema.metadata or {}), **said})
+    found: dict[tuple[Any, ...], _Folder] = {}
     try:
         for one in batches:
             for key, rows in _by(one, folders):
-                if key not in files:
-                    files[key] = _File(place.joinpath(*map(_folder, folders, key), name), inner)
-                file = files[key]
-                if counted in rows.schema.names:
-                    file.nulls += rows[counted].null_count
-                file.add(rows.select(inner.names))
-            if sum(file.bytes for file in files.values()) > KEPT:
-                for file in files.values():
-                    file.flush()
+                if key not in found:
+                    where = place.joinpath(*map(_folder, folders, key))
+                    found[key] = _Folder(where, name, inner, order)
+                found[key].add(rows.select(inner.names))
+            if sum(one.bytes for one in found.values()) > KEPT:
+                for folder in found.values():
+                    folder.flush(counted)
+        for folder in found.values():
+            folder.flush(counted)
     finally:
-        for file in files.values():
-            file.close()
-    return [Written(file.path, file.nulls) for file in files.values()]
+        for folder in found.values():
+            folder.close()
+    return [one for folder in found.values() for one in folder.written]
 
 
 def _by(

@@ -1,18 +1,18 @@
 """The tables of a folder as SQL: statements by which Spark knows them by name, `spark-sql -f tables.sql`.
 
 They can be run again, when the folder has got more captures. They take nothing away: a table that has the
-name already stays what it is.
+name already stays what it is, and gets the columns that a later version brought (null in older files).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from barnabas.pipeline.analyses.registry import ANALYSES
-from barnabas.pipeline.rows.columns import ddl
-from barnabas.pipeline.tables.tables import FOLDERS, TABLES
+from barnabas.pipeline.rows.columns import BODY_JSON, VERSION, VERSION_KEY, Column, ddl
+from barnabas.pipeline.tables.tables import FOLDERS, TABLES, ddl_of
 
 FILE: Final = "tables.sql"
 """Beside the tables."""
@@ -28,22 +28,38 @@ def statements(out: Path) -> Iterator[str]:
         if place.is_dir():
             followed = any(place.glob(f"{_BATCH}=*"))
             folders = FOLDERS if name == "exchanges" else () if followed else FOLDERS[:1]
-            said = ddl(columns) + (", `body` variant" if name == "exchanges" else "")
+            said = ddl_of(name)
             if followed:
                 folders, said = (_BATCH, *folders), f"{said}, `{_BATCH}` bigint"
             yield _table(name, said, folders, place)
+            yield from _added(name, (*columns, *((BODY_JSON,) if name == "exchanges" else ())))
             # else Spark does not look for folders; of those that are gone it forgets the rows
             yield f"MSCK REPAIR TABLE {name} SYNC PARTITIONS"
     for analysis in ANALYSES:
         place = out / "analyses" / analysis.name
         if place.is_dir():
             yield _table(f"analysis_{analysis.name}", ddl(analysis.columns), (), place)
+            yield from _added(f"analysis_{analysis.name}", analysis.columns)
 
 
 def _table(name: str, columns: str, folders: tuple[str, ...], place: Path) -> str:
     by = f" PARTITIONED BY ({', '.join(folders)})" if folders else ""
     where = str(place.resolve()).replace("\\", "\\\\").replace("'", "\\'")
-    return f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING parquet{by} LOCATION '{where}'"
+    return (
+        f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING parquet{by} LOCATION '{where}' "
+        f"TBLPROPERTIES ('{VERSION_KEY.decode()}' = '{VERSION}')"
+    )
+
+
+def _added(name: str, columns: Sequence[Column]) -> Iterator[str]:
+    """Columns for a table that was made before there were these; of one that has them nothing is changed."""
+    versions = sorted({one.since for one in columns} - {1})
+    for version in versions:
+        new = ddl(tuple(one for one in columns if one.since == version))
+        yield (
+            "BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN END; "
+            f"ALTER TABLE {name} ADD COLUMNS ({new}); END"
+        )
 
 
 def script(out: Path) -> str:

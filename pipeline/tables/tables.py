@@ -1,8 +1,9 @@
 """From capture files to tables on disk: Parquet, for Spark and whatever else reads it.
 
 exchanges: a row each (EXCHANGES), and the decoded bodies as `body` VARIANT {request, response}; in folders
-by capture, day and api. errors (ERRORS): what could not be read. connections, notes: see
-`pipeline/reading/side_tables.py`. packets, frames: on request, since they have more rows than all others.
+by capture and day, sorted by api and time. errors (ERRORS): what could not be read. connections, notes: see
+`pipeline/reading/side_tables.py`. quality: how much was read. packets, frames: on request, since they have
+more rows than all others.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from barnabas.pipeline.reading.completing import Completion
@@ -31,12 +33,15 @@ from barnabas.pipeline.reading.side_tables import (
     forgotten_rows,
     note_rows,
 )
-from barnabas.pipeline.rows.bodies import BODY, body_batch
-from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, Column, arrow, ddl
+from barnabas.pipeline.rows.bodies import BODY, Names, body_batch, json_array
+from barnabas.pipeline.rows.columns import BODY_JSON, ERRORS, EXCHANGES, Column, arrow, ddl
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, frame_row
 from barnabas.pipeline.tables import folders
+from barnabas.pipeline.tables.keeping import by_tasks
 from barnabas.pipeline.tables.parquet import Batches, Filed, Table, parts, write_tables
+from barnabas.pipeline.tables.partitioned_parquet import ZSTD
+from barnabas.pipeline.tables.quality import QUALITY, Read, quality_row, sums
 from barnabas.pipeline.tables.spark_stages import (
     BATCH_BYTES,
     MOST,
@@ -58,25 +63,29 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "errors": ERRORS,
     "connections": CONNECTIONS,
     "notes": NOTES,
+    "quality": QUALITY,
     "packets": WRITTEN,
     "frames": FRAMES,
 }
 """By name; exchanges have `body` behind their columns."""
 
-FOLDERS: Final = ("capture", "day", "api")
+FOLDERS: Final = ("capture", "day")
 """By which the rows of exchanges are in folders; those of the others by capture alone."""
+
+ORDER: Final = ("api", "ts_ns")
+"""By which rows of exchanges are sorted in a file: who asks for an API passes over row groups of others."""
 
 LARGE, SMALL = 256 << 20, 4 << 20
 """Bytes of captures whose flows are one task's: at most, as far as they can be parted, and at least."""
 
-ROWS, BODIES = 50_000, 32 << 20
-"""Exchanges, and bytes of captures whose bodies are, written by one task: each writes files of its own."""
+ROWS, BODIES = 400_000, 128 << 20
+"""Exchanges, and bytes of captures whose bodies are, written by one task at most: each writes files of its
+own."""
+SHARE: Final = 4
+"""Into how many parts of that, at most, what is there is parted so that no task waits for others."""
 
 PART: Final = 2 << 20
 """Bytes of frames whose bodies are made VARIANT at once."""
-
-GROUPS: Final = ROWS // MOST
-"""Row groups of what travels that one task makes tables of."""
 
 STEPS: Final = ("surveying", "reading flows", "gathering names", "writing tables")
 
@@ -109,6 +118,7 @@ def write(
     secrets: Sequence[bytes] = (),
     size: int = SIZE,
     bodies: bool = True,
+    json_bodies: bool = False,
     also: Collection[str] = (),
 ) -> Written:
     """Write what capture files hold into the tables in a folder. The files are read as one capture.
@@ -117,6 +127,7 @@ def write(
     tables are as they were, or the next run ends what was begun. name: what the capture is called
     (None: like its first file). secrets: texts of key logs, beside those in the files. size: bytes of
     files that a task reads. bodies: whether `body` is made; without it it is null, and all takes far less.
+    json_bodies: whether they are also written as JSON text.
     spark: None: all is done in this process, for little. also: tables of `folders.ON_REQUEST` (packets want
     Spark); of those that are not asked for, what there was of this capture
     goes.
@@ -147,9 +158,12 @@ def write(
         begin()
         facts, count = gather(said(filed), made.section_groups), counts(filed)
         begin()
-        chosen = [one for one in _tables(facts, capture, bodies=bodies) if one.kind in count]
+        made_of = _tables(facts, capture, bodies=bodies, json_bodies=json_bodies)
+        chosen = [one for one in made_of if one.kind in count]
         # bodies are many times as large as all else
-        groups = GROUPS if not bodies else 1 + BODIES // BATCH_BYTES
+        most = BODIES // BATCH_BYTES if bodies else ROWS // MOST
+        here = sum(one.groups for one in filed) // (1 if spark is None else parallelism(spark))
+        groups = min(most, max(most // SHARE, here))
         written = write_tables(spark, parts(filed, groups), chosen, run.folder)
         (run.folder / "exchanges").mkdir(exist_ok=True)
         lost = lost_bodies(written, capture) if bodies else []
@@ -157,8 +171,12 @@ def write(
         _add(run.folder / "errors", ERRORS, [*fault_rows(made, capture), *lost])
         _add(run.folder / "connections", CONNECTIONS, [])
         _add(run.folder / "notes", NOTES, note_rows(made, capture))
+        what = Read(len(paths), _bytes(paths), made.packets)
+        errors = sums(ds.dataset(run.folder / "errors"))
+        files = list((run.folder / "exchanges").rglob("*.parquet"))
+        _add(run.folder / "quality", QUALITY, [quality_row(capture, what, errors, files)])
         if "packets" in also and spark is not None:
-            packets(spark, made, WRITTEN[1:]).write.parquet(str(run.folder / "packets"))
+            by_tasks(packets(spark, made, WRITTEN[1:]), run.folder / "packets", WRITTEN[1:])
         for table in folders.ON_REQUEST:
             if table not in also and folders.folder_of(out, table, capture).exists():
                 (run.folder / table).mkdir()
@@ -181,9 +199,31 @@ def _bytes(paths: Sequence[Path]) -> int:
 
 def read(spark: SparkSession, out: Path, table: str) -> DataFrame:
     """A table of a folder, of all captures in it. Raises LookupError for one that there is not."""
-    columns = TABLES[table]
-    schema = ddl(columns) + (", `body` variant" if table == "exchanges" else "")
-    return spark.read.schema(schema).parquet(str(out / table))
+    return spark.read.schema(ddl_of(table)).parquet(str(out / table))
+
+
+def ddl_of(table: str) -> str:
+    """All columns of a table, as Spark's DDL. Raises LookupError for one that there is not."""
+    behind = f", `body` variant, {ddl((BODY_JSON,))}" if table == "exchanges" else ""
+    return ddl(TABLES[table]) + behind
+
+
+def with_bodies(schema: pa.Schema, *, json_bodies: bool) -> pa.Schema:
+    """The schema of exchanges with what stands behind their columns."""
+    whole = schema.append(pa.field("body", BODY))
+    return whole.append(pa.field(BODY_JSON.name, pa.string())) if json_bodies else whole
+
+
+def decoded(
+    rows: pa.RecordBatch, wanted: Sequence[str], names: Names, schema: pa.Schema
+) -> pa.RecordBatch:
+    """Exchanges that travel as rows of the table: these columns, and behind them the bodies as the schema has
+    them. names: of topics, by id."""
+    columns = [rows[name] for name in wanted]
+    columns.append(body_batch(rows, names))
+    if BODY_JSON.name in schema.names:
+        columns.append(json_array(columns[-1]))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _flows(
@@ -219,10 +259,10 @@ def portions(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
             begin, size = end, 0
 
 
-def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
+def _tables(facts: Facts, capture: str, *, bodies: bool, json_bodies: bool) -> tuple[Table, ...]:
     """How what travels becomes tables. To be pickled."""
     schema = _schema("exchanges")
-    whole = schema.append(pa.field("body", BODY))
+    whole = with_bodies(schema, json_bodies=json_bodies)
 
     def hot(batches: Batches) -> Batches:
         completion = Completion(facts, capture)
@@ -232,10 +272,7 @@ def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
     def full(batches: Batches) -> Batches:
         completion = Completion(facts, capture)
         for one in (part for all_of in batches for part in portions(all_of)):
-            rows = completion.complete(one, ALL)
-            columns = [rows[name] for name in schema.names]
-            columns.append(body_batch(rows, facts.topics))
-            yield pa.RecordBatch.from_arrays(columns, schema=whole)
+            yield decoded(completion.complete(one, ALL), schema.names, facts.topics, whole)
 
     def small(make: Make, columns: tuple[Column, ...]) -> Callable[[Batches], Batches]:
         def rows(batches: Batches) -> Batches:
@@ -255,9 +292,9 @@ def _tables(facts: Facts, capture: str, *, bodies: bool) -> tuple[Table, ...]:
         ("connections", "connection", connection_row),
     )
     return (
-        Table("exchanges", "exchange", whole, None, full, FOLDERS[1:])
+        Table("exchanges", "exchange", whole, None, full, FOLDERS[1:], ORDER)
         if bodies
-        else Table("exchanges", "exchange", schema, None, hot, FOLDERS[1:]),
+        else Table("exchanges", "exchange", schema, None, hot, FOLDERS[1:], ORDER),
         *(
             Table(name, kind, _schema(name), _SAID, small(make, TABLES[name]))
             for name, kind, make in smaller
@@ -278,4 +315,4 @@ def _add(folder: Path, columns: tuple[Column, ...], rows: list[dict[str, Any]]) 
     if rows or not folder.exists():
         folder.mkdir(exist_ok=True)
         table = pa.Table.from_batches([batch(rows, columns)]).drop_columns("capture")
-        pq.write_table(table, folder / "part-driver.parquet")
+        pq.write_table(table, folder / "part-driver.parquet", compression=ZSTD)

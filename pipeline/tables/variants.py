@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -24,10 +25,9 @@ def lost_bodies(written: Iterable[Written], capture: str | None = None) -> list[
             continue
         found = pq.read_table(one.path, columns=[*_WANTED, "body"])
         gone = found.filter(found["body"].is_null()).drop_columns("body")
-        folders = dict(folder.partition("=")[::2] for folder in one.path.parent.parts)
         rows += [
             {
-                "capture": unquote(folders["capture"]) if capture is None else capture,
+                "capture": capture_of(one.path) if capture is None else capture,
                 "connection": row["connection"],
                 "bytes": row["request_size"] + (row["response_size"] or 0),
                 "ts_ns": row["ts_ns"],
@@ -38,3 +38,9 @@ def lost_bodies(written: Iterable[Written], capture: str | None = None) -> list[
             for row in gone.to_pylist()
         ]
     return rows
+
+
+def capture_of(path: Path) -> str:
+    """The capture that a file is of, by the folders that it is in."""
+    folders = dict(folder.partition("=")[::2] for folder in path.parent.parts)
+    return unquote(folders["capture"])

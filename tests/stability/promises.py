@@ -17,7 +17,7 @@ from barnabas.cli.app import app
 from barnabas.entry import INTERRUPTED
 from barnabas.loop import run
 from barnabas.page.openapi import document
-from barnabas.pipeline.rows.columns import PARTITION
+from barnabas.pipeline.rows.columns import BODY_JSON, PARTITION
 from barnabas.pipeline.tables.tables import TABLES
 from barnabas.proxy.control.api import routes
 from barnabas.proxy.control.local import LocalTarget
@@ -103,6 +103,7 @@ def json_columns() -> Any:
 def tables() -> Any:
     """Columns of the tables that `analyze` writes; `partition` is the struct in `partitions`."""
     found = {name: {one.name: one.type for one in columns} for name, columns in TABLES.items()}
+    found["exchanges"][BODY_JSON.name] = BODY_JSON.type
     return {**found, "partition": {one.name: one.type for one in PARTITION}}
 
 

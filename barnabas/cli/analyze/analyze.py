@@ -18,7 +18,15 @@ from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
 from barnabas.pipeline.spark.errors import UnavailableError, reason
 from barnabas.pipeline.spark.masters import parse_master
-from barnabas.pipeline.tables.folders import ON_REQUEST, Partition, checked_path, held, partitions
+from barnabas.pipeline.tables.folders import (
+    ON_REQUEST,
+    Partition,
+    checked_path,
+    earlier,
+    held,
+    partitions,
+)
+from barnabas.pipeline.tables.limits import Limit, exceeded
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 if TYPE_CHECKING:
@@ -32,6 +40,7 @@ OURS: Final = frozenset(
         "errors",
         "connections",
         "notes",
+        "quality",
         *ON_REQUEST,
         "analyses",
         "report.html",
@@ -65,6 +74,9 @@ class Wanted(NamedTuple):
     as_json: bool = False
     also: Sequence[str] = ()
     """Tables of ON_REQUEST."""
+    limits: Sequence[Limit] = ()
+    """Of what could not be read."""
+    json_bodies: bool = False
 
 
 def analyze(wanted: Wanted, output: Output | None = None) -> int:
@@ -99,13 +111,14 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
 
 def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
     """Print what it came to; returns the exit code."""
+    above = exceeded(outcome.quality, wanted.limits)
     if wanted.as_json:
-        output.raw(as_json(outcome))
+        output.raw(as_json(outcome, above))
     else:
-        for line in lines(outcome):
+        for line in lines(outcome, above):
             output.out.print(line)
     severities = {row["severity"] for row in outcome.results["findings_by_check"].rows}
-    return FINDINGS if severities - {"note"} else FINE
+    return FINDINGS if above or severities - {"note"} else FINE
 
 
 @contextmanager
@@ -116,6 +129,8 @@ def taken(out: Path, by: Partition) -> Iterator[None]:
     if partitions(out) - {by}:
         others = "without --follow" if by == "batch" else "with --follow"
         raise Trouble(f"--out {out} has tables of a run {others}: choose another folder")
+    if earlier(out):
+        raise Trouble(f"--out {out} has tables of an earlier barnabas: choose another folder")
     with held(out) as ours:
         if not ours:
             raise Trouble(
@@ -209,7 +224,9 @@ def _tables(
     out, files = wanted.out.resolve(), [path.resolve() for path in files]
     secrets = [wanted.tls_keys.read_bytes()] if wanted.tls_keys else []
     step = None if progress is None else progress.step
-    write(spark, files, out, step, secrets=secrets, also=wanted.also)
+    write(
+        spark, files, out, step, secrets=secrets, also=wanted.also, json_bodies=wanted.json_bodies
+    )
 
 
 def _analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:

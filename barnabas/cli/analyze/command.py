@@ -19,6 +19,7 @@ ANALYZE_EXAMPLES: Final = (
     "  barnabas analyze captures/ --out /shared/analysis --master sc://spark.example.org\n\n"
     "  barnabas analyze run.pcapng --out analysis --json | jq .findings\n\n"
     "  barnabas analyze run.pcapng --out analysis --tables packets,frames\n\n"
+    "  barnabas analyze captures/ --out analysis --set quality.gaps=0 --set quality.undecodable=10\n\n"
     "  barnabas analyze --follow captures/ --out analysis"
 )
 """What stands below its help."""
@@ -61,6 +62,22 @@ def analyze_command(
             "the largest.",
         ),
     ] = None,
+    json_bodies: Annotated[
+        bool,
+        typer.Option(
+            "--json-bodies",
+            help="Also write bodies as JSON text, body_json, for readers that know no VARIANT.",
+        ),
+    ] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="quality.COLUMN=MOST",
+            help="Set a threshold of the table quality, over all captures: above it the exit code "
+            "is 1; repeatable. Such as quality.gaps=0.",
+        ),
+    ] = None,
     conf: Conf = None,
     follow: Annotated[
         bool,
@@ -80,13 +97,19 @@ def analyze_command(
 ) -> None:
     """Make tables, analyses and an HTML report of captures of any size, on Spark.
 
-    Exit code 1: errors or warnings among the findings (notes are none), as `barnabas check` has it.
+    Exit code 1: errors or warnings among the findings (notes are none), as `barnabas check` has it, or a
+    threshold that was exceeded.
     """
     from barnabas.cli.analyze.analyze import Wanted, analyze
+    from barnabas.pipeline.tables.limits import limit
 
-    settings = spark_settings(conf)
+    spark = spark_settings(conf)
+    try:
+        limits = [limit(text) for text in settings or ()]
+    except ValueError as problem:
+        raise Trouble(f"--set: {problem}") from None
     also = tuple(dict.fromkeys(filter(None, (tables or "").split(","))))
-    wanted = Wanted(captures, out, master, settings, tls_keys, as_json, also)
+    wanted = Wanted(captures, out, master, spark, tls_keys, as_json, also, limits, json_bodies)
     if follow:
         from barnabas.cli.analyze.follow import follow as follow_folder
 

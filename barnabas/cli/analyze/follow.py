@@ -91,7 +91,16 @@ def _work(
     batches = Batches(out)
     try:
         with _interrupt() as interrupted:
-            query = begin(spark, folder, batches, until_read=until_read)
+            try:
+                query = begin(
+                    spark,
+                    folder,
+                    batches,
+                    until_read=until_read,
+                    json_bodies=wanted.json_bodies,
+                )
+            except ValueError as problem:
+                raise Trouble(f"--out {out} was {problem}: choose another folder") from None
             progress.step(0, 1, f"following {folder}: Ctrl-C ends it with a report")
             said = 0
             ended = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
@@ -22,8 +22,10 @@ MOST: Final = 8
 """Lines of findings, and of what could not be read."""
 
 
-def lines(outcome: Outcome) -> Iterator[Text]:
-    """For a person: what was read, what was found, what could not be read, where the report is."""
+def lines(outcome: Outcome, above: Sequence[str] = ()) -> Iterator[Text]:
+    """For a person: what was read, what was found, what could not be read, where the report is.
+
+    above: limits that do not hold."""
     seen = outcome.overview
     yield Text(
         f"{plural(seen.exchanges, 'exchange')} on {plural(seen.connections, 'connection')} of "
@@ -44,6 +46,7 @@ def lines(outcome: Outcome) -> Iterator[Text]:
         )
     if len(unread) > MOST:
         yield Text(f"not read: {len(unread) - MOST} more kinds, see the report", "yellow")
+    yield from (Text(f"error: {one}", STYLES["error"]) for one in above)
     yield Text.assemble("report: ", (str(outcome.report), "bold"))
 
 
@@ -56,8 +59,8 @@ def finding_line(row: Row) -> Text:
     )
 
 
-def as_json(outcome: Outcome) -> str:
-    """One object; times are ISO 8601 in UTC."""
+def as_json(outcome: Outcome, above: Sequence[str] = ()) -> str:
+    """One object; times are ISO 8601 in UTC. above: limits that do not hold."""
     seen = outcome.overview
     document: dict[str, Any] = {
         **seen._asdict(),
@@ -68,6 +71,8 @@ def as_json(outcome: Outcome) -> str:
             for row in _findings(outcome)
         ],
         "unread": list(outcome.results["unread"].rows),
+        "quality": list(outcome.quality),
+        "exceeded": list(above),
         "rows": {name: result.total for name, result in outcome.results.items()},
         "report": str(outcome.report),
     }

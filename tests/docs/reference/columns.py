@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from barnabas.captures.kafka.columns import COLUMNS
 from barnabas.pipeline.reading.packet_rows import WRITTEN
 from barnabas.pipeline.reading.side_tables import CONNECTIONS, NOTES
-from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, PARTITION, Column
+from barnabas.pipeline.rows.columns import BODY_JSON, ERRORS, EXCHANGES, PARTITION, Column
 from barnabas.pipeline.rows.frames import FRAMES
+from barnabas.pipeline.tables.quality import QUALITY
 from barnabas.specs.jsonform import MOST
 from tests.docs.reference.markdown import code, page, prose, table
 
@@ -38,7 +39,7 @@ def all_columns() -> str:
         "and `note`.",
         "## Table exchanges",
         "A row for each exchange. `body` stands behind these columns: a VARIANT with `request` and "
-        "`response`.",
+        f"`response`. {code(BODY_JSON.name)} behind that: {BODY_JSON.what}.",
         columns(EXCHANGES),
         "### partitions",
         "An element of `partitions` is a struct.",
@@ -51,6 +52,10 @@ def all_columns() -> str:
         "## Table notes",
         "What captures say of themselves.",
         columns(NOTES),
+        "## Table quality",
+        "How much was read: a row for each capture, of a folder that is followed for each capture and "
+        "batch. `analyze --set quality.gaps=0` ends with 1 if there is more of it.",
+        columns(QUALITY),
         "## Table packets",
         "With `--tables packets`.",
         columns(WRITTEN),

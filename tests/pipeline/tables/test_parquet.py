@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 
 from barnabas.pipeline.tables.parquet import (
     Filed,
+    Groups,
     Part,
     Table,
     file_rows,
@@ -38,12 +39,12 @@ def filed(path: Path, groups: int) -> Filed:
 def test_parts_hold_all_row_groups_once(tmp_path: Path) -> None:
     files = [filed(tmp_path / str(groups), groups) for groups in (0, 1, 5)]
     found = parts(files, 2)
-    assert [(Path(one.path).name, one.begin, one.end) for one in found] == [
-        ("1", 0, 1), ("5", 0, 2), ("5", 2, 4), ("5", 4, 5)
+    assert [[(Path(path).name, *some) for path, *some in one.groups] for one in found] == [
+        [("1", 0, 1), ("5", 0, 1)], [("5", 1, 3)], [("5", 3, 5)]
     ]  # fmt: skip
     numbers = [n for one in found for rows in one.batches("b") for n in rows["n"].to_pylist()]
     assert numbers == [1, 3, *(10 * group + n for group in range(5) for n in (1, 3))]
-    (whole,) = Part(files[1].path, 0, 1).batches(None)
+    (whole,) = Part((Groups(files[1].path, 0, 1),)).batches(None)
     assert whole["n"].to_pylist() == [0, 1, 2, 3]
 
 

@@ -47,24 +47,47 @@ def test_no_rows_are_no_file(tmp_path: Path) -> None:
     assert write([batch(range(0))], SCHEMA, (), tmp_path, "part.parquet") == []
 
 
+def groups(path: Path) -> list[int]:
+    found = pq.read_metadata(path)
+    return [found.row_group(at).num_rows for at in range(found.num_row_groups)]
+
+
 def test_row_groups_end_by_rows_and_by_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(partitioned_parquet, "ROWS", 25)
     batches = [batch(range(10))] * 7
     (one,) = write(batches, SCHEMA, (), tmp_path, "rows.parquet")
-    found = pq.read_metadata(one.path)
-    assert [found.row_group(at).num_rows for at in range(found.num_row_groups)] == [30, 30, 10]
+    assert groups(one.path) == [25, 25, 20]
     monkeypatch.setattr(partitioned_parquet, "ROWS", 1000)
     monkeypatch.setattr(partitioned_parquet, "BYTES", 2 * batches[0].nbytes)
     (one,) = write(batches, SCHEMA, (), tmp_path, "bytes.parquet")
-    assert pq.read_metadata(one.path).num_row_groups == 4
+    assert len(groups(one.path)) == 4
+    assert sum(groups(one.path)) == 70
 
 
 def test_what_all_folders_keep_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept is sorted, and written when it is too much."""
     monkeypatch.setattr(partitioned_parquet, "KEPT", 1)
-    written = write([batch(range(12))] * 3, SCHEMA, ("day",), tmp_path, "part.parquet")
+    batches = [batch(range(11, -1, -1))] * 3
+    written = write(batches, SCHEMA, ("day",), tmp_path, "part.parquet", order=("n",))
     assert {pq.read_metadata(one.path).num_row_groups for one in written} == {3}
+    assert pq.read_table(written[1].path)["n"].to_pylist() == [*range(0, 12, 2)] * 3
+
+
+def test_a_file_that_is_large_is_followed_by_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partitioned_parquet, "ROWS", 5)
+    monkeypatch.setattr(partitioned_parquet, "FILE", 1)
+    batches = [batch(range(at, at + 10)) for at in (10, 0)]
+    written = write(batches, SCHEMA, (), tmp_path, "{}.parquet", order=("n",))
+    assert [one.path.name for one in written] == [f"{number}.parquet" for number in range(4)]
+    numbers = [n for one in written for n in pq.read_table(one.path)["n"].to_pylist()]
+    assert numbers == list(range(20))
+    assert {pq.read_metadata(one.path).row_group(0).column(0).compression for one in written} == {
+        "ZSTD"
+    }
 
 
 def test_null_bodies_are_counted(tmp_path: Path) -> None:

@@ -1,0 +1,145 @@
+"""Small batches become one; whoever reads meanwhile has each row once, or is told that files are gone."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from barnabas.pipeline.rows.columns import Column, arrow
+from barnabas.pipeline.streaming import compaction
+from barnabas.pipeline.streaming.compaction import BATCHES, batches, compact, exchange
+
+SCHEMA = arrow((Column("api", "string", ""), Column("n", "bigint", "")))
+NEWER = SCHEMA.append(pa.field("later", pa.string()))
+TABLE = "exchanges"
+ORDER = {TABLE: ("api", "n")}
+
+
+def made(out: Path, numbers: range, schema: pa.Schema = SCHEMA) -> None:
+    """A batch for each number, with two rows in each of two folders."""
+    for number in numbers:
+        for day in (1, 2):
+            place = out / TABLE / f"batch={number}" / f"day=2026-01-0{day}"
+            place.mkdir(parents=True)
+            rows = [{"api": api, "n": 10 * number + day} for api in ("b", "a")]
+            pq.write_table(pa.Table.from_pylist(rows, schema), place / "part-0.parquet")
+
+
+def rows(out: Path) -> list[tuple[str, int]]:
+    """What a reader finds."""
+    paths = sorted((out / TABLE).rglob("*.parquet"))
+    found = [row for path in paths for row in pq.ParquetFile(path).read().to_pylist()]
+    return sorted((row["api"], row["n"]) for row in found)
+
+
+def test_many_small_batches_become_one_that_is_sorted(tmp_path: Path) -> None:
+    made(tmp_path, range(BATCHES))
+    before = rows(tmp_path)
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    files = sorted((tmp_path / TABLE).rglob("*.parquet"))
+    assert [path.parent.name for path in files] == ["day=2026-01-01", "day=2026-01-02"]
+    assert [path.name for path in batches(tmp_path / TABLE)] == [f"batch={BATCHES - 1}"]
+    assert rows(tmp_path) == before
+    for path in files:
+        found = [(str(row["api"]), row["n"]) for row in pq.ParquetFile(path).read().to_pylist()]
+        assert found == sorted(found)
+    assert not (tmp_path / "run").exists()
+
+
+def test_few_batches_stay_as_they_are(tmp_path: Path) -> None:
+    made(tmp_path, range(BATCHES - 1))
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    assert len(batches(tmp_path / TABLE)) == BATCHES - 1
+
+
+def test_large_batches_stay_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(tmp_path, range(BATCHES + 1))
+    (large,) = batches(tmp_path / TABLE)[3].glob("day=2026-01-01/*")
+    more = pa.Table.from_pylist([{"api": "c" * 20_000, "n": 7}], SCHEMA)
+    pq.write_table(more, large, compression="none")
+    before = rows(tmp_path)
+    monkeypatch.setattr(compaction, "FILE", large.stat().st_size)
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    assert [path.name for path in batches(tmp_path / TABLE)] == ["batch=3", f"batch={BATCHES}"]
+    assert rows(tmp_path) == before
+
+
+def test_what_older_files_lack_is_null(tmp_path: Path) -> None:
+    made(tmp_path, range(BATCHES))
+    made(tmp_path, range(BATCHES, BATCHES + 1), NEWER)
+    compact(tmp_path, tmp_path / "run", {TABLE: NEWER}, ORDER)
+    found = ds.dataset(tmp_path / TABLE, partitioning="hive").to_table()
+    assert found["later"].null_count == len(found) == 4 * (BATCHES + 1)
+
+
+def test_a_table_without_rows_keeps_a_file(tmp_path: Path) -> None:
+    for number in range(BATCHES):
+        place = tmp_path / TABLE / f"batch={number}"
+        place.mkdir(parents=True)
+        pq.write_table(SCHEMA.empty_table(), place / "part-0.parquet")
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    (path,) = (tmp_path / TABLE).rglob("*.parquet")
+    assert pq.read_schema(path).names == SCHEMA.names
+
+
+@pytest.mark.parametrize("place", ["_merge", "exchange"])
+def test_one_that_is_cut_short_changes_nothing_and_the_next_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    made(tmp_path, range(BATCHES))
+    before = rows(tmp_path)
+    right = getattr(compaction, place)
+    monkeypatch.setattr(compaction, place, die)
+    with pytest.raises(KeyboardInterrupt):
+        compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    assert rows(tmp_path) == before
+    assert len(batches(tmp_path / TABLE)) == BATCHES
+    monkeypatch.setattr(compaction, place, right)
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    assert rows(tmp_path) == before
+
+
+def test_readers_beside_it_have_each_row_once(tmp_path: Path) -> None:
+    """Or an error, since files that they had listed are gone."""
+    made(tmp_path, range(BATCHES))
+    right = rows(tmp_path)
+    found: set[str] = set()
+    over = threading.Event()
+
+    def read() -> None:
+        last = False
+        while not last:
+            last = over.is_set()
+            try:
+                seen = rows(tmp_path)
+            except FileNotFoundError:
+                found.add("gone")
+            else:
+                found.add("right" if seen == right else f"wrong: {len(seen)} of {len(right)}")
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    while "right" not in found:
+        over.wait(0.01)
+    compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    over.set()
+    reader.join()
+    assert found <= {"right", "gone"}
+
+
+def test_folders_change_places(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).touch()
+    exchange(tmp_path / "one", tmp_path / "other")
+    assert [path.name for path in (tmp_path / "one").iterdir()] == ["other"]
+    with pytest.raises(OSError, match="No such file"):
+        exchange(tmp_path / "one", tmp_path / "nowhere")
