@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 from collections.abc import Iterator
@@ -11,12 +12,15 @@ from typing import Any
 
 import pytest
 
-from barnabas.cli.analyze.analyze import Wanted, analyze, session_of, taken
+from barnabas.cli.analyze.analyze import Wanted, analyze, printed, session_of, taken
 from barnabas.cli.analyze.follow import follow
 from barnabas.cli.analyze.progress import shown
 from barnabas.cli.console.output import Output
+from barnabas.pipeline.analyze import Outcome
+from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.spark import session
-from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
+from barnabas.pipeline.tables.limits import Limit
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, MISUSE, Trouble
 from tests.places import SAMPLES
 
 CAPTURE = SAMPLES / "rebalance.pcap.gz"
@@ -88,6 +92,40 @@ def test_a_folder_with_tables_of_the_other_kind_is_refused(
     said = f"--out {out} has tables of a run {how} --follow: choose another folder"
     assert (str(raised.value), raised.value.code) == (said, MISUSE)
     assert [path.name for path in out.iterdir()] == ["exchanges"]
+
+
+@pytest.mark.parametrize("by", ["capture=a", "batch=0/capture=a"])
+def test_a_folder_whose_tables_are_parted_as_of_old_is_refused(tmp_path: Path, by: str) -> None:
+    """Spark reads no table that is parted in two ways."""
+    out, captures = tmp_path / "out", tmp_path / "captures"
+    (out / "exchanges" / by / "day=2026-01-01" / "api=Fetch").mkdir(parents=True)
+    captures.mkdir()
+    wanted = Wanted([captures if by.startswith("batch") else CAPTURE], out)
+    with pytest.raises(Trouble) as raised:
+        follow(wanted, until_read=True) if by.startswith("batch") else analyze(wanted)
+    said = f"--out {out} has tables of an earlier barnabas: choose another folder"
+    assert (str(raised.value), raised.value.code) == (said, MISUSE)
+
+
+@pytest.mark.parametrize(("most", "code"), [(3, FINE), (2, FINDINGS)])
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_limit_that_is_exceeded_is_a_finding(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], most: int, code: int, *, as_json: bool
+) -> None:
+    nothing = {name: Result([], 0) for name in ("findings_by_check", "unread")}
+    seen = Overview(["a"], None, None, 1, 1, 1, 1, 0, 1, 0, 0)
+    outcome = Outcome(seen, nothing, tmp_path / "report.html", [{"capture": "a", "gaps": 3}])
+    wanted = Wanted([CAPTURE], tmp_path, as_json=as_json, limits=[Limit("gaps", most)])
+    assert printed(outcome, wanted, Output()) == code
+    said = capsys.readouterr().out
+    above = ["quality.gaps is 3, more than 2"] if code else []
+    if as_json:
+        assert json.loads(said)["quality"] == [{"capture": "a", "gaps": 3}]
+        assert json.loads(said)["exceeded"] == above
+    else:
+        assert [line for line in said.splitlines() if "quality" in line] == [
+            f"error: {one}" for one in above
+        ]
 
 
 @pytest.mark.parametrize("follows", [False, True])
