@@ -146,3 +146,18 @@ class EventRows(Generic[T]):
 
     def _error(self, number: int, kind: str, reason: str, **said: Any) -> T:
         return self._make("error", number, {"kind": kind, "reason": reason, **said})
+
+
+def exchange_rows(
+    events: Iterable[Event], context: Context, columns: tuple[str, ...], capture: str
+) -> Iterator[dict[str, Any]]:
+    """Rows of exchanges of all events of a capture, with the names that the context has learnt by then."""
+
+    def found(kind: str, _: int, said: dict[str, Any]) -> dict[str, Any] | None:
+        return said if kind == "exchange" else None
+
+    rows = EventRows(found, columns, context, capture=capture)
+    for event in events:
+        yield from filter(None, rows.event(event))
+    for number in rows.conversations.open:
+        yield from filter(None, rows.end_of(number))

@@ -1,17 +1,17 @@
-"""Captures as a data source of Spark: `spark.read.format("kafka-capture").load(paths)`, and as a stream.
+"""Captures as a data source of Spark: `spark.read.format("barnabas").load(paths)`, and as a stream.
 
     spark.dataSource.register(KafkaCapture)
-    spark.read.format("kafka-capture").option("table", "errors").load("capture.pcapng")
-    spark.readStream.format("kafka-capture").option("table", "files").load("folder")
+    spark.read.format("barnabas").option("table", "errors").load("capture.pcapng")
+    spark.readStream.format("barnabas").option("table", "files").load("folder")
 
-Options: table (`packets`, `frames`, `errors`: regions of files that can't be read, `notes`, `files`), size
-(bytes that a task reads), pushdown (`true`: conditions on number, ts_ns and size are met before a row is
-made, which wants spark.sql.python.filterPushdown.enabled). If `.schema(...)` is given, only its columns are
-made.
+Options: table (`exchanges`, which is what there is without it, `packets`, `frames`, `errors`: regions of
+files that can't be read, `notes`, `files`), size (bytes that a task reads), pushdown (`true`: conditions on
+number, ts_ns and size are met before a row is made, which wants spark.sql.python.filterPushdown.enabled). If
+`.schema(...)` is given, only its columns are made.
 Frames and exchanges need all packets of a connection in one place, which no data source can bring about:
-`barnabas.pipeline.tables.tables` does. Here one task reads the frames of a capture, one after the other as
-the pure reader does, in the memory of what is under way, as far as the first damage; of a stream each file
-has a task.
+`barnabas.pipeline.tables.tables` does. Here one task reads those of a capture, one after the other as the
+pure reader does, in the memory of what is under way, as far as the first damage; of a stream each file has a
+task.
 
 A stream reads a folder: what is new are files that are closed, which is when they have their names
 (`*.pcap`, `*.pcapng`, packed or not; not `*.part`). Its offset is which files were read, so it goes on where
@@ -39,7 +39,9 @@ from pyspark.sql.types import StructType
 
 from barnabas.captures.files.capture_folder import PART, is_capture
 from barnabas.captures.files.pcapng import CaptureError
+from barnabas.captures.kafka.context import Context
 from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.reading.event_rows import exchange_rows
 from barnabas.pipeline.reading.file_order import sorted_paths
 from barnabas.pipeline.reading.packet_rows import (
     COMPARED,
@@ -53,11 +55,12 @@ from barnabas.pipeline.reading.planning import plan
 from barnabas.pipeline.reading.ranges import SIZE, ranges
 from barnabas.pipeline.reading.side_tables import NOTES, fault_rows, note_rows
 from barnabas.pipeline.reading.survey import survey
-from barnabas.pipeline.rows.columns import ERRORS, Column, ddl
+from barnabas.pipeline.rows.bodies import body_batch, json_array
+from barnabas.pipeline.rows.columns import BODY_JSON, ERRORS, EXCHANGES, RAW, Column, ddl
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, frame_rows
 
-FORMAT: Final = "kafka-capture"
+FORMAT: Final = "barnabas"
 
 FILES: Final = (
     Column("file", "string", "the capture file"),
@@ -66,6 +69,7 @@ FILES: Final = (
 """One row a file."""
 
 TABLES: Final[dict[str, tuple[Column, ...]]] = {
+    "exchanges": (*EXCHANGES, BODY_JSON),
     "packets": PACKETS,
     "frames": FRAMES,
     "errors": ERRORS,
@@ -75,6 +79,11 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
 
 _ROWS: Final = 4000
 """Of frames, in a batch."""
+
+_BODIES: Final = ("key", "version", "request_body", "response_body")
+"""What JSON text of bodies is made of."""
+_WITH_BODIES: Final = 200
+"""Rows of exchanges in a batch then."""
 
 
 class KafkaCapture(DataSource):
@@ -122,7 +131,7 @@ def _parts(table: str, paths: Sequence[Path], size: int) -> list[_Part]:
     """A capture's tasks."""
     if table == "files":
         return [_Part(rows=[{"file": str(path), "bytes": path.stat().st_size} for path in paths])]
-    if table == "frames":
+    if table in ("exchanges", "frames"):
         return [_Part(captures=sorted_paths(paths))]
     made = _planned(paths, size)
     if table == "packets":
@@ -142,6 +151,9 @@ def _read(
     if part.piece is not None:
         yield from packet_rows(part.piece, names, conditions)
         return
+    if table == "exchanges":
+        yield from _exchanges(part.captures, names)
+        return
     by_name = {column.name: column for column in TABLES[table]}
     columns = tuple(by_name[name] for name in names)
     rows: Iterable[dict[str, Any]] = part.rows
@@ -150,6 +162,25 @@ def _read(
     coming = iter(rows)
     while some := list(itertools.islice(coming, _ROWS)):
         yield batch(some, columns)
+
+
+def _exchanges(captures: Sequence[Path], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    if not captures:
+        return
+    bodies = BODY_JSON.name in names
+    wanted = {*names, *(_BODIES if bodies else ())}
+    columns = tuple(one for one in (*EXCHANGES, *RAW) if one.name in wanted)
+    context = Context()
+    made = exchange_rows(
+        CaptureReader(*captures), context, tuple(one.name for one in columns), captures[0].name
+    )
+    coming = _undamaged(made)
+    while some := list(itertools.islice(coming, _WITH_BODIES if bodies else _ROWS)):
+        found = batch(some, columns)
+        if bodies:
+            texts = json_array(body_batch(found, context.topics))
+            found = found.append_column(BODY_JSON.name, texts)
+        yield found.select(list(names))
 
 
 def _undamaged(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -229,7 +260,7 @@ def closed(folder: Path) -> list[Path]:
 
 
 def _table(options: Any) -> str:
-    table = options.get("table", "packets")
+    table = options.get("table", "exchanges")
     if table not in TABLES:
         raise ValueError(f"no table {table!r}: one of {', '.join(TABLES)}")
     return str(table)

@@ -11,8 +11,10 @@ import pytest
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
+from barnabas.pipeline.streaming import compaction
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.job import follow
+from barnabas.pipeline.tables.quality import quality
 from barnabas.pipeline.tables.sql import statements
 from barnabas.pipeline.tables.tables import read, write
 from tests.captures.writing.test_rotation import SAMPLES, rotated
@@ -75,6 +77,26 @@ def test_segments_read_at_once_are_one_capture(
     together = [each.asDict() for each in read(spark, tmp_path, "exchanges").drop("body").collect()]
     ended = [each for each in together if not each["note"].endswith("the capture ends")]
     assert marks(ended) == marks(rows(spark, followed, "exchanges"))
+
+
+def test_batches_that_became_one_hold_the_same_rows(
+    spark: SparkSession,
+    folder: Path,
+    followed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compaction, "BATCHES", 2)
+    follow(spark, folder, Batches(tmp_path), at_once=2, until_read=True).awaitTermination()
+    for table in TABLES:
+        assert [path.name for path in (tmp_path / table).iterdir()] == ["batch=2"]
+        assert rows(spark, tmp_path, table) == rows(spark, followed, table)
+    batches, whole = quality(tmp_path), quality(followed)
+    assert (len(batches), len(whole)) == (3, 1)
+    for name in ("files", "bytes", "packets", "exchanges", "errors"):
+        assert sum(row[name] for row in batches) == whole[0][name]
+    assert whole[0]["exchanges"] == len(rows(spark, followed, "exchanges"))
+    assert whole[0]["files"] == len(list(folder.iterdir()))
 
 
 def test_sql_knows_the_tables_with_their_batches(spark: SparkSession, followed: Path) -> None:

@@ -41,7 +41,7 @@ def test_polars_reads_bodies_as_json(
     written(tmp_path, json_bodies=True)
     monkeypatch.chdir(tmp_path)
     program, printed = example(r"```python\n(import polars.*?)")
-    exec(program, {})  # noqa: S102 our own
+    exec(program, {})
     assert capsys.readouterr().out == printed
 
 

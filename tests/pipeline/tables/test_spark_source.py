@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,8 @@ from barnabas.pipeline.tables.spark_source import KafkaCapture, closed
 from tests.pipeline.generated import generated
 from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME
 from tests.pipeline.reading.test_planning import read_plainly
+from tests.pipeline.stages import sequential
+from tests.places import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,7 +48,7 @@ def rows(options: dict[str, str], names: str, schema: str) -> list[dict[str, Any
 
 def test_packets_are_those_of_the_file_in_any_splits(tmp_path: Path) -> None:
     path = generated(tmp_path / "f.pcap", "ethernet", 4)
-    options = {"path": f"file:{path}", "size": "700"}
+    options = {"path": f"file:{path}", "size": "700", "table": "packets"}
     found = rows(options, "number offset data", "number bigint, offset bigint, data binary")
     right = [{"number": row[0], "offset": row[1], "data": row[4]} for row in read_plainly(path)]
     assert found == right
@@ -53,7 +57,7 @@ def test_packets_are_those_of_the_file_in_any_splits(tmp_path: Path) -> None:
 def test_headers_of_tcp(tmp_path: Path) -> None:
     path = SAMPLES_BY_NAME["old-formats.pcap"]
     schema = "source string, target string, seq bigint, payload bigint, flags int"
-    found = rows({"path": str(path)}, "source target seq payload flags", schema)
+    found = rows({"path": str(path), "table": "packets"}, "source target seq payload flags", schema)
     assert sum(row["payload"] or 0 for row in found) > 1000
     assert {row["source"].rpartition(":")[0] for row in found if row["source"]} == {"127.0.0.1"}
     assert all((row["seq"] is None) == (row["source"] is None) for row in found)
@@ -74,6 +78,24 @@ def test_frames_are_those_of_the_pure_reader_up_to_the_first_damage(tmp_path: Pa
     assert len(right) > len(found) > 5
 
 
+def test_exchanges_are_those_of_the_pure_reader() -> None:
+    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    names = ("connection", "ordinal", "api", "latency_ms", "transactional_id", "software", "end_ns")
+    kinds = "bigint", "bigint", "string", "double", "string", "string", "bigint"
+    schema = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
+    found = rows({"path": str(path)}, " ".join(names), schema)
+    right = sequential([path], names)
+    assert sorted(found, key=repr) == sorted(right, key=repr)
+
+
+def test_bodies_of_exchanges_are_json() -> None:
+    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    found = rows({"path": str(path)}, "api body_json", "api string, body_json string")
+    asked = [json.loads(row["body_json"])["request"] for row in found if row["api"] == "Metadata"]
+    assert asked
+    assert all("topics" in one for one in asked)
+
+
 def test_what_is_damaged_is_a_row(tmp_path: Path) -> None:
     path = generated(tmp_path / "f.pcapng", "pcapng<", 4)
     path.write_bytes(path.read_bytes()[:-2])
@@ -86,9 +108,8 @@ def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
     from pyspark.sql.datasource import EqualTo, GreaterThan, IsNotNull
 
     path = generated(tmp_path / "f.pcap", "raw", 4)
-    reader: Any = KafkaCapture({"path": str(path), "pushdown": "true"}).reader(
-        fields("number bigint")
-    )
+    options = {"path": str(path), "table": "packets", "pushdown": "true"}
+    reader: Any = KafkaCapture(options).reader(fields("number bigint"))
     known, left = GreaterThan(("number",), 3), [IsNotNull(("number",)), EqualTo(("source",), "x")]
     assert list(reader.pushFilters([known, *left])) == left
     found = [row for part in reader.partitions() for batch in reader.read(part) for row in batch[0]]
@@ -117,11 +138,12 @@ def test_what_is_being_written_is_not_closed(tmp_path: Path) -> None:
 def test_spark_reads_it_in_parts_and_by_columns(spark: SparkSession) -> None:
     spark.dataSource.register(KafkaCapture)
     paths = [str(SAMPLES_BY_NAME[name]) for name in ("midway.pcap", "old-formats.pcap")]
-    found = spark.read.format("kafka-capture").option("size", 4000).load(paths)
+    packets = spark.read.format("barnabas").option("table", "packets")
+    found = packets.option("size", 4000).load(paths)
     counts = found.groupBy("file").count().collect()
     right = {path: len(read_plainly(Path(path))) for path in paths}
     assert {row["file"]: row["count"] for row in counts} == right
-    small = spark.read.format("kafka-capture").schema("number bigint").load(paths)
+    small = packets.schema("number bigint").load(paths)
     assert sorted(row["number"] for row in small.collect()) == list(
         range(1, sum(right.values()) + 1)
     )
@@ -134,7 +156,7 @@ def test_a_stream_goes_on_where_it_ended(spark: SparkSession, tmp_path: Path) ->
     spark.dataSource.register(KafkaCapture)
 
     def run() -> None:
-        stream = spark.readStream.format("kafka-capture").option("table", "files").load(str(folder))
+        stream = spark.readStream.format("barnabas").option("table", "files").load(str(folder))
         query = (
             stream.writeStream.foreachBatch(
                 lambda batch, number: seen.append(
@@ -154,3 +176,25 @@ def test_a_stream_goes_on_where_it_ended(spark: SparkSession, tmp_path: Path) ->
     run()
     run()
     assert seen == [(0, ["1.pcap"]), (1, ["2.pcap"])]
+
+
+def test_the_documents_examples_run(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of exchanges, as a batch and as a stream that counts what two files bring."""
+    text = (ROOT / "docs" / "howto" / "spark.md").read_text("utf-8")
+    (batch,) = re.findall(r"```python\n(from barnabas.pipeline[^`]*)```", text)
+    (stream,) = re.findall(r"```python\n(stream = [^`]*)```", text)
+    (tmp_path / "captures").mkdir()
+    path = SAMPLES_BY_NAME["transactions.pcapng"]
+    for name in ("run.pcapng", "captures/1.pcapng", "captures/2.pcapng"):
+        shutil.copy(path, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    there: dict[str, Any] = {"spark": spark}
+    exec(batch, there)
+    right = len(sequential([path], ("api",)))
+    assert there["exchanges"].count() == right
+    exec(stream, there)
+    assert there["query"].awaitTermination(120)
+    found = spark.read.parquet(str(tmp_path / "exchanges"))
+    assert found.count() == 2 * right
