@@ -42,8 +42,10 @@ def compact(
         if len(small) < BATCHES:
             continue
         shutil.rmtree(run, ignore_errors=True)
-        made = run / table
+        made, probe = run / table, run / "_probe"
         made.mkdir(parents=True)
+        probe.mkdir()
+        exchange(made, probe)  # where that can't be, nothing is made in vain
         for each in batches(out / table):
             if each not in small:
                 shutil.copytree(each, made / each.name, copy_function=os.link)

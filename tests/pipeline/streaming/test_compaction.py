@@ -91,12 +91,15 @@ def test_a_table_without_rows_keeps_a_file(tmp_path: Path) -> None:
 def test_one_that_is_cut_short_changes_nothing_and_the_next_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    def die(*_: object) -> None:
-        raise KeyboardInterrupt
+    right = getattr(compaction, place)
+
+    def die(*given: object) -> None:
+        if place == "_merge" or tmp_path / TABLE in given:
+            raise KeyboardInterrupt
+        right(*given)
 
     made(tmp_path, range(BATCHES))
     before = rows(tmp_path)
-    right = getattr(compaction, place)
     monkeypatch.setattr(compaction, place, die)
     with pytest.raises(KeyboardInterrupt):
         compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
@@ -133,6 +136,23 @@ def test_readers_beside_it_have_each_row_once(tmp_path: Path) -> None:
     over.set()
     reader.join()
     assert found <= {"right", "gone"}
+
+
+def test_where_folders_cannot_change_places_nothing_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*_: object) -> None:
+        raise OSError("this system can't exchange two folders")
+
+    def fail(*_: object) -> None:
+        raise AssertionError("in vain")
+
+    made(tmp_path, range(BATCHES))
+    monkeypatch.setattr(compaction, "exchange", none)
+    monkeypatch.setattr(compaction, "_merge", fail)
+    with pytest.raises(OSError, match="can't exchange"):
+        compact(tmp_path, tmp_path / "run", {TABLE: SCHEMA}, ORDER)
+    assert len(batches(tmp_path / TABLE)) == BATCHES
 
 
 def test_folders_change_places(tmp_path: Path) -> None:

@@ -100,8 +100,9 @@ def test_files_are_few_and_sorted_by_api_and_time(out: Path) -> None:
     """A file for each day of a capture that one task has made."""
     for name in WHOLE:
         files = list((out / "exchanges" / f"capture={name}").rglob("*.parquet"))
-        assert [path.parent.name[:4] for path in files] == ["day="] * len({*files})
-        assert len(files) == len({path.parent for path in files})
+        days = {path.parent for path in files}
+        assert len(files) == len(days) > 0
+        assert all(day.name.startswith("day=") for day in days)
         for path in files:
             rows = pq.ParquetFile(path).read(columns=["api", "ts_ns"]).to_pylist()
             assert rows == sorted(rows, key=lambda row: (row["api"], row["ts_ns"]))

@@ -178,18 +178,16 @@ def test_a_stream_goes_on_where_it_ended(spark: SparkSession, tmp_path: Path) ->
     assert seen == [(0, ["1.pcap"]), (1, ["2.pcap"])]
 
 
-def test_the_documents_examples_run(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_documents_examples_run(spark: SparkSession, tmp_path: Path) -> None:
     """Of exchanges, as a batch and as a stream that counts what two files bring."""
     text = (ROOT / "docs" / "howto" / "spark.md").read_text("utf-8")
+    text = text.replace("/data/", f"{tmp_path}/")
     (batch,) = re.findall(r"```python\n(from barnabas.pipeline[^`]*)```", text)
     (stream,) = re.findall(r"```python\n(stream = [^`]*)```", text)
     (tmp_path / "captures").mkdir()
     path = SAMPLES_BY_NAME["transactions.pcapng"]
     for name in ("run.pcapng", "captures/1.pcapng", "captures/2.pcapng"):
         shutil.copy(path, tmp_path / name)
-    monkeypatch.chdir(tmp_path)
     there: dict[str, Any] = {"spark": spark}
     exec(batch, there)
     right = len(sequential([path], ("api",)))
