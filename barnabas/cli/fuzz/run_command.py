@@ -22,7 +22,6 @@ RUN_EXAMPLES: Final = (
     "  barnabas fuzz run brokers --target embedded --cases 20000\n\n"
     "  barnabas fuzz run brokers --target apache:3.9.1 --seconds 600 --db nightly.fuzz.db\n\n"
     "  barnabas fuzz run brokers --target apache:4.3.1 --broker-setting message.max.bytes=1000\n\n"
-    "  barnabas fuzz run brokers --target apache:4.3.1 --broker-setting message.max.bytes=1000\n\n"
     "  barnabas fuzz run brokers --target apache:4.3.1 --cases 20000 --coverage\n\n"
     "  barnabas fuzz run brokers --listener sasl_plaintext --mechanism SCRAM-SHA-512 --jvm=-Xmx512m\n\n"
     "  barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target\n\n"
