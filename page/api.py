@@ -24,6 +24,9 @@ from barnabas.proxy.control.history import History
 
 STATIC: Final = Path(__file__).parent / "static"
 
+SHARED: Final = ("barnabas.captures.summary", "static")
+"""What the report of `barnabas analyze` has, too."""
+
 HEADERS: Final = (
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'"),
     (b"x-content-type-options", b"nosniff"),
@@ -78,7 +81,7 @@ def application(
             described([*steering, *api(history, topics, source, trouble, origin, reading)]),
             files=[
                 Route("/", lambda _: FileResponse(STATIC / "index.html")),
-                Mount("/page", StaticFiles(directory=STATIC)),
+                Mount("/page", StaticFiles(directory=STATIC, packages=[SHARED])),
             ],
         )
     )

@@ -1,13 +1,12 @@
 // Groups: a lane a member over time, bands for generations and epochs, who was late, what moved, lag.
+import {drawn, spanOf} from "./lanes.js";
 import {usePolled} from "./polled.js";
 import {go} from "./store.js";
 import {problems, Table} from "./table.js";
-import {clock, ms, plain, toMs} from "./text.js";
-import {html, useState} from "./vendor/preact.js";
+import {clock, ms, plain} from "./text.js";
+import {h, html, useState} from "./vendor/preact.js";
 
 const WINDOWS = [["all", Infinity], ["5 min", 300e3], ["1 min", 60e3], ["10 s", 10e3]];
-const LANE = 26, BAND = 34;
-const LEGEND = ["JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "LeaveGroup", "ConsumerGroupHeartbeat", "RegisterConsumer", "StopFetcher", "StartFetcher", "Ping"];
 
 export function Groups() {
   const [group, choose] = useState("");
@@ -37,34 +36,10 @@ export function Groups() {
     ]}/>`}</div>`;
 }
 
+const element = node => typeof node === "string" ? node : h(node[0], node[1], ...node.slice(2).map(element));
+
 function Lanes({found, span}) {
-  const times = found.lanes.flatMap(lane => lane.events.flatMap(each => [toMs(each.start), toMs(each.end ?? each.start)]));
-  const end = times.reduce((a, b) => Math.max(a, b)), first = times.reduce((a, b) => Math.min(a, b));
-  const start = Math.max(first, end - span), width = Math.max(end - start, 1);
-  const at = time => 100 * (time - start) / width;
-  const shown = found.lanes.filter(lane => lane.events.some(each => toMs(each.end ?? each.start) >= start));
-  const late = new Set(found.bands.flatMap(({late}) => late && late.kind !== "untold" ? late.members : []));
-  const apis = new Set(found.lanes.flatMap(lane => lane.events.map(each => each.api)));
-  const height = BAND + LANE * shown.length;
+  const [first, end] = spanOf(found.lanes);
   const open = each => go({view: "exchanges", filter: `connection == ${each.connection} && correlation_id == ${each.correlation_id}`, chosen: null});
-  return html`<div class="lanes" role="group" aria-label="Lanes of members">
-    <div class="names" aria-hidden="true"><div class="band">generation</div>${shown.map(lane => html`
-      <div key=${lane.member} class=${late.has(lane.member) ? "late" : ""} title=${plain(lane.member)}>${plain(lane.instance ?? lane.client)}${late.has(lane.member) ? " (late)" : ""}</div>`)}</div>
-    <svg height=${height} role="img" aria-label=${`${shown.length} members from ${new Date(start).toISOString()} to ${new Date(end).toISOString()}; the table below says the same`}>
-      ${found.bands.map((band, number) => {
-        const from = Math.max(0, at(toMs(band.from))), to = band.until === null ? 100 : at(toMs(band.until));
-        const still = at(toMs(band.from) + (band.standstill_ms ?? 0));
-        return to > 0 && html`<g key=${band.from}><title>${`generation ${band.generation}: ${band.why}${band.waited_for ? ", waited for " + band.waited_for : ""}`}</title>
-          <rect class=${`band b${number % 2}`} x=${from + "%"} y="0" width=${Math.max(0, to - from) + "%"} height=${height}/>
-          ${still > from && html`<rect class="still" x=${from + "%"} y="0" width=${Math.min(still, 100) - from + "%"} height=${height}/>`}
-          <text x=${from + "%"} dx="4" y="21">${band.generation}</text></g>`;
-      })}
-      ${shown.map((lane, row) => html`<g key=${lane.member}>${lane.events.map(each => {
-        const from = at(toMs(each.start)), to = at(toMs(each.end ?? each.start));
-        return to >= 0 && html`<rect key=${each.start + each.correlation_id} class=${`event ${each.api} ${each.error ? "error" : ""}`} x=${Math.max(0, from) + "%"} y=${BAND + row * LANE + 5}
-          width=${Math.max(.25, to - Math.max(0, from)) + "%"} height=${LANE - 10} rx="2" onClick=${() => open(each)}>
-          <title>${plain(`${each.api}${each.count > 1 ? ` × ${each.count}` : ""} at ${clock(each.start)}, generation ${each.generation}${each.error ? ", " + each.error : ""}`)}</title></rect>`;
-      })}</g>`)}
-    </svg>
-    <p class="legend">${LEGEND.filter(api => apis.has(api)).map(api => html`<span class=${api}>${api}</span>`)}<span class="stood">delivery stands still</span></p></div>`;
+  return element(drawn(found, Math.max(first, end - span), end, open));
 }

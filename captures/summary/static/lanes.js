@@ -1,0 +1,67 @@
+// Lanes of a group's members over time, on bands for its generations. Pure: what is drawn is a tree of
+// [tag, attributes, ...children], of which the page and the report make elements, each in its own way.
+import {clock, ms, plain, toMs} from "./text.js";
+
+const LANE = 26, BAND = 34;
+const LEGEND = ["JoinGroup", "SyncGroup", "Heartbeat", "OffsetCommit", "LeaveGroup", "ConsumerGroupHeartbeat", "RegisterConsumer", "StopFetcher", "StartFetcher", "Ping",
+  "join", "sync", "consuming", "stopped"];
+
+const over = each => toMs(each.end ?? each.start);
+
+// [when the first event began, when the last one was over], ms since the epoch
+export function spanOf(lanes) {
+  const times = lanes.flatMap(lane => lane.events.flatMap(each => [toMs(each.start), over(each)]));
+  return [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))];
+}
+
+// late is said of a member with the generations that waited for it
+function lateOf(bands) {
+  const late = new Map();
+  for (const {generation, late: waited} of bands) {
+    if (!waited || waited.kind === "untold") continue;
+    for (const member of waited.members) late.set(member, [...late.get(member) ?? [], generation]);
+  }
+  return late;
+}
+
+// from, to: what is seen, ms since the epoch. opened: what a click on an event does, if anything
+export function drawn({lanes, bands}, from, to, opened = null) {
+  const width = Math.max(to - from, 1);
+  const at = time => 100 * (time - from) / width;
+  const part = (begins, ends, least = 0) => {
+    const x = Math.max(0, begins);
+    return {x: x + "%", width: Math.max(least, Math.min(100, ends) - x) + "%"};
+  };
+  const shown = lanes.filter(lane => lane.events.some(each => over(each) >= from && toMs(each.start) <= to));
+  const late = lateOf(bands);
+  const apis = new Set(shown.flatMap(lane => lane.events.map(each => each.api)));
+  const height = BAND + LANE * shown.length;
+  const name = lane => {
+    const generations = late.get(lane.member), said = plain(lane.instance ?? lane.client);
+    return ["div", {key: lane.member, class: generations ? "late" : "", title: `${said}, ${plain(lane.member)}` + (generations ? `, late in generation ${generations.join(", ")}` : "")},
+      said + (generations ? " (late)" : "")];
+  };
+  const band = (one, number) => {
+    const begins = at(toMs(one.from)), ends = one.until === null ? 100 : at(toMs(one.until));
+    const still = at(toMs(one.from) + (one.standstill_ms ?? 0));
+    if (ends <= 0 || begins >= 100) return [];
+    return [["g", {key: one.from},
+      ["title", {}, plain(`generation ${one.generation}: ${one.why}${one.waited_for ? ", waited for " + one.waited_for : ""}${one.standstill_ms ? `, delivery stood still for ${ms(one.standstill_ms)} ms` : ""}`)],
+      ["rect", {class: `band b${number % 2}`, ...part(begins, ends), y: 0, height}],
+      ...still > Math.max(0, begins) ? [["rect", {class: "still", ...part(begins, still), y: 0, height}]] : [],
+      ["text", {x: Math.max(0, begins) + "%", dx: 4, y: 21}, String(one.generation ?? "")]]];
+  };
+  const event = (lane, row) => each => {
+    const begins = at(toMs(each.start)), ends = at(over(each));
+    if (ends < 0 || begins > 100) return [];
+    const waited = ["JoinGroup", "join"].includes(each.api) && late.get(lane.member)?.includes(each.generation);
+    return [["rect", {key: `${each.start} ${each.api} ${each.correlation_id ?? ""}`, class: `event ${each.api}${each.error ? " error" : ""}${waited ? " waited" : ""}`,
+      ...part(begins, ends, .25), y: BAND + row * LANE + 5, height: LANE - 10, rx: 2, ...opened && {onClick: () => opened(each)}},
+      ["title", {}, plain(`${each.api}${each.count > 1 ? ` × ${each.count}` : ""} at ${clock(each.start)}, generation ${each.generation ?? "unknown"}${each.error ? ", " + each.error : ""}${each.reason ? ": " + each.reason : ""}`)]]];
+  };
+  return ["div", {class: "lanes", role: "group", "aria-label": "Lanes of members"},
+    ["div", {class: "names", "aria-hidden": "true"}, ["div", {class: "band"}, "generation"], ...shown.map(name)],
+    ["svg", {height, role: "img", "aria-label": `${shown.length} members from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}; the table below says the same`},
+      ...bands.flatMap(band), ...shown.map((lane, row) => ["g", {key: lane.member}, ...lane.events.flatMap(event(lane, row))])],
+    ["p", {class: "legend"}, ...LEGEND.filter(api => apis.has(api)).map(api => ["span", {class: api}, api]), ["span", {class: "stood"}, "delivery stands still"]]];
+}
