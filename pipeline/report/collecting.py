@@ -42,15 +42,15 @@ def overview(captures: Sequence[str], exchanges: DataFrame) -> Overview:
 
 def collect(of: DataFrame, digest: Digest) -> Result:
     """As many rows of a digest as the report takes. of: the table that it is made of."""
-    table = digest.make(of)
+    table = of.sparkSession.sql(digest.sql, of=of)
     # what is equal so far is in an order too, so that the report is the same each time
     table = table.orderBy(*map(_by, digest.order), *table.columns)
     rows = table.limit(MOST + 1).toArrow().to_pylist()
     total = of.count() if digest.lists else len(rows) if len(rows) <= MOST else table.count()
-    return Result(rows[:MOST], total)
+    return Result(rows[:MOST], total, digest.shown)
 
 
 def _by(sql: str) -> Column:
-    """An expression, with the largest first if it ends in `desc`; nulls are last then."""
-    expression = F.expr(sql.removesuffix(" desc"))
-    return expression.desc() if sql.endswith(" desc") else expression.asc()
+    """An expression, with the largest first if it ends in `DESC`; nulls are last then."""
+    expression = F.expr(sql.removesuffix(" DESC"))
+    return expression.desc() if sql.endswith(" DESC") else expression.asc()

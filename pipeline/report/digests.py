@@ -1,25 +1,27 @@
-"""The results that the report takes of the analyses, whose size is bounded.
+"""The results that the report takes of the tables, whose size is bounded: SQL, which the report shows, too.
 
-Each takes a table and returns one that has at most some thousand rows, or is cut at `MOST` with what
-matters most in front.
+Each comes to at most some thousand rows, or is cut at `MOST` with what matters most in front.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+from typing import Final, NamedTuple
 
 from barnabas.captures.checks.finding import LISTED
-from barnabas.pipeline.analyses.latency import latency
+from barnabas.captures.kafka.exchange import STRAY
+from barnabas.pipeline.analyses import buckets
+from barnabas.pipeline.analyses.expressions import NS
+from barnabas.pipeline.analyses.latency import ACCURACY
 from barnabas.pipeline.report.plotting import MOST as LINES
 from barnabas.pipeline.report.registry import SECTIONS
+from barnabas.pipeline.report.rises import ENOUGH, LEAST, RISE
 from barnabas.pipeline.report.sections.latency_heatmap import APIS, OTHERS
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+COARSE: Final = 48
+"""Buckets of the latency of a client and a broker, which have fewer exchanges than all together."""
+
+SERIES: Final = 60
+"""Clients, brokers and APIs whose latency over time the report has."""
 
 _SEVERITY: Final = "array_position(array('error', 'warning', 'note'), severity)"
 
@@ -30,113 +32,121 @@ class Digest(NamedTuple):
     name: str
     of: str
     """Folder of the table that it is made of."""
-    make: Callable[[DataFrame], DataFrame]
+    sql: str = "SELECT * FROM {of}"
+    """Makes it of the table {of}."""
     order: tuple[str, ...] = ()
     """What is in front if not all fits; SQL."""
     lists: bool = False
     """Whether it lists some rows of its table as they are: those that it leaves out count, too."""
 
-
-def _latency(exchanges: DataFrame) -> DataFrame:
-    """The analysis without telling clients and brokers apart: percentiles can't be added up."""
-    nobody = {"client_id": F.lit(None).cast("string"), "broker": F.lit(None).cast("int")}
-    return latency(exchanges.withColumns(nobody)).drop(*nobody)
-
-
-def _frequent(table: DataFrame) -> DataFrame:
-    """Latencies of the most frequent APIs by name, of all others together."""
-    counts = table.groupBy("api").agg(F.sum("count").alias("in_all"))
-    often = (
-        counts.orderBy(F.desc("in_all"), "api")
-        .limit(APIS)
-        .select("api", F.lit(True).alias("often"))
-    )
-    return (
-        table.join(F.broadcast(often), "api", "left")
-        .withColumn("api", F.when(F.col("often"), F.col("api")).otherwise(OTHERS))
-        .groupBy("bucket", "api", "latency_ms")
-        .agg(F.sum("count").alias("count"))
-    )
+    @property
+    def shown(self) -> str:
+        """The same for a reader, who has the tables of `barnabas.pipeline.tables.sql`."""
+        sql = self.sql.format(of=self.of.replace("analyses/", "analysis_"))
+        return f"{sql}\nORDER BY {', '.join(self.order)}" if self.order else sql
 
 
-def _refusals(table: DataFrame) -> DataFrame:
-    """Errors of each client over all time."""
-    return table.groupBy("client_id", "api", "error").agg(
-        F.sum("count").alias("count"),
-        F.min("first_ts").alias("first_ts"),
-        F.max("last_ts").alias("last_ts"),
-    )
+def _latency(keys: str, most: int) -> str:
+    """The analysis by other keys and in fewer buckets: percentiles can't be added up."""
+    return f"""\
+WITH widths AS (
+  SELECT capture, coalesce(get(filter(
+    array({", ".join(map(str, buckets.WIDTHS_MS))}),
+    width -> width >= (max(ts_ns) - min(ts_ns)) / {NS * most}D), 0), {buckets.WIDTHS_MS[-1]}) AS width
+  FROM {{of}} GROUP BY capture
+), answered AS (
+  SELECT /*+ BROADCAST(widths) */ *, timestamp_millis(ts_ns div {NS} - pmod(ts_ns div {NS}, width)) AS bucket
+  FROM {{of}} JOIN widths USING (capture)
+  WHERE key > {STRAY} AND latency_ms IS NOT NULL
+), latency AS (
+  SELECT bucket, {keys}, count(*) AS count, max(latency_ms) AS max_ms,
+    percentile_approx(latency_ms, array(0.5D, 0.99D), {ACCURACY}) AS waited,
+    percentile_approx(broker_ms, 0.99D, {ACCURACY}) AS broker_p99_ms
+  FROM answered GROUP BY bucket, {keys}
+)"""
 
 
-def _over_time(table: DataFrame) -> DataFrame:
-    """Errors of all clients together."""
-    return table.groupBy("bucket", "error").agg(F.sum("count").alias("count"))
+_BY_API: Final = f"""\
+{_latency("api", buckets.MOST)}
+SELECT bucket, api, count, waited[0] AS p50_ms, waited[1] AS p99_ms, max_ms, broker_p99_ms
+FROM latency"""
 
+_BY_CLIENT: Final = f"""\
+{_latency("api, client_id, broker", COARSE)}, ranked AS (
+  SELECT *, sum(count) OVER series AS in_all,
+    coalesce(max(if(count >= {ENOUGH}, waited[1], NULL)) OVER series
+      >= greatest({RISE} * median(waited[1]) OVER series, {LEAST}D), false) AS rose
+  FROM latency WINDOW series AS (PARTITION BY api, client_id, broker)
+), placed AS (
+  SELECT *, dense_rank() OVER (ORDER BY rose DESC, in_all DESC, api, client_id, broker) AS place
+  FROM ranked
+)
+SELECT bucket, api, client_id, broker, count, waited[0] AS p50_ms, waited[1] AS p99_ms, max_ms,
+  broker_p99_ms, series
+FROM (SELECT *, max(place) OVER () AS series FROM placed) WHERE place <= {SERIES}"""
 
-def _deepest(table: DataFrame) -> DataFrame:
-    """The clients with most requests under way, all their connections together."""
-    named = table.withColumn("client_id", F.coalesce("client_id", F.lit("")))
-    ranked = named.groupBy("client_id").agg(F.max("depth_max").alias("most"))
-    clients = ranked.orderBy(F.desc("most"), "client_id").limit(LINES).select("client_id")
-    return (
-        named.join(F.broadcast(clients), "client_id")
-        .groupBy("bucket", "client_id")
-        .agg(F.max("depth_max").alias("depth_max"), F.max("depth_mean").alias("depth_mean"))
-    )
+_HEATMAP: Final = f"""\
+WITH often AS (SELECT api FROM {{of}} GROUP BY api ORDER BY sum(count) DESC, api LIMIT {APIS})
+SELECT /*+ BROADCAST(often) */ bucket, coalesce(often.api, '{OTHERS}') AS api, latency_ms, sum(count) AS count
+FROM {{of}} AS one LEFT JOIN often ON one.api = often.api
+GROUP BY bucket, coalesce(often.api, '{OTHERS}'), latency_ms"""
 
+_FIRST: Final = f"""\
+SELECT * EXCEPT (place)
+FROM (SELECT *, row_number() OVER (PARTITION BY `check` ORDER BY ts, text) AS place FROM {{of}})
+WHERE place <= {LISTED}"""
 
-def _deepest_of_all(table: DataFrame) -> DataFrame:
-    return table.groupBy("client_id").agg(F.max("depth_max").alias("depth_max"))
+_BY_CHECK: Final = """\
+SELECT severity, `check`, count(*) AS count, min_by(text, struct(ts, text)) AS first
+FROM {of} GROUP BY severity, `check`"""
 
+_REFUSALS: Final = """\
+SELECT client_id, api, error, sum(count) AS count, min(first_ts) AS first_ts, max(last_ts) AS last_ts
+FROM {of} GROUP BY client_id, api, error"""
 
-def _first(table: DataFrame) -> DataFrame:
-    """The findings that are listed."""
-    place = F.row_number().over(Window.partitionBy("check").orderBy("ts", "text"))
-    return table.withColumn("place", place).where(F.col("place") <= LISTED).drop("place")
+_REFUSALS_OVER_TIME: Final = """\
+SELECT bucket, error, sum(count) AS count FROM {of} GROUP BY bucket, error"""
 
+_DEEPEST: Final = f"""\
+WITH named AS (SELECT * EXCEPT (client_id), coalesce(client_id, '') AS client_id FROM {{of}}),
+deepest AS (
+  SELECT client_id FROM named GROUP BY client_id ORDER BY max(depth_max) DESC, client_id LIMIT {LINES}
+)
+SELECT /*+ BROADCAST(deepest) */ bucket, client_id, max(depth_max) AS depth_max, max(depth_mean) AS depth_mean
+FROM named JOIN deepest USING (client_id) GROUP BY bucket, client_id"""
 
-def _by_check(table: DataFrame) -> DataFrame:
-    """How many findings there are, and the first one's text."""
-    return table.groupBy("severity", "check").agg(
-        F.count("*").alias("count"), F.min_by("text", F.struct("ts", "text")).alias("first")
-    )
+_DEEPEST_OF_ALL: Final = """\
+SELECT client_id, max(depth_max) AS depth_max FROM {of} GROUP BY client_id"""
 
-
-def _unread(table: DataFrame) -> DataFrame:
-    """How often each thing could not be read, and how many bytes of it."""
-    return table.groupBy("kind", "capture", "file", "reason").agg(
-        F.count("*").alias("count"), F.sum("bytes").alias("bytes")
-    )
-
-
-def _all(table: DataFrame) -> DataFrame:
-    return table
-
+_UNREAD: Final = """\
+SELECT kind, capture, file, reason, count(*) AS count, sum(bytes) AS bytes
+FROM {of} GROUP BY kind, capture, file, reason"""
 
 _DIGESTS: Final = (
-    Digest("unread", "errors", _unread, ("count desc",)),
-    Digest("latency", "exchanges", _latency, ("bucket", "api")),
-    Digest("latency_heatmap", "analyses/latency_heatmap", _frequent, ("bucket", "api")),
-    Digest("findings", "analyses/findings", _first, (_SEVERITY, "ts"), lists=True),
-    Digest("findings_by_check", "analyses/findings", _by_check, (_SEVERITY, "count desc")),
-    Digest("errors", "analyses/errors", _refusals, ("count desc",)),
-    Digest("errors_over_time", "analyses/errors", _over_time, ("bucket",)),
-    Digest("retries", "analyses/retries", _all, ("attempts desc",)),
-    Digest("rebalances", "analyses/rebalances", _all, ("start",)),
-    Digest("heartbeats", "analyses/heartbeats", _all, ("share desc",)),
-    Digest("commits", "analyses/commits", _all, ("gaps + duplicates desc", "refused desc")),
-    Digest("in_flight", "analyses/in_flight", _deepest, ("bucket",)),
-    Digest("in_flight_clients", "analyses/in_flight", _deepest_of_all, ("depth_max desc",)),
-    Digest("partition_order", "analyses/partition_order", _all, ("ts",)),
-    Digest("hot_partitions", "analyses/hot_partitions", _all, ("share desc",)),
-    Digest("versions", "analyses/versions", _all, ("removed_in is null", "count desc")),
-    Digest("rules", "analyses/rules", _all, ("fired desc",)),
+    Digest("unread", "errors", _UNREAD, ("count DESC",)),
+    Digest("latency", "exchanges", _BY_API, ("bucket", "api")),
+    Digest("latency_clients", "exchanges", _BY_CLIENT, ("bucket", "api", "client_id", "broker")),
+    Digest("latency_heatmap", "analyses/latency_heatmap", _HEATMAP, ("bucket", "api")),
+    Digest("findings", "analyses/findings", _FIRST, (_SEVERITY, "ts"), lists=True),
+    Digest("findings_by_check", "analyses/findings", _BY_CHECK, (_SEVERITY, "count DESC")),
+    Digest("errors", "analyses/errors", _REFUSALS, ("count DESC",)),
+    Digest("errors_over_time", "analyses/errors", _REFUSALS_OVER_TIME, ("bucket",)),
+    Digest("retries", "analyses/retries", order=("attempts DESC",)),
+    Digest("rebalances", "analyses/rebalances", order=("start",)),
+    Digest("heartbeats", "analyses/heartbeats", order=("share DESC",)),
+    Digest("commits", "analyses/commits", order=("gaps + duplicates DESC", "refused DESC")),
+    Digest("in_flight", "analyses/in_flight", _DEEPEST, ("bucket",)),
+    Digest("in_flight_clients", "analyses/in_flight", _DEEPEST_OF_ALL, ("depth_max DESC",)),
+    Digest("partition_order", "analyses/partition_order", order=("ts",)),
+    Digest("hot_partitions", "analyses/hot_partitions", order=("share DESC",)),
+    Digest("versions", "analyses/versions", order=("removed_in IS NULL", "count DESC")),
+    Digest("rules", "analyses/rules", order=("fired DESC",)),
 )
 
 DIGESTS: Final = (
     *_DIGESTS,
     *(
-        Digest(section.name, f"analyses/{section.name}", _all)
+        Digest(section.name, f"analyses/{section.name}")
         for section in SECTIONS
         if section.name not in {one.name for one in _DIGESTS}
     ),

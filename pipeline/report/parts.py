@@ -16,6 +16,8 @@ class Result(NamedTuple):
     rows: Sequence[Row]
     total: int
     """How many rows it had."""
+    sql: str = ""
+    """The same by the tables that are beside the report."""
 
     @property
     def left_out(self) -> int:
@@ -37,6 +39,8 @@ class Said(NamedTuple):
 
     severity: Severity
     text: str
+    of: Mapping[str, Any] = {}
+    """Of which client, topic, group and time it is, see `marks`; what is not said is not filtered by."""
 
 
 class Plot(NamedTuple):
@@ -50,6 +54,20 @@ class Plot(NamedTuple):
     """Pixels."""
     choices: tuple[str, ...] = ()
     """Of these the reader sees one; the first to begin with."""
+    of: Sequence[Mapping[str, Any]] = ()
+    """`marks` of each trace, or of each of its points; none: the filter leaves it alone."""
+    most: int | None = None
+    """Traces that are drawn of those that the filter leaves: the first ones."""
+
+
+class Lanes(NamedTuple):
+    """A group as `barnabas/captures/summary/static/lanes.js` draws it, here and on the live page."""
+
+    title: str
+    lanes: Sequence[Row]
+    """A member each, as `barnabas.page.answers.views.Lane` says."""
+    bands: Sequence[Row]
+    """A generation each, with what is drawn of `barnabas.page.answers.views.Band`."""
 
 
 class Table(NamedTuple):
@@ -60,6 +78,7 @@ class Table(NamedTuple):
     rows: Sequence[Row]
     formats: Mapping[str, Callable[[Any], str]] = {}
     """How to write the numbers of a column, which the reader sorts as numbers all the same."""
+    title: str = "Table"
 
 
 class Drawn(NamedTuple):
@@ -70,6 +89,8 @@ class Drawn(NamedTuple):
     tables: Sequence[Table] = ()
     remarks: Sequence[str] = ()
     """What is not shown, and why."""
+    lanes: Sequence[Lanes] = ()
+    """Below the plots."""
 
 
 class Section(NamedTuple):
@@ -81,6 +102,8 @@ class Section(NamedTuple):
     question: str
     """What it answers, for a person."""
     draw: Callable[[Results], Drawn]
+    more: tuple[str, ...] = ()
+    """Other results that it shows."""
 
 
 def rows(results: Results, name: str) -> Sequence[Row]:
@@ -95,7 +118,7 @@ def cut(results: Results, *names: str) -> Iterator[str]:
             found = results[name]
             yield (
                 f"{found.left_out:,} of {found.total:,} rows of {name} are not shown;"
-                f" the folder {name} has all"
+                " the tables beside this page have all"
             )
 
 

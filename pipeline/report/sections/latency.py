@@ -10,16 +10,14 @@ from typing import Any, Final
 
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import colours, grid, moment, most, time_axis
-from barnabas.pipeline.report.wording import clock, duration
+from barnabas.pipeline.report.rises import rise
+from barnabas.pipeline.report.wording import duration
 
 MEASURES: Final = {"p99": "p99_ms", "p50": "p50_ms", "max": "max_ms"}
 """By what the reader chooses."""
 
 LEAST_DRAWN: Final = 0.01
 """ms; what the proxy answers itself may take less."""
-
-RISE, ENOUGH, LEAST = 8, 5, 20.0
-"""A p99 stands out at so many times the usual one, of so many exchanges, from so many ms."""
 
 
 def draw(results: Results) -> Drawn:
@@ -41,8 +39,8 @@ def draw(results: Results) -> Drawn:
             "name": api,
             "meta": measure,
             "x": [moment(at) for at in times],
-            "y": [_drawn(by_place.get((api, at)), column) for at in times],
-            "customdata": [_words(by_place.get((api, at)), column) for at in times],
+            "y": [drawn(by_place.get((api, at)), column) for at in times],
+            "customdata": [words(by_place.get((api, at)), column) for at in times],
             "hovertemplate": "%{customdata}",
         }
         for measure, column in MEASURES.items()
@@ -60,32 +58,23 @@ def draw(results: Results) -> Drawn:
     return Drawn([*_rises(found)], [plot], [_table(found)], remarks)
 
 
-def _drawn(row: Row | None, column: str) -> float | None:
+def drawn(row: Row | None, column: str) -> float | None:
     """Nothing is drawn where nothing was; an axis of powers has no 0."""
     return None if row is None or row[column] is None else max(row[column], LEAST_DRAWN)
 
 
-def _words(row: Row | None, column: str) -> str:
+def words(row: Row | None, column: str) -> str:
+    """What stands at a point."""
     return "" if row is None else f"{duration(row[column])}, of {row['count']:,}"
 
 
 def _rises(found: Sequence[Row]) -> Iterator[Said]:
     by_api: defaultdict[str, list[Row]] = defaultdict(list)
     for row in found:
-        if row["p99_ms"] is not None:
-            by_api[row["api"]].append(row)
+        by_api[row["api"]].append(row)
     for api, times in by_api.items():
-        usual = median(row["p99_ms"] for row in times)
-        enough = [row for row in times if row["count"] >= ENOUGH]
-        worst = max(enough, key=lambda row: row["p99_ms"], default=None)
-        if worst is None or worst["p99_ms"] < max(RISE * usual, LEAST):
-            continue
-        times_usual = f", {worst['p99_ms'] / usual:,.0f} times its usual {duration(usual)}"
-        yield Said(
-            "odd",
-            f"{api}: p99 rose to {duration(worst['p99_ms'])} at {clock(worst['bucket'])}"
-            f"{times_usual if usual else ''}",
-        )
+        if rose := rise(api, times):
+            yield Said("odd", f"{api}: {rose.text}")
 
 
 def _table(found: Sequence[Row]) -> Table:
@@ -97,9 +86,9 @@ def _table(found: Sequence[Row]) -> Table:
         {
             "api": api,
             "count": sum(row["count"] for row in times),
-            "p50": median(_known(times, "p50_ms") or [math.nan]),
-            "p99": max(_known(times, "p99_ms"), default=None),
-            "max": max(_known(times, "max_ms"), default=None),
+            "p50": median(known(times, "p50_ms") or [math.nan]),
+            "p99": max(known(times, "p99_ms"), default=None),
+            "max": max(known(times, "max_ms"), default=None),
         }
         for api, times in by_api.items()
     ]
@@ -114,5 +103,6 @@ def _table(found: Sequence[Row]) -> Table:
     return Table(columns, said, dict.fromkeys(("p50", "p99", "max"), duration))
 
 
-def _known(found: Sequence[Row], column: str) -> list[float]:
+def known(found: Sequence[Row], column: str) -> list[float]:
+    """The values that are there."""
     return [row[column] for row in found if row[column] is not None]

@@ -23,7 +23,7 @@ def at(seconds: float) -> datetime:
 
 
 def result(rows: Sequence[Row], more: int = 0) -> Result:
-    return Result(rows, len(rows) + more)
+    return Result(rows, len(rows) + more, "SELECT *\nFROM made")
 
 
 OVERVIEW = Overview(("demo.pcapng",), at(0), at(120), 48_213, 63, 12, 3, 5, 2, 312, 4)
@@ -50,6 +50,7 @@ def _by_hand() -> dict[str, Result]:
     chance = random.Random(4)
     clients = ["orders", "orders-service-a", "payments", HOSTILE]
     latency: list[dict[str, Any]] = []
+    of_clients: list[dict[str, Any]] = []
     heat: list[dict[str, Any]] = []
     flight: list[dict[str, Any]] = []
     for second in range(0, 120, 2):
@@ -67,13 +68,28 @@ def _by_hand() -> dict[str, Result]:
                     "api": api,
                     "count": 40,
                     "p50_ms": p50,
-                    "p90_ms": p50 * 2,
                     "p99_ms": p50 * chance.uniform(2, 4),
                     "max_ms": p50 * 6,
-                    "broker_p50_ms": p50,
                     "broker_p99_ms": p50 * 2,
                 }
             )
+            for number, client in enumerate(clients):
+                slow = 80.0 if (client, api) == ("payments", "Produce") and 60 <= second < 70 else 1
+                waited = usual * slow * chance.uniform(0.8, 1.3)
+                of_clients.append(
+                    {
+                        "bucket": at(second),
+                        "api": api,
+                        "client_id": client,
+                        "broker": number if number < 3 else None,
+                        "count": 10,
+                        "p50_ms": waited,
+                        "p99_ms": waited * 2,
+                        "max_ms": waited * 2,
+                        "broker_p99_ms": waited,
+                        "series": 16,
+                    }
+                )
             for power in range(-2, 10):
                 bound = 2.0**power
                 count = int(60 * 2 ** -abs(power - math.log2(p50)))
@@ -215,6 +231,7 @@ def _by_hand() -> dict[str, Result]:
             ]
         ),
         "latency": result(latency, 100),
+        "latency_clients": result(of_clients),
         "latency_heatmap": result(heat),
         "errors": result(errors),
         "errors_over_time": result(errors_over_time),

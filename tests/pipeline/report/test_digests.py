@@ -5,13 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql import functions as F  # noqa: N812
 
+from barnabas.captures.checks.finding import LISTED
+from barnabas.pipeline.analyses.latency import latency
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report import collecting, digests
 from barnabas.pipeline.report.collecting import collect, overview
 from barnabas.pipeline.report.digests import DIGESTS, Digest
 from barnabas.pipeline.rows.columns import ddl
 from barnabas.pipeline.tables.tables import TABLES
+from tests.pipeline.analyses.made import metadata
+from tests.pipeline.analyses.tables import rows
+from tests.pipeline.analyses.tables import table as given
 from tests.pipeline.report.made import at, results
 
 if TYPE_CHECKING:
@@ -36,7 +42,7 @@ def test_sections_are_tested_with_what_digests_have() -> None:
 def test_a_digest_has_the_columns_of_the_rows_that_were_made_by_hand(
     spark: SparkSession, digest: Digest
 ) -> None:
-    made = digest.make(table(spark, digest.of))
+    made = spark.sql(digest.sql, of=table(spark, digest.of))
     assert set(made.columns) == set(results()[digest.name].rows[0])
 
 
@@ -56,9 +62,10 @@ def test_what_is_too_much_is_counted_and_what_matters_most_is_kept(
 
 
 def test_of_a_check_the_first_findings_are_listed_and_all_are_counted(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession,
 ) -> None:
-    monkeypatch.setattr(digests, "LISTED", 2)
+    listing = BY_NAME["findings"]
+    listing = listing._replace(sql=listing.sql.replace(str(LISTED), "2"))
     checks = (("a", "error"), ("a", "error"), ("b", "note"), ("a", "error"), ("a", "warning"))
     found = table(
         spark,
@@ -68,7 +75,7 @@ def test_of_a_check_the_first_findings_are_listed_and_all_are_counted(
             for n, (check, severity) in enumerate(checks)
         ),
     )
-    listed = collect(found, BY_NAME["findings"])
+    listed = collect(found, listing)
     assert [(row["check"], row["text"]) for row in listed.rows] == [
         ("a", "3"),
         ("a", "4"),
@@ -126,3 +133,74 @@ def test_clients_with_an_empty_id_are_told_apart_by_their_addresses(spark: Spark
     clients = (("", "10.0.0.1:1"), (None, "10.0.0.2:1"), ("", "10.0.0.3:1"), ("a", "10.0.0.1:2"))
     rows = [{"key": 3, "client_id": one, "client_address": address} for one, address in clients]
     assert overview(["run"], table(spark, "exchanges", *rows)).clients == 4
+
+
+def test_latency_by_other_keys_is_the_analysis_of_exchanges_without_the_others(
+    spark: SparkSession,
+) -> None:
+    exchanges = [metadata(n * 7, took=n % 9 + 1, client="one", broker=n % 2) for n in range(300)]
+    exchanges.append(metadata(5, error=None, client="one", broker=1))
+    found = given(spark, rows(exchanges))
+    nobody = {"client_id": F.lit(None).cast("string"), "broker": F.lit(None).cast("int")}
+    analysed = latency(found.withColumns(nobody)).orderBy("bucket", "api").collect()
+    digested = collect(found, BY_NAME["latency"]).rows
+    assert len(digested) > 100
+    for row, told in zip(digested, analysed, strict=True):
+        assert row == {name: told[name] for name in row} | {"bucket": row["bucket"]}
+        assert row["bucket"].timestamp() == told["bucket"].timestamp()
+
+
+def test_latency_of_a_client_and_broker_is_that_of_their_exchanges(spark: SparkSession) -> None:
+    exchanges = [
+        metadata(
+            n * 7, took=n % 9 + 1 + 10 * (n % 3), client="one" if n % 2 else None, broker=n % 3
+        )
+        for n in range(300)
+    ]
+    found = given(spark, rows(exchanges))
+    digested = collect(found, BY_NAME["latency_clients"])
+    assert digested.left_out == 0
+    assert {row["series"] for row in digested.rows} == {6}
+    times = {row["bucket"] for row in digested.rows}
+    assert len(times) <= digests.COARSE
+    for client in ("one", None):
+        for broker in range(3):
+            mine = F.col("client_id").eqNullSafe(F.lit(client)) & (F.col("broker") == broker)
+            some = [
+                row
+                for row in digested.rows
+                if (row["client_id"], row["broker"]) == (client, broker)
+            ]
+            assert sum(row["count"] for row in some) == found.where(mine).count() == 50
+            longest = found.where(mine).agg(F.max("latency_ms")).first()
+            assert longest is not None
+            assert max(row["p99_ms"] for row in some) == longest[0]
+
+
+def test_what_rose_is_kept_of_many_series(
+    spark: SparkSession,
+) -> None:
+    assert f"place <= {digests.SERIES}" in BY_NAME["latency_clients"].sql
+    few = BY_NAME["latency_clients"]
+    few = few._replace(sql=few.sql.replace(f"place <= {digests.SERIES}", "place <= 1"))
+    steady = [metadata(n, took=2, client="steady") for n in range(0, 4800, 10)]
+    rose = [
+        metadata(n, took=90 if 2000 < n < 2400 else 2, client="rose") for n in range(0, 4800, 20)
+    ]
+    found = collect(given(spark, rows([*steady, *rose])), few)
+    assert {row["client_id"] for row in found.rows} == {"rose"}
+    assert {row["series"] for row in found.rows} == {2}
+
+
+def test_the_sql_that_is_shown_asks_the_tables_of_the_script(spark: SparkSession) -> None:
+    """`tables.sql` names them; here views have these names for a moment."""
+    names = {folder: folder.replace("analyses/", "analysis_") for folder in COLUMNS}
+    for folder, name in names.items():
+        table(spark, folder).createOrReplaceTempView(name)
+    try:
+        for digest in DIGESTS:
+            made = spark.sql(digest.sql, of=table(spark, digest.of))
+            assert spark.sql(digest.shown).schema == made.schema
+    finally:
+        for name in names.values():
+            spark.catalog.dropTempView(name)
