@@ -1,6 +1,8 @@
-"use strict";
-// draws the figures with the page's own colours, now and whenever the reader turns the lights on or off
-const figures = JSON.parse(document.getElementById("figures").textContent);
+// draws the figures with the page's own colours, now and whenever the reader filters, or turns the lights on or off
+import {listen, marksOf, matches, note, picked, times, within, zoom} from "./filter.js";
+import {drawn, spanOf} from "./lanes.js";
+
+const {figures, lanes} = JSON.parse(document.getElementById("figures").textContent);
 const chosen = {};
 
 function colours() {
@@ -24,19 +26,30 @@ function names(own, data, width) {
   if (!own?.categoryarray) return own;
   const all = [...new Set(data.flatMap(trace => trace.y))].filter(one => one !== null);
   const most = width < 500 ? 16 : 40;
-  return {tickmode: "array", tickvals: all, ticktext: all.map(one => short(one, most)), ...own};
+  // what the filter leaves nothing of has no place
+  const categoryarray = own.categoryarray.filter(one => all.includes(one));
+  return {tickmode: "array", tickvals: all, ticktext: all.map(one => short(one, most)), ...own, categoryarray};
 }
 
 function draw(name) {
-  const figure = figures[name], of = colours();
+  const figure = figures[name], of = colours(), element = document.getElementById(name);
   const choice = chosen[name] ?? figure.choices[0];
-  const data = figure.data.filter(trace => !trace.meta || trace.meta === choice).map(trace =>
+  const all = figure.data.map((trace, at) => [trace, figure.of[at]]).filter(([trace]) => !trace.meta || trace.meta === choice);
+  const left = all.map(([trace, marks]) => picked(trace, marks)).filter(Boolean).slice(0, figure.most ?? Infinity);
+  const data = left.map(trace =>
     trace.type === "heatmap"
       ? {...trace, colorscale: [[0, of.cold], [1, of.warm]],
          colorbar: {...trace.colorbar, outlinewidth: 0, tickfont: {color: of.soft}}}
       : trace);
-  const named = data.filter(trace => trace.showlegend !== false && trace.type !== "heatmap");
+  const named = all.filter(([trace]) => trace.showlegend !== false && trace.type !== "heatmap");
   const legend = figure.layout.showlegend ?? named.length > 1;
+  const marks = marksOf(figure.of), isTime = figure.layout.xaxis?.type === "date";
+  if (isTime) marks.add("time");
+  note(element, marks, !data.length);
+  if (figure.layout.yaxis?.categoryarray) { // bars stay as high as they are
+    const places = traces => Math.max(2, new Set(traces.flatMap(trace => trace.y)).size);
+    element.style.height = `${figure.height - 26 * (places(all.map(([trace]) => trace)) - places(data))}px`;
+  }
   const layout = {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
     font: {family: "system-ui, sans-serif", size: 12, color: of.soft},
@@ -44,12 +57,42 @@ function draw(name) {
     hoverlabel: {bgcolor: of.card, bordercolor: of.line, font: {color: of.ink}, align: "left"},
     showlegend: legend, legend: {orientation: "h", x: 0, y: 1, yanchor: "bottom"},
     ...figure.layout,
-    xaxis: axis(figure.layout.xaxis, of),
-    yaxis: axis(names(figure.layout.yaxis, data, document.getElementById(name).clientWidth), of),
+    xaxis: axis({...figure.layout.xaxis, ...isTime && times() && {range: times().map(at => new Date(at).toISOString().slice(0, -1))}}, of),
+    yaxis: axis(names(figure.layout.yaxis, data, element.clientWidth), of),
   };
   return Plotly.react(name, data, layout, {
     displayModeBar: false, responsive: true, plotlyServerURL: "",
   });
+}
+
+// whoever zooms to a time sees it in all sections
+function follow(name) {
+  if (figures[name].layout.xaxis?.type !== "date") return;
+  document.getElementById(name).on("plotly_relayout", changed => {
+    if (changed["xaxis.autorange"]) zoom(null, null);
+    else if (changed["xaxis.range[0]"]) zoom(...[0, 1].map(end => Date.parse(changed[`xaxis.range[${end}]`].replace(" ", "T") + "Z")));
+  });
+}
+
+const SVG = document.createRange().createContextualFragment("<svg/>").firstChild.namespaceURI;
+const PARTS = new Set(["svg", "g", "rect", "text", "title"]);
+
+function element(node) {
+  if (typeof node === "string") return node;
+  const [tag, {key, ...attributes}, ...children] = node;
+  const made = PARTS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children.map(element));
+  return made;
+}
+
+function drawLanes(name) {
+  const group = lanes[name], box = document.getElementById(name);
+  const [from, to] = within(...spanOf(group.lanes));
+  const left = group.lanes.filter(lane => matches({group: lane.group, client: lane.client}));
+  const shown = from <= to && left.length > 0;
+  box.replaceChildren(...shown ? [element(drawn({lanes: left, bands: group.bands}, from, to))] : []);
+  note(box, new Set(["group", "client", "time"]), !shown);
 }
 
 function choose(button) {
@@ -63,14 +106,27 @@ function choose(button) {
 function sort(heading) {
   const body = heading.closest("table").tBodies[0];
   const column = [...heading.parentElement.children].indexOf(heading);
-  const descending = heading.dataset.order !== "descending";
-  heading.dataset.order = descending ? "descending" : "ascending";
+  const descending = heading.getAttribute("aria-sort") !== "descending";
+  for (const other of heading.parentElement.children) other.removeAttribute("aria-sort");
+  heading.setAttribute("aria-sort", descending ? "descending" : "ascending");
   const key = row => row.cells[column].dataset.key ?? row.cells[column].textContent;
   const order = (a, b) => key(a) - key(b) || key(a).localeCompare(key(b));
   body.append(...[...body.rows].sort((a, b) => descending ? order(b, a) : order(a, b)));
 }
 
+async function copy(button) {
+  const text = button.parentElement.querySelector("pre"), said = button.nextElementSibling;
+  try {
+    await navigator.clipboard.writeText(text.textContent);
+    said.textContent = "copied";
+  } catch {
+    getSelection().selectAllChildren(text); // the browser lets no page copy
+    said.textContent = "selected: copy it by the keyboard";
+  }
+}
+
 function drawAll() {
+  Object.keys(lanes).forEach(drawLanes);
   return Promise.all(Object.keys(figures).map(draw));
 }
 
@@ -80,5 +136,12 @@ for (const button of document.querySelectorAll("button[data-plot]")) {
 for (const heading of document.querySelectorAll("th")) {
   heading.addEventListener("click", () => sort(heading));
 }
+for (const button of document.querySelectorAll("button.copy")) {
+  button.addEventListener("click", () => copy(button));
+}
+listen(drawAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-drawAll().then(() => { document.body.dataset.drawn = String(Object.keys(figures).length); });
+drawAll().then(() => {
+  Object.keys(figures).forEach(follow);
+  document.body.dataset.drawn = String(Object.keys(figures).length);
+});

@@ -1,4 +1,4 @@
-"""The page: the only place where HTML is made. Whatever is written on it is escaped here.
+"""The page: with `elements` the only place where HTML is made. Whatever is written on it is escaped.
 
 Names come from strangers, who may have called a client `<script>`. So the page also forbids itself
 all scripts but its own (by their hashes) and every request to anywhere (Content Security Policy 3).
@@ -8,46 +8,46 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import html
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from importlib.resources import files
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from barnabas.captures.kafka.wording import printable
+from barnabas.pipeline.report.elements import (
+    ROWS,
+    Shown,
+    figure,
+    lanes_of,
+    section_html,
+    sentence_html,
+    text_html,
+)
+from barnabas.pipeline.report.marks import COLUMNS, marks, since_epoch
 from barnabas.pipeline.report.parts import (
     SEVERITIES,
-    Drawn,
     Overview,
-    Plot,
     Results,
     Section,
-    Table,
     rows,
 )
 from barnabas.pipeline.report.registry import SECTIONS
-from barnabas.pipeline.report.wording import cell, duration, listed, utc
-from barnabas.plural import plural
-
-ROWS: Final = 500
-"""Of a table that are on the page."""
-
-OPEN: Final = 8
-"""A table with no more rows is open at the beginning."""
+from barnabas.pipeline.report.wording import duration, listed, utc
 
 SAID: Final = 12
 """Sentences at the top."""
 
-TEMPLATES: Final = ("hovertemplate", "texttemplate")
-"""Keys of plotly whose markup is ours; what they insert is escaped where it stands."""
+SHARED: Final = ("barnabas.captures.summary", "static")
+"""Where the live page has them from, too."""
 
-
-class Shown(NamedTuple):
-    """A section and what it drew."""
-
-    section: Section
-    drawn: Drawn
+MODULES: Final = (
+    (*SHARED, "text.js"),
+    (*SHARED, "lanes.js"),
+    ("barnabas.pipeline.report", "filter.js"),
+    ("barnabas.pipeline.report", "page.js"),
+)
+"""The page's own script, a module after those that it imports."""
 
 
 def page(
@@ -63,9 +63,17 @@ def page(
         for one in shown
         for number, plot in enumerate(one.drawn.plots)
     ]
-    data = _json({name: _figure(plot) for name, plot in plots})
-    scripts = (plotly, _own("page.js"))
-    policy = " ".join(f"'sha256-{_hash(script)}'" for script in scripts)
+    lanes = {name: group for one in shown for name, group in lanes_of(one)}
+    data = _json(
+        {
+            "figures": {name: figure(plot) for name, plot in plots},
+            "lanes": {
+                name: {"lanes": one.lanes, "bands": one.bands} for name, one in lanes.items()
+            },
+        }
+    )
+    own = _joined()
+    policy = " ".join(f"'sha256-{_hash(script)}'" for script in (plotly, own))
     title = f"Traffic of {listed(overview.captures)}"
     return "\n".join(
         (
@@ -75,17 +83,23 @@ def page(
             "base-uri 'none'; form-action 'none'\">",
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="color-scheme" content="light dark">',
-            f"<title>{_text(title)}</title>",
-            f"<style>\n{_own('page.css')}</style>\n</head>\n<body>",
+            f"<title>{text_html(title)}</title>",
+            f"<style>\n{_text_of(*SHARED, 'lanes.css')}{_own('page.css')}</style>\n</head>\n<body>",
             *_top(overview, shown),
+            '<div class="tools">',
+            *_filter(overview, shown),
+            *_links(shown),
+            "</div>",
             "<main>",
-            *(part for one in shown for part in _section(one)),
+            *(part for one in shown for part in section_html(one, results)),
             *_nothing(empty),
             "</main>",
             "<footer>Times are in UTC. In a plot, drag to zoom, double-click to reset, click a "
-            "name to hide it. The data are beside this page, as Parquet.</footer>",
+            "name to hide it; all sections follow to a time that is zoomed to. The data are "
+            "beside this page, as Parquet.</footer>",
             f'<script type="application/json" id="figures">{data}</script>',
-            *(f"<script>{script}</script>" for script in scripts),
+            f"<script>{plotly}</script>",
+            f'<script type="module">{own}</script>',
             "</body>\n</html>\n",
         )
     )
@@ -99,12 +113,12 @@ def plotly() -> str:
 def _top(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:
     """What was read, what stands out, and where to find it."""
     yield '<header>\n<p class="brand">barnabas · analysis</p>'
-    yield f"<h1>{_text(listed(overview.captures))}</h1>"
-    yield f'<p class="when">{_text(_when(overview))}</p>'
+    yield f"<h1>{text_html(listed(overview.captures))}</h1>"
+    yield f'<p class="when">{text_html(_when(overview))}</p>'
     yield '<dl class="figures">'
     for name, value, bad in _figures(overview):
         mark = ' class="bad"' if bad else ""
-        yield f"<div{mark}><dt>{_text(name)}</dt><dd>{_text(value)}</dd></div>"
+        yield f"<div{mark}><dt>{text_html(name)}</dt><dd>{text_html(value)}</dd></div>"
     yield "</dl>\n</header>"
     said = [
         (sentence, one.section.name)
@@ -117,9 +131,7 @@ def _top(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:
     if said:
         yield "<ul>"
         for sentence, name in said[:SAID]:
-            yield (
-                f'<li class="{sentence.severity}"><a href="#{name}">{_text(sentence.text)}</a></li>'
-            )
+            yield f'{sentence_html(sentence)}<a href="#{name}">{text_html(sentence.text)}</a></li>'
         yield "</ul>"
         if len(said) > SAID:
             yield f"<p>and {len(said) - SAID} more, in their sections</p>"
@@ -127,10 +139,56 @@ def _top(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:
         yield "<p>Nothing: no errors, no findings, no late members.</p>"
     if not any(one.section.name == "unread" for one in shown):
         yield '<p class="fine">The captures were read completely.</p>'
-    yield "</section>\n<nav>"
+    yield "</section>"
+
+
+def _links(shown: Sequence[Shown]) -> Iterator[str]:
+    yield '<nav aria-label="Sections">'
     for one in shown:
-        yield f'<a href="#{one.section.name}">{_text(one.section.title)}</a>'
+        yield f'<a href="#{one.section.name}">{text_html(one.section.title)}</a>'
     yield "</nav>"
+
+
+def _filter(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:
+    """By what all sections can be filtered: the clients, topics and groups that are on the page, and time."""
+    begins, ends = overview.begins, overview.ends
+    span = ""
+    if begins is not None and ends is not None:
+        ends += timedelta(milliseconds=1)  # so that what is cut off of it is inside
+        span = f' data-from="{since_epoch(begins)}" data-to="{since_epoch(ends)}"'
+    yield f'<div id="filter" role="search" aria-label="Filter of all sections"{span}>'
+    for mark in dict.fromkeys(COLUMNS.values()):
+        if names := sorted({str(one[mark]) for one in _marks(shown) if mark in one}):
+            yield f'<label>{mark} <select name="{mark}"><option value="">all</option>'
+            yield from (
+                f'<option value="{text_html(one)}">{text_html(one)}</option>' for one in names
+            )
+            yield "</select></label>"
+    if begins is not None and ends is not None:
+        for name, moment in (("from", begins), ("to", ends)):
+            yield (
+                f'<label>{name} <input type="datetime-local" step="0.001" name="{name}"'
+                f' aria-label="{name}, in UTC" value="{_local(moment)}"></label>'
+            )
+    yield '<button type="button" disabled>Show all</button><output role="status"></output></div>'
+
+
+def _local(moment: datetime) -> str:
+    """As an input has it."""
+    return utc(moment).isoformat(timespec="milliseconds")
+
+
+def _marks(shown: Sequence[Shown]) -> Iterator[Mapping[str, Any]]:
+    """Of all that is on the page."""
+    for one in shown:
+        for table in one.drawn.tables:
+            yield from map(marks, table.rows[:ROWS])
+        for plot in one.drawn.plots:
+            for of in plot.of:
+                lists = {mark: value for mark, value in of.items() if isinstance(value, list)}
+                yield {mark: value for mark, value in of.items() if mark not in lists}
+                for mark, values in lists.items():
+                    yield from ({mark: value} for value in values)
 
 
 def _when(overview: Overview) -> str:
@@ -149,111 +207,14 @@ def _figures(overview: Overview) -> Iterator[tuple[str, str, bool]]:
     yield "undecodable", f"{overview.undecodable:,}", bool(overview.undecodable)
 
 
-def _section(one: Shown) -> Iterator[str]:
-    section, drawn = one
-    yield f'<section id="{section.name}">\n<h2>{_text(section.title)}</h2>'
-    yield f'<p class="question">{_text(section.question)}</p>'
-    if drawn.said:
-        yield '<ul class="says">'
-        for sentence in drawn.said:
-            yield f'<li class="{sentence.severity}">{_text(sentence.text)}</li>'
-        yield "</ul>"
-    for number, plot in enumerate(drawn.plots):
-        yield from _plot(f"{section.name}-{number}", plot)
-    for table in drawn.tables:
-        yield from _table(table)
-    for remark in drawn.remarks:
-        yield f'<p class="remark">{_text(remark)}</p>'
-    yield "</section>"
-
-
-def _plot(name: str, plot: Plot) -> Iterator[str]:
-    yield f'<figure><figcaption><span>{_text(plot.title)}</span><span class="choices">'
-    for choice in plot.choices:
-        pressed = "true" if choice == plot.choices[0] else "false"
-        yield (
-            f'<button type="button" data-plot="{name}" data-choice="{_text(choice)}" '
-            f'aria-pressed="{pressed}">{_text(choice)}</button>'
-        )
-    yield "</span></figcaption>"
-    yield (
-        f'<div class="plot" id="{name}" role="img" aria-label="{_text(plot.title)}" '
-        f'style="height:{plot.height}px"></div></figure>'
-    )
-
-
-def _table(table: Table) -> Iterator[str]:
-    many = plural(len(table.rows), "row")
-    state = " open" if len(table.rows) <= OPEN else ""
-    yield f"<details{state}><summary>Table: {many}</summary>"
-    yield '<div class="table"><table><thead><tr>'
-    for column, heading in table.columns.items():
-        kind = ' class="number"' if any(_number(row.get(column)) for row in table.rows) else ""
-        yield f"<th{kind}>{_text(heading)}</th>"
-    yield "</tr></thead><tbody>"
-    for row in table.rows[:ROWS]:
-        yield "<tr>"
-        for column in table.columns:
-            yield _cell(row.get(column), column, table.formats.get(column, cell))
-        yield "</tr>"
-    yield "</tbody></table></div>"
-    if len(table.rows) > ROWS:
-        yield (
-            f'<p class="remark">{len(table.rows) - ROWS:,} more rows are in the Parquet table, not '
-            "on this page</p>"
-        )
-    yield "</details>"
-
-
-def _cell(value: Any, column: str, write: Callable[[Any], str]) -> str:
-    text = _text(write(value) if _number(value) else cell(value))
-    if column == "severity":
-        return f'<td><span class="pill {text}">{text}</span></td>'
-    # the key is what the reader sorts by
-    if isinstance(value, datetime):
-        return f'<td class="when" data-key="{utc(value).isoformat()}">{text}</td>'
-    return (
-        f'<td class="number" data-key="{value}">{text}</td>'
-        if _number(value)
-        else f"<td>{text}</td>"
-    )
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def _nothing(empty: Sequence[Section]) -> Iterator[str]:
     """The questions to which there is no answer, so that nobody wonders whether they were asked."""
     if not empty:
         return
     yield '<section class="empty"><h2>Checked, nothing found</h2><ul>'
     for section in empty:
-        yield f"<li><b>{_text(section.title)}</b> {_text(section.question)}</li>"
+        yield f"<li><b>{text_html(section.title)}</b> {text_html(section.question)}</li>"
     yield "</ul></section>"
-
-
-def _figure(plot: Plot) -> dict[str, Any]:
-    return {
-        "data": _escaped(plot.traces),
-        "layout": _escaped(plot.layout),
-        "choices": list(plot.choices),
-    }
-
-
-def _escaped(value: Any) -> Any:
-    """All texts of a figure escaped: plotly reads tags in them (svg_text_utils.js), links too."""
-    if isinstance(value, str):
-        return html.escape(printable(value), quote=False)
-    if isinstance(value, Mapping):
-        return {key: one if key in TEMPLATES else _escaped(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_escaped(one) for one in value]
-    return value
-
-
-def _text(text: str) -> str:
-    return html.escape(printable(text))
 
 
 def _json(value: Any) -> str:
@@ -262,8 +223,18 @@ def _json(value: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
+def _joined() -> str:
+    """The modules as one, since a page of one file can't import: each name stands for one thing in all."""
+    text = "".join(_text_of(*module) for module in MODULES)
+    return re.sub(r"^import .*\n|^export ", "", text, flags=re.MULTILINE)
+
+
 def _own(name: str) -> str:
-    return (files("barnabas.pipeline.report") / name).read_text("utf-8")
+    return _text_of("barnabas.pipeline.report", name)
+
+
+def _text_of(package: str, *path: str) -> str:
+    return files(package).joinpath(*path).read_text("utf-8")
 
 
 def _hash(script: str) -> str:

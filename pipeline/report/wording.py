@@ -56,7 +56,7 @@ def cell(value: Any) -> str:
     if isinstance(value, datetime):
         return f"{utc(value):%Y-%m-%d %H:%M:%S.%f}"[:-3]
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(cell, value))
+        return ", ".join(map(cell, value)) or NOTHING
     return str(value)
 
 

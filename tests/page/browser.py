@@ -34,7 +34,7 @@ def page_at(address: str, scheme: str = "light", width: int = 1600) -> Iterator[
         page = browser.new_page(
             viewport={"width": width, "height": 900}, color_scheme=colours, reduced_motion="reduce"
         )
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda problem: said.append(str(problem)))
         page.on("dialog", lambda dialog: said.append(dialog.message))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from barnabas.pipeline.report.marks import each
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import (
     bars_height,
@@ -67,7 +68,13 @@ def draw(results: Results) -> Drawn:
         "yaxis": names_axis(clients),
     }
     plots = (
-        Plot("Errors by client", bars, by_clients, bars_height(len(clients))),
+        Plot(
+            "Errors by client",
+            bars,
+            by_clients,
+            bars_height(len(clients)),
+            of=[each([{"client_id": client} for client in clients])] * len(bars),
+        ),
         Plot(
             "Errors over time",
             over_time,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from barnabas.pipeline.report.marks import each, marks
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import AMBER, GREEN, RED, bars_height, member, names_axis
 from barnabas.pipeline.report.wording import duration, name
@@ -50,6 +51,7 @@ def draw(results: Results) -> Drawn:
         [trace],
         layout,
         bars_height(len(shown)),
+        of=[each(shown)],
     )
     remarks = [*cut(results, "heartbeats")]
     if len(found) > len(shown):
@@ -81,10 +83,10 @@ def _late(row: Row) -> bool:
 def _said(row: Row) -> Said:
     of = f"{duration(row['max_gap_ms'])} of a session of {duration(row['session_timeout_ms'])}"
     if row["expired"]:
-        return Said(
-            "bad", f"group {row['group']}: the session of {name(row['client_id'])} expired ({of})"
-        )
-    return Said("odd", f"group {row['group']}: {name(row['client_id'])} was silent for {of}")
+        text = f"group {row['group']}: the session of {name(row['client_id'])} expired ({of})"
+        return Said("bad", text, marks(row))
+    text = f"group {row['group']}: {name(row['client_id'])} was silent for {of}"
+    return Said("odd", text, marks(row))
 
 
 def _colour(row: Row) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from barnabas.captures.kafka.wording import size
+from barnabas.pipeline.report.marks import each
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import PALETTE, bars_height, names_axis
 
@@ -26,9 +27,11 @@ HOT, AMONG = 0.5, 3
 def draw(results: Results) -> Drawn:
     """The busiest partitions by what the reader chooses."""
     found = rows(results, "hot_partitions")
-    traces = []
+    traces, of = [], []
     for measure, column in MEASURES.items():
-        busiest = sorted(found, key=lambda row: -(row[column] or 0))[:MOST]
+        # named here, since each choice has an order of its own
+        busiest = sorted(found, key=lambda row: -(row[column] or 0))[:MOST][::-1]
+        of.append(each(busiest))
         traces.append(
             {
                 "type": "bar",
@@ -37,10 +40,9 @@ def draw(results: Results) -> Drawn:
                 "name": measure,
                 "showlegend": False,
                 "marker": {"color": PALETTE[0]},
-                # named here, since each choice has an order of its own
-                "y": [_name(row) for row in busiest][::-1],
-                "x": [row[column] or 0 for row in busiest][::-1],
-                "customdata": [_said(row, column) for row in busiest][::-1],
+                "y": [_name(row) for row in busiest],
+                "x": [row[column] or 0 for row in busiest],
+                "customdata": [_said(row, column) for row in busiest],
                 "hovertemplate": "%{y}: %{customdata}<extra></extra>",
             }
         )
@@ -48,9 +50,8 @@ def draw(results: Results) -> Drawn:
         "xaxis": {"tickformat": "~s"},
         "yaxis": {**names_axis(()), "categoryorder": "trace"},
     }
-    plot = Plot(
-        "Busiest partitions", traces, layout, bars_height(min(len(found), MOST)), tuple(MEASURES)
-    )
+    height = bars_height(min(len(found), MOST))
+    plot = Plot("Busiest partitions", traces, layout, height, tuple(MEASURES), of)
     remarks = [*cut(results, "hot_partitions")]
     if len(found) > MOST:
         remarks.append(f"{len(found) - MOST} quieter partitions are in the table only")

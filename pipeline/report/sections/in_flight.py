@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from datetime import datetime
 from typing import Any, Final
 
+from barnabas.pipeline.report.marks import marks
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Table, cut, rows
 from barnabas.pipeline.report.plotting import (
     colours,
@@ -35,14 +36,14 @@ def draw(results: Results) -> Drawn:
                 line[at] = max(row[column], line.get(at, 0))
         deepest[client] = max(deepest[client], row["depth_max"] or 0)
     clients = most(deepest)
-    of = colours(clients)
+    colour_of = colours(clients)
     times = grid(row["bucket"] for row in found)
     traces = [
         {
             "type": "scatter",
             "mode": "lines+markers",
             "marker": {"size": 5},
-            "line": {"shape": "hv", "width": 2, "color": of[client]},
+            "line": {"shape": "hv", "width": 2, "color": colour_of[client]},
             "name": label(client),
             "meta": measure,
             "x": [moment(at) for at in times],
@@ -62,5 +63,6 @@ def draw(results: Results) -> Drawn:
     remarks = [*cut(results, "in_flight", "in_flight_clients")]
     if (others := len(table.rows) - len(clients)) > 0:
         remarks.append(f"{others} clients with fewer in flight are in the table only")
-    plot = Plot("Requests in flight", traces, layout, 340, tuple(MEASURES))
+    of = [marks({"client_id": client}) for _ in MEASURES for client in clients]
+    plot = Plot("Requests in flight", traces, layout, 340, tuple(MEASURES), of)
     return Drawn(plots=[plot], tables=[table], remarks=remarks)

@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any, Final
 
-from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
-from barnabas.pipeline.report.plotting import (
-    AMBER,
-    BLUE,
-    GREEN,
-    GREY,
-    RED,
-    bars_height,
-    member,
-    moment,
-    names_axis,
-    time_axis,
-)
+from barnabas.pipeline.report.marks import EPOCH, marks
+from barnabas.pipeline.report.parts import Drawn, Lanes, Results, Row, Said, Table, cut, rows
+from barnabas.pipeline.report.plotting import member
 from barnabas.pipeline.report.wording import duration, listed, name, utc
-
-PHASES: Final = {"join": AMBER, "sync": BLUE, "consuming": GREEN, "stopped": GREY}
-"""In the order of the legend."""
 
 GROUPS, MEMBERS = 6, 30
 """What is drawn of many."""
@@ -31,9 +19,12 @@ GROUPS, MEMBERS = 6, 30
 LONG_MS: Final = 10_000
 """A standstill of so long is bad, not only odd."""
 
+BAND: Final = ("capture", "generation")
+"""What tells the generations of a group apart."""
+
 
 def draw(results: Results) -> Drawn:
-    """A Gantt chart a group; a table with a row for each member and generation."""
+    """Lanes of members for a group; tables with a row for each generation, and for each member in it."""
     found = rows(results, "rebalances")
     groups: defaultdict[str, list[Row]] = defaultdict(list)
     for row in found:
@@ -41,90 +32,98 @@ def draw(results: Results) -> Drawn:
     ranked = sorted(groups, key=lambda group: (-len(groups[group]), group))
     remarks = [*cut(results, "rebalances")]
     if len(ranked) > GROUPS:
-        remarks.append(f"{len(ranked) - GROUPS} groups with less to show are in the table only")
-    plots = []
+        remarks.append(f"{len(ranked) - GROUPS} groups with less to show are in the tables only")
+    lanes = []
     for group in ranked[:GROUPS]:
         members = [*dict.fromkeys(map(member, groups[group]))]
         if len(members) > MEMBERS:
-            remarks.append(f"{group}: {len(members) - MEMBERS} members are in the table only")
-        plots.append(_gantt(group, groups[group], members[:MEMBERS]))
-    return Drawn([*_said(groups)], plots, [_table(found)], remarks)
+            remarks.append(f"{group}: {len(members) - MEMBERS} members are in the tables only")
+        shown = [row for row in groups[group] if member(row) in members[:MEMBERS]]
+        lanes.append(Lanes(f"Group {group}", [*_lanes(group, shown)], [*_bands(groups[group])]))
+    generations = [one for group in ranked for one in _generations(group, groups[group])]
+    tables = [_table_of_generations(generations), _table(found)]
+    return Drawn([*_said(groups)], lanes=lanes, tables=tables, remarks=remarks)
 
 
-def _gantt(group: str, found: Sequence[Row], members: Sequence[str]) -> Plot:
-    shown = [row for row in found if member(row) in members and row["start"] and row["end"]]
-    traces: list[dict[str, Any]] = []
-    for phase, colour in PHASES.items():
-        bars = [row for row in shown if row["phase"] == phase]
-        if bars:
-            traces.append(_bars(phase, colour, bars))
-    late = [row for row in shown if row["late"] and row["phase"] == "join"]
-    if late:
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": "late",
-                "marker": {"symbol": "diamond", "size": 11, "color": RED, "line": {"width": 1}},
-                "x": [moment(row["end"]) for row in late],
-                "y": [member(row) for row in late],
-                "customdata": [duration(row["join_ms"]) for row in late],
-                "hovertemplate": "%{y}<br>late: joined after %{customdata}<extra></extra>",
-            }
-        )
-    layout = {
-        "barmode": "overlay",
-        "xaxis": time_axis(),
-        "yaxis": names_axis(members),
-        "shapes": [*_standstills(shown)],
-        "bargap": 0.35,
-    }
-    return Plot(f"Group {group}", traces, layout, bars_height(len(members)))
-
-
-def _bars(phase: str, colour: str, found: Sequence[Row]) -> dict[str, Any]:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "name": phase,
-        "marker": {"color": colour},
-        "base": [moment(row["start"]) for row in found],
-        "x": [_ms(row["start"], row["end"]) for row in found],
-        "y": [member(row) for row in found],
-        "customdata": [
-            [row["generation"], duration(_ms(row["start"], row["end"])), row["reason"] or ""]
-            for row in found
-        ],
-        "hovertemplate": f"%{{y}}<br>{phase} %{{customdata[1]}}, generation %{{customdata[0]}}"
-        "<br>%{customdata[2]}<extra></extra>",
-    }
-
-
-def _standstills(found: Sequence[Row]) -> Iterator[dict[str, Any]]:
-    """Of each generation, from the first who joined until the last knew its partitions: a band."""
-    spans: dict[tuple[Any, Any], tuple[datetime, float]] = {}
+def _lanes(group: str, found: Sequence[Row]) -> Iterator[Row]:
+    """A lane a member, an event a phase."""
+    members: defaultdict[str, list[Row]] = defaultdict(list)
     for row in found:
-        if row["joined_ts"] and row["group_standstill_ms"]:
-            key = (row["capture"], row["generation"])
-            first = min(spans[key][0], row["joined_ts"]) if key in spans else row["joined_ts"]
-            spans[key] = (first, row["group_standstill_ms"])
-    for start, lasted in spans.values():
+        if row["start"] and row["end"]:
+            members[name(row["member"])].append(row)
+    for one, phases in members.items():
         yield {
-            "type": "rect",
-            "yref": "paper",
-            "y0": 0,
-            "y1": 1,
-            "x0": moment(start),
-            "x1": moment(start + timedelta(milliseconds=lasted)),
-            "fillcolor": RED,
-            "opacity": 0.14,
-            "line": {"width": 0},
-            "layer": "below",
+            **marks({"group": group, "client_id": phases[0]["client_id"]}),
+            "member": one,
+            "instance": member(phases[0]),
+            "events": [
+                {
+                    "api": row["phase"],
+                    "start": _ns(row["start"]),
+                    "end": _ns(row["end"]),
+                    "generation": row["generation"],
+                    "reason": row["reason"],
+                }
+                for row in phases
+            ],
         }
 
 
-def _ms(start: datetime, end: datetime) -> float:
-    return (utc(end) - utc(start)).total_seconds() * 1000
+def _bands(found: Sequence[Row]) -> Iterator[Row]:
+    """A band a generation, until the next one of its capture begins."""
+    known = sorted(_generations("", found), key=lambda one: (one["capture"], one["start"]))
+    for one, following in pairwise([*known, None]):
+        assert one is not None  # noqa: S101 - only the last is
+        until = following and following["capture"] == one["capture"] and following["start"]
+        yield {
+            "generation": one["generation"],
+            "from": _ns(one["start"]),
+            "until": _ns(until) if until else None,
+            "why": one["reasons"],
+            "waited_for": listed(one["late"]) if one["late"] else "",
+            "standstill_ms": one["group_standstill_ms"],
+            "late": {"kind": "late", "members": one["late_members"]} if one["late"] else None,
+        }
+
+
+def _generations(group: str, found: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """What is said of each generation of a group, in the order of time."""
+    by_generation: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in found:
+        if row["generation"] is not None:
+            by_generation[tuple(row[column] for column in BAND)].append(row)
+    spans = {}
+    for key, some in by_generation.items():
+        known = [row["joined_ts"] or row["start"] for row in some]
+        spans[key] = (
+            min(filter(None, known), default=None),
+            max(filter(None, (row["end"] for row in some)), default=None),
+        )
+    for key in sorted(
+        (key for key in by_generation if None not in spans[key]), key=lambda key: spans[key]
+    ):
+        some = by_generation[key]
+        late = {name(row["member"]): name(row["client_id"]) for row in some if row["late"]}
+        joined = [row for row in some if row["phase"] != "stopped"]
+        yield {
+            "group": group,
+            "capture": some[0]["capture"],
+            "generation": some[0]["generation"],
+            "start": spans[key][0],
+            "end": spans[key][1],
+            "members": len({row["member"] for row in joined}),
+            "late": [*late.values()],
+            "late_members": [*late],
+            "join_ms": max((row["join_ms"] or 0 for row in joined), default=0) or None,
+            "group_standstill_ms": max((row["group_standstill_ms"] or 0 for row in some), default=0)
+            or None,
+            "reasons": listed(row["reason"] for row in joined if row["reason"]),
+        }
+
+
+def _ns(moment: datetime) -> str:
+    """As the live page has times: in ns since the epoch, as text."""
+    return str((utc(moment) - EPOCH) // timedelta(microseconds=1) * 1000)
 
 
 def _said(groups: dict[str, list[Row]]) -> Iterator[Said]:
@@ -132,7 +131,11 @@ def _said(groups: dict[str, list[Row]]) -> Iterator[Said]:
         worst = max(found, key=lambda row: row["group_standstill_ms"] or 0)
         still = worst["group_standstill_ms"] or 0
         generations = {row["generation"] for row in found}
-        late = [name(row["client_id"]) for row in found if row["late"]]
+        late = [
+            f"{name(row['client_id'])} in generation {row['generation']}"
+            for row in found
+            if row["late"]
+        ]
         gone = [*_gone(found)]
         if still <= 0 and not late and not gone:
             continue
@@ -144,7 +147,7 @@ def _said(groups: dict[str, list[Row]]) -> Iterator[Said]:
             text += f"; late: {listed(late)}"
         if gone:
             text += f"; {listed(gone)}"
-        yield Said("bad" if still >= LONG_MS else "odd", text)
+        yield Said("bad" if still >= LONG_MS else "odd", text, marks({"group": group}))
 
 
 def _gone(found: Sequence[Row]) -> Iterator[str]:
@@ -156,6 +159,21 @@ def _gone(found: Sequence[Row]) -> Iterator[str]:
     for client, given in reasons.items():
         if len(given) > 1:
             yield f"{client} left {len(given)} times ({listed(given)})"
+
+
+def _table_of_generations(found: Sequence[Row]) -> Table:
+    columns = {
+        "group": "group",
+        "generation": "generation",
+        "start": "began",
+        "members": "members",
+        "late": "late",
+        "join_ms": "longest join",
+        "group_standstill_ms": "the group stopped",
+        "reasons": "reasons",
+    }
+    written = dict.fromkeys(("join_ms", "group_standstill_ms"), duration)
+    return Table(columns, found, {"generation": str, **written}, "Generations")
 
 
 def _table(found: Sequence[Row]) -> Table:
@@ -177,7 +195,8 @@ def _table(found: Sequence[Row]) -> Table:
     for row in found:
         key = (row["capture"], row["group"], row["generation"], row["member"], row["joined_ts"])
         shown = once.setdefault(key, {**row, "stopped": None})
+        shown["end"] = max(filter(None, (shown["end"], row["end"])), default=None)
         if row["phase"] == "stopped":
             shown["stopped"] = row["reason"]
     written = {name: duration for name in columns if name.endswith("_ms")}
-    return Table(columns, [*once.values()], written)
+    return Table(columns, [*once.values()], {"generation": str, **written}, "Members")

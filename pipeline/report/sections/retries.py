@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from barnabas.pipeline.report.marks import each, marks
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import (
     bars_height,
@@ -25,23 +26,20 @@ def draw(results: Results) -> Drawn:
     found = sorted(rows(results, "retries"), key=lambda row: -row["attempts"])
     shown = found[:MOST]
     errors = colours(name(row["error"]) for row in shown)
+    by_error = {error: [row for row in shown if name(row["error"]) == error] for error in errors}
     traces = [
         {
             "type": "bar",
             "orientation": "h",
             "name": error,
-            "marker": {"color": colour},
-            "base": [moment(row["start"]) for row in shown if name(row["error"]) == error],
-            "x": [max(_ms(row), 1.0) for row in shown if name(row["error"]) == error],
-            "y": [_who(row) for row in shown if name(row["error"]) == error],
-            "customdata": [
-                [f"{row['attempts']:,}", duration(_ms(row))]
-                for row in shown
-                if name(row["error"]) == error
-            ],
+            "marker": {"color": errors[error]},
+            "base": [moment(row["start"]) for row in storms],
+            "x": [max(_ms(row), 1.0) for row in storms],
+            "y": [_who(row) for row in storms],
+            "customdata": [[f"{row['attempts']:,}", duration(_ms(row))] for row in storms],
             "hovertemplate": "%{y}<br>%{customdata[0]} attempts in %{customdata[1]}",
         }
-        for error, colour in errors.items()
+        for error, storms in by_error.items()
     ]
     names = [*dict.fromkeys(map(_who, shown))]
     layout: dict[str, Any] = {
@@ -50,12 +48,14 @@ def draw(results: Results) -> Drawn:
         "yaxis": names_axis(names),
         "showlegend": True,
     }
-    plot = Plot("Retry storms", traces, layout, bars_height(len(names)))
+    of = [each(storms) for storms in by_error.values()]
+    plot = Plot("Retry storms", traces, layout, bars_height(len(names)), of=of)
     said = [
         Said(
             "bad" if row["attempts"] >= MANY else "odd",
             f"{name(row['client_id'])} tried {row['api']} {row['attempts']:,} times in"
             f" {duration(_ms(row))} from {clock(row['start'])}: {name(row['error'])}",
+            marks(row),
         )
         for row in found[:3]
     ]

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
+from barnabas.pipeline.report.marks import each
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import GREY, RED, bars_height, most, names_axis
 from barnabas.pipeline.report.wording import listed, name
@@ -48,7 +49,8 @@ def draw(results: Results) -> Drawn:
         )
         if trace["x"]
     ]
-    plot = Plot("Versions by client", traces, layout, 120 + bars_height(len(clients)))
+    of = [each([{"client_id": client} for client in trace["y"]]) for trace in traces]
+    plot = Plot("Versions by client", traces, layout, 120 + bars_height(len(clients)), of=of)
     return Drawn(_said(old), [plot], [_table(found)], remarks)
 
 

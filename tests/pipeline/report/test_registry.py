@@ -9,7 +9,7 @@ import pytest
 
 from barnabas.pipeline.report.parts import Drawn, Result, Section
 from barnabas.pipeline.report.registry import SECTIONS
-from tests.pipeline.report.made import at, results
+from tests.pipeline.report.made import HOSTILE, at, results
 
 BY_NAME = {section.name: section for section in SECTIONS}
 
@@ -76,7 +76,7 @@ def test_who_goes_again_and_again_is_named_with_the_reasons() -> None:
     for client in of:
         times = sum(row["client_id"] == client for row in found)
         assert (f"{client} left {times} times ({why})" in said.text) == (times > 1)
-    (table,) = drawn("rebalances", rebalances=Result([*found, *went], len(found) * 2)).tables
+    *_, table = drawn("rebalances", rebalances=Result([*found, *went], len(found) * 2)).tables
     assert {row["stopped"] for row in table.rows} == {why}
 
 
@@ -85,22 +85,94 @@ def test_a_standstill_and_who_was_late_are_said() -> None:
     assert said.severity == "bad"
     assert "delivery stopped for up to 15.7 s (generation 2)" in said.text
     assert "late: <script>" in said.text, "as it is: the page escapes"
+    assert said.text.endswith(" in generation 2")
 
 
-def test_the_bars_of_a_rebalance_begin_and_last_as_their_phases() -> None:
-    (plot,) = drawn("rebalances").plots
-    join = next(trace for trace in plot.traces if trace["name"] == "join")
-    assert join["base"][0] == "2026-11-21 14:05:05.000000"
-    assert join["x"][0] == 3000.0
-    (late,) = (trace for trace in plot.traces if trace["name"] == "late")
-    assert late["x"] == ["2026-11-21 14:06:05.500000"]
+def test_the_events_of_a_lane_begin_and_end_as_their_phases() -> None:
+    (group,) = drawn("rebalances").lanes
+    assert len(group.lanes) == 4
+    first = group.lanes[0]
+    assert (first["client"], first["instance"]) == ("orders", "orders 0ffee0")
+    assert [event["api"] for event in first["events"]] == ["join", "sync", "consuming"] * 3
+    join = first["events"][0]
+    assert (int(join["start"]), int(join["end"])) == (_ns(5), _ns(8))
 
 
 def test_one_band_is_drawn_for_each_generation() -> None:
-    (plot,) = drawn("rebalances").plots
-    bands = plot.layout["shapes"]
-    assert [band["x0"][11:19] for band in bands] == ["14:05:05", "14:05:50", "14:06:30"]
-    assert bands[1]["x1"][11:21] == "14:06:05.7", "until the last of them knows"
+    (group,) = drawn("rebalances").lanes
+    assert [(band["generation"], int(band["from"])) for band in group.bands] == [
+        *((1, _ns(5)), (2, _ns(50)), (3, _ns(90)))
+    ]
+    assert [band["until"] and int(band["until"]) for band in group.bands] == [
+        _ns(50),
+        _ns(90),
+        None,
+    ]
+    assert [band["standstill_ms"] for band in group.bands] == [4100.0, 15_700.0, 4100.0]
+    late = {band["generation"]: band["late"] for band in group.bands}
+    assert late == {1: None, 2: {"kind": "late", "members": ["consumer-3-c0ffee3"]}, 3: None}
+
+
+def test_generations_say_who_was_late() -> None:
+    generations, _ = drawn("rebalances").tables
+    assert [(row["generation"], row["members"], row["late"]) for row in generations.rows] == [
+        *((1, 4, []), (2, 4, [HOSTILE]), (3, 4, []))
+    ]
+
+
+def _ns(seconds: float) -> int:
+    return int(at(seconds).timestamp()) * 1_000_000_000
+
+
+def test_who_waited_for_which_broker_since_when_is_said() -> None:
+    (said,) = drawn("latency_clients").said
+    assert said.text.startswith("payments, Produce to broker 2: p99 rose to ")
+    assert " from 14:06:00.000 to 14:06:08.000, " in said.text
+    assert said.of["client"] == "payments"
+
+
+def test_what_rose_is_in_front_of_what_is_frequent() -> None:
+    shown = drawn("latency_clients")
+    (table,), (plot,) = shown.tables, shown.plots
+    first = table.rows[0]
+    assert (first["client_id"], first["broker"], first["api"]) == ("payments", "2", "Produce")
+    assert [row["rose"] for row in table.rows[1:]] == [None] * 15
+    assert plot.traces[0]["name"] == "payments → broker 2, Produce"
+    assert any(remark.startswith("Of 16 lines 10 are drawn at once") for remark in shown.remarks)
+
+
+def test_series_that_the_query_leaves_out_are_counted() -> None:
+    found = [{**row, "series": 70} for row in results()["latency_clients"].rows]
+    remarks = drawn("latency_clients", latency_clients=Result(found, len(found))).remarks
+    assert any(remark.startswith("54 of 70 series") for remark in remarks)
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda one: one.name)
+def test_the_marks_of_a_figure_are_those_of_its_traces_and_points(section: Section) -> None:
+    for plot in section.draw(results()).plots:
+        assert len(plot.of) in (0, len(plot.traces))
+        for trace, of in zip(plot.traces, plot.of, strict=False):
+            lists = {len(value) for value in of.values() if isinstance(value, list)}
+            assert lists <= {len(trace["x"])}
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda one: one.name)
+def test_a_section_names_the_results_that_it_shows(section: Section) -> None:
+    asked = Asked(results())
+    section.draw(asked)
+    assert asked.names == {section.name, *section.more}
+
+
+class Asked(dict[str, Result]):
+    """Results, and which were asked for."""
+
+    def __init__(self, known: Mapping[str, Result]) -> None:
+        super().__init__(known)
+        self.names: set[str] = set()
+
+    def __getitem__(self, name: str) -> Result:
+        self.names.add(name)
+        return super().__getitem__(name)
 
 
 def test_versions_that_are_gone_are_bad_and_first_in_the_table() -> None:

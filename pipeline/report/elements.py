@@ -1,0 +1,172 @@
+"""Sections, tables, sentences as HTML; figures as plotly takes them. All that is written is escaped here."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from barnabas.captures.kafka.wording import printable
+from barnabas.pipeline.report.marks import marks
+from barnabas.pipeline.report.parts import Drawn, Lanes, Plot, Results, Said, Section, Table
+from barnabas.pipeline.report.wording import cell, utc
+from barnabas.plural import plural
+
+ROWS: Final = 500
+"""Of a table that are on the page."""
+
+OPEN: Final = 8
+"""A table with no more rows is open at the beginning."""
+
+TEMPLATES: Final = ("hovertemplate", "texttemplate")
+"""Keys of plotly whose markup is ours; what they insert is escaped where it stands."""
+
+
+class Shown(NamedTuple):
+    """A section and what it drew."""
+
+    section: Section
+    drawn: Drawn
+
+
+def section_html(one: Shown, results: Results) -> Iterator[str]:
+    """All of a section."""
+    section, drawn = one
+    yield f'<section id="{section.name}">\n<h2>{text_html(section.title)}</h2>'
+    yield f'<p class="question">{text_html(section.question)}</p>'
+    if drawn.said:
+        yield '<ul class="says">'
+        for sentence in drawn.said:
+            yield f"{sentence_html(sentence)}{text_html(sentence.text)}</li>"
+        yield "</ul>"
+    for number, plot in enumerate(drawn.plots):
+        yield from _plot(f"{section.name}-{number}", plot)
+    for name, group in lanes_of(one):
+        yield f"<figure><figcaption><span>{text_html(group.title)}</span></figcaption>"
+        yield f'<div id="{name}"></div></figure>'
+    for table in drawn.tables:
+        yield from _table(table)
+    for remark in drawn.remarks:
+        yield f'<p class="remark">{text_html(remark)}</p>'
+    yield from _sql(section, results)
+    yield "</section>"
+
+
+def _sql(section: Section, results: Results) -> Iterator[str]:
+    """What the section's numbers come from, to copy."""
+    names = [name for name in (section.name, *section.more) if name in results]
+    text = "\n\n".join(f"-- {name}\n{results[name].sql};" for name in names if results[name].sql)
+    if text:
+        yield "<details><summary>SQL of these numbers</summary>"
+        yield '<p class="remark">tables.sql, beside this page, makes the tables that it asks.</p>'
+        label = f"SQL of {section.title}"
+        yield f'<pre tabindex="0" role="region" aria-label="{text_html(label)}">{_text_lines(text)}</pre>'
+        yield '<button type="button" class="copy">Copy</button> <output role="status"></output>'
+        yield "</details>"
+
+
+def lanes_of(one: Shown) -> Iterator[tuple[str, Lanes]]:
+    """By the ids of the elements that they are drawn in."""
+    for number, group in enumerate(one.drawn.lanes):
+        yield f"{one.section.name}-lanes-{number}", group
+
+
+def _plot(name: str, plot: Plot) -> Iterator[str]:
+    yield f'<figure><figcaption><span>{text_html(plot.title)}</span><span class="choices">'
+    for choice in plot.choices:
+        pressed = "true" if choice == plot.choices[0] else "false"
+        yield (
+            f'<button type="button" data-plot="{name}" data-choice="{text_html(choice)}" '
+            f'aria-pressed="{pressed}">{text_html(choice)}</button>'
+        )
+    yield "</span></figcaption>"
+    yield (
+        f'<div class="plot" id="{name}" role="img" aria-label="{text_html(plot.title)}" '
+        f'style="height:{plot.height}px"></div></figure>'
+    )
+
+
+def _table(table: Table) -> Iterator[str]:
+    many = plural(len(table.rows), "row")
+    state = " open" if len(table.rows) <= OPEN else ""
+    count = f'<span class="count" data-all="{many}">{many}</span>'
+    yield f"<details{state}><summary>{text_html(table.title)}: {count}</summary>"
+    yield f'<div class="table" tabindex="0" role="region" aria-label="{text_html(table.title)}">'
+    yield "<table><thead><tr>"
+    for column, heading in table.columns.items():
+        kind = ' class="number"' if any(_number(row.get(column)) for row in table.rows) else ""
+        yield f'<th scope="col"{kind}><button type="button">{text_html(heading)}</button></th>'
+    yield "</tr></thead><tbody>"
+    for row in table.rows[:ROWS]:
+        yield f"<tr{_data(marks(row))}>"
+        for column in table.columns:
+            yield _cell(row.get(column), column, table.formats.get(column, cell))
+        yield "</tr>"
+    yield "</tbody></table></div>"
+    if len(table.rows) > ROWS:
+        yield (
+            f'<p class="remark">{len(table.rows) - ROWS:,} more rows are in the Parquet table, not '
+            "on this page</p>"
+        )
+    yield "</details>"
+
+
+def _cell(value: Any, column: str, write: Callable[[Any], str]) -> str:
+    text = text_html(write(value) if _number(value) else cell(value))
+    if column == "severity":
+        return f'<td><span class="pill {text}">{text}</span></td>'
+    # the key is what the reader sorts by
+    if isinstance(value, datetime):
+        return f'<td class="when" data-key="{utc(value).isoformat()}">{text}</td>'
+    return (
+        f'<td class="number" data-key="{value}">{text}</td>'
+        if _number(value)
+        else f"<td>{text}</td>"
+    )
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def sentence_html(said: Said) -> str:
+    """The beginning of its element."""
+    return f'<li class="{said.severity}"{_data(said.of)}>'
+
+
+def _data(found: Mapping[str, Any]) -> str:
+    """Marks as attributes."""
+    return "".join(f' data-{mark}="{text_html(str(value))}"' for mark, value in found.items())
+
+
+def figure(plot: Plot) -> dict[str, Any]:
+    """What `page.js` makes a plot of; marks are as they are, since plotly does not see them."""
+    return {
+        "data": _escaped(plot.traces),
+        "layout": _escaped(plot.layout),
+        "choices": list(plot.choices),
+        "of": list(plot.of) or [{}] * len(plot.traces),
+        "most": plot.most,
+        "height": plot.height,
+    }
+
+
+def _escaped(value: Any) -> Any:
+    """All texts of a figure escaped: plotly reads tags in them (svg_text_utils.js), links too."""
+    if isinstance(value, str):
+        return html.escape(printable(value), quote=False)
+    if isinstance(value, Mapping):
+        return {key: one if key in TEMPLATES else _escaped(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_escaped(one) for one in value]
+    return value
+
+
+def text_html(text: str) -> str:
+    """Escaped, with what can't be seen written out."""
+    return html.escape(printable(text))
+
+
+def _text_lines(text: str) -> str:
+    return "\n".join(map(text_html, text.splitlines()))
