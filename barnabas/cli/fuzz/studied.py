@@ -30,8 +30,9 @@ CLIENT: Final = "client:"
 BROKERS_WALKS: Final = 20
 CLIENTS_WALKS: Final = 3
 """Random walks from each state, where nobody says how many: a client takes a second for each."""
-LENGTH: Final = 4
-"""Inputs of a walk with a client; of brokers learning has its own."""
+BROKERS_LENGTH: Final = 8
+CLIENTS_LENGTH: Final = 4
+"""Inputs of a walk."""
 
 
 class Subject(NamedTuple):
@@ -112,7 +113,7 @@ def _study_of_brokers(
         partial(judged, alphabet),
         alphabet.table.source,
         BROKERS_WALKS,
-        8,
+        BROKERS_LENGTH,
         the_same,
         partial(switched_off, alphabet),
         missing,
@@ -134,9 +135,17 @@ def _of_clients(
             )
             for one in clients
         ]
-        judging = partial(doubts, alphabet), partial(judged, alphabet)
-        rest = alphabet.source, CLIENTS_WALKS, LENGTH, word
-        yield Study(alphabet, subjects, *judging, *rest, lambda machine: ())
+        yield Study(
+            alphabet,
+            subjects,
+            partial(doubts, alphabet),
+            partial(judged, alphabet),
+            alphabet.source,
+            CLIENTS_WALKS,
+            CLIENTS_LENGTH,
+            word,
+            switched_off=lambda machine: (),
+        )
 
 
 Named = TypeVar("Named", bound=Letters)
