@@ -226,6 +226,7 @@ EXCHANGES: Final = (
         "seen",
         "seen",
         "what checks see of the bodies, see barnabas.captures.checks.facts; its fields change as checks do",
+        since=2,
     ),
 )
 """One row an exchange; written tables have `body` behind them: VARIANT {request, response}."""
