@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from barnabas.fuzz.states.clients.alphabets import CLIENT_ALPHABETS
 from barnabas.fuzz.targets.clients.workloads import EVERYBODYS, WORKLOADS
 from barnabas.peers.clients import python
 from barnabas.peers.clients.cache import run
@@ -68,7 +69,8 @@ def test_every_program_in_python_has_every_session(program: Path) -> None:
     tree = ast.parse(program.read_text()).body
     found = {node.name for node in tree if isinstance(node, functions) and node.name[0] != "_"}
     assert set(EVERYBODYS) <= found
-    assert found <= {name.replace("-", "_") for name in WORKLOADS}
+    known = {*WORKLOADS, *(one.workload for one in CLIENT_ALPHABETS)}
+    assert found <= {name.replace("-", "_") for name in known}
 
 
 @pytest.mark.parametrize(

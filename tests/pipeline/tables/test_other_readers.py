@@ -27,7 +27,7 @@ def written(folder: Path, *, json_bodies: bool) -> None:
 
 
 def test_duckdb_knows_bodies_as_variant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    duckdb: Any = pytest.importorskip("duckdb", minversion="2")
+    duckdb: Any = pytest.importorskip("duckdb")
     written(tmp_path, json_bodies=False)
     monkeypatch.chdir(tmp_path)
     query, printed = example(r'duckdb -c "([^\n]*)"\n')
@@ -37,17 +37,17 @@ def test_duckdb_knows_bodies_as_variant(tmp_path: Path, monkeypatch: pytest.Monk
 def test_polars_reads_bodies_as_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("polars", minversion="2")
+    pytest.importorskip("polars")
     written(tmp_path, json_bodies=True)
     monkeypatch.chdir(tmp_path)
-    program, printed = example(r"```python\n(import polars.*?)")
+    program, printed = example(r"```py\n(import polars.*?)")
     exec(program, {})
     assert capsys.readouterr().out == printed
 
 
 def test_polars_still_refuses_the_annotation(tmp_path: Path) -> None:
     """When this fails, the table of the document is to be written anew."""
-    polars: Any = pytest.importorskip("polars", minversion="2")
+    polars: Any = pytest.importorskip("polars")
     written(tmp_path, json_bodies=False)
     with pytest.raises(polars.exceptions.ComputeError, match="LogicalType union"):
         polars.read_parquet(tmp_path / "analysis" / "exchanges")

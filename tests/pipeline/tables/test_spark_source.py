@@ -182,8 +182,8 @@ def test_the_documents_examples_run(spark: SparkSession, tmp_path: Path) -> None
     """Of exchanges, as a batch and as a stream that counts what two files bring."""
     text = (ROOT / "docs" / "howto" / "spark.md").read_text("utf-8")
     text = text.replace("/data/", f"{tmp_path}/")
-    (batch,) = re.findall(r"```python\n(from barnabas.pipeline[^`]*)```", text)
-    (stream,) = re.findall(r"```python\n(stream = [^`]*)```", text)
+    (batch,) = re.findall(r"```py\n(from barnabas.pipeline[^`]*)```", text)
+    (stream,) = re.findall(r"```py\n(stream = [^`]*)```", text)
     (tmp_path / "captures").mkdir()
     path = SAMPLES_BY_NAME["transactions.pcapng"]
     for name in ("run.pcapng", "captures/1.pcapng", "captures/2.pcapng"):
