@@ -40,7 +40,7 @@ def report(looked_at: Page) -> Iterator[Page]:
 def rows(page: Page, section: str) -> list[str]:
     """Texts of the rows that are not hidden."""
     shown = page.locator(f"#{section} tbody tr:not([hidden])")
-    return [one.text_content() or "" for one in shown.all()]
+    return [(one.text_content() or "").strip() for one in shown.all()]
 
 
 def drawn(page: Page, figure: str) -> Any:
@@ -108,7 +108,7 @@ def test_a_time_that_a_figure_is_zoomed_to_is_that_of_all(report: Page) -> None:
     )
     assert ranges == ["14:05:45", "14:05:45"]
     # the second generation begins at 14:05:50, the third after that
-    assert report.locator("#rebalances svg text").all_inner_texts() == ["1", "2"]
+    assert report.locator("#rebalances svg text").all_text_contents() == ["1", "2"]
 
 
 def test_lanes_say_who_was_late_and_what_a_phase_was(report: Page) -> None:
