@@ -42,6 +42,9 @@ QUEUE: Final = 64 << 20
 CLOSING: Final = 5.0
 """Seconds that closing may take, unless told otherwise."""
 
+_UNDER_WAY: Final = 0.2
+"""The part of that in which a write that is under way may end: it is counted if it does."""
+
 _VECTOR: Final = min(1024, os.sysconf("SC_IOV_MAX"))
 """Buffers in one system call."""
 
@@ -191,11 +194,12 @@ class Sink:
             thread = self._thread
             self._changed.notify()
         if thread is not None:
-            thread.join(self._closing)
-            if thread.is_alive():  # it may hang in a system call: the file stays open
+            thread.join(self._closing * (1 - _UNDER_WAY))
+            if thread.is_alive():
                 with self._changed:
                     self._stop(f"not written within {self._closing:g} s of closing")
-                return
+                thread.join(self._closing * _UNDER_WAY)
+                return  # the file stays open: it may hang in a system call, and so might the end
         alone = self._closer.wait(self._closing - (self._clock() - begun) / 1e9)
         if data := last(self.stats):
             try:

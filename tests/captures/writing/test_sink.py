@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -156,6 +157,26 @@ def test_closing_does_not_wait_for_ever(tmp_path: Path) -> None:
     assert sink.stats.stopped == "not written within 0 s of closing"
     assert sink.stats.lost_packets == 1
     disk.gate.release(9)
+
+
+def test_what_is_under_way_when_the_rest_is_given_up_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("barnabas.captures.writing.sink._UNDER_WAY", 1.0)
+    disk = Disk()
+    sink = slow(tmp_path / "f", disk)
+
+    def end_once_given_up() -> None:
+        while sink.stats.stopped is None:
+            os.sched_yield()
+        disk.gate.release(9)
+
+    thread = threading.Thread(target=end_once_given_up)
+    thread.start()
+    sink.close(nothing)
+    thread.join()
+    assert (tmp_path / "f").read_bytes() == b"headabbbb"
+    assert sink.stats == Stats(2, 9, 1, 4, "not written within 30 s of closing")
 
 
 def test_after_closing_all_is_lost(tmp_path: Path) -> None:
