@@ -25,6 +25,7 @@ from barnabas.peers.apache.errors import UnavailableError
 from barnabas.peers.apache.java import java
 from barnabas.peers.clients.cache import run
 from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.specs.codec.careful_encoder import uvarint
 
 VERSION: Final = "0.8.14"
 """Of JaCoCo."""
@@ -226,7 +227,7 @@ def written(found: Mapping[Key, Probes]) -> bytes:
     parts = [_OPENS]
     for (identity, name), (passed, size) in found.items():
         text = name.encode()
-        parts += [b"\x11", struct.pack(">qH", identity, len(text)), text, _as_varint(size)]
+        parts += [b"\x11", struct.pack(">qH", identity, len(text)), text, uvarint(size)]
         parts.append(passed.to_bytes((size + 7) // 8, "little"))
     return b"".join(parts)
 
@@ -287,11 +288,3 @@ def _varint(stream: BinaryIO) -> int:
             return found
         shift += 7
     raise DumpError("a number that does not end")
-
-
-def _as_varint(number: int) -> bytes:
-    found = bytearray()
-    while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes((*found, number))

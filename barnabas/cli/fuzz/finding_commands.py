@@ -11,10 +11,9 @@ from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import OneDocument
 from barnabas.cli.fuzz.options import Database, FindingName, Own
 
-REPLAY_EXAMPLES: Final = (
-    "Examples:\n\n"
-    "  barnabas fuzz replay 3fa9c12b --db brokers.fuzz.db\n\n"
-    "  barnabas fuzz replay 3fa9c12b --db brokers.fuzz.db --target apache:3.9.1"
+REPLAY_EXAMPLES: Final = examples(
+    "barnabas fuzz replay 3fa9c12b --db brokers.fuzz.db",
+    "barnabas fuzz replay 3fa9c12b --db brokers.fuzz.db --target apache:3.9.1",
 )
 SHOW_EXAMPLES: Final = examples(
     "barnabas fuzz show 3fa9c12b",

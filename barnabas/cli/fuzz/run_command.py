@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from barnabas.cli.console.help import examples
 from barnabas.cli.console.options import (
     Conf,
     JsonLines,
@@ -17,21 +18,20 @@ from barnabas.cli.console.options import (
 from barnabas.cli.fuzz.options import Own
 from barnabas.trouble import Trouble
 
-RUN_EXAMPLES: Final = (
-    "Examples:\n\n"
-    "  barnabas fuzz run brokers --target embedded --cases 20000\n\n"
-    "  barnabas fuzz run brokers --target apache:3.9.1 --seconds 600 --db nightly.fuzz.db\n\n"
-    "  barnabas fuzz run brokers --target apache:4.3.1 --broker-setting message.max.bytes=1000\n\n"
-    "  barnabas fuzz run brokers --target apache:4.3.1 --cases 20000 --coverage\n\n"
-    "  barnabas fuzz run brokers --listener sasl_plaintext --mechanism SCRAM-SHA-512 --jvm=-Xmx512m\n\n"
-    "  barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target\n\n"
-    "  barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'\n\n"
-    "  barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'\n\n"
-    "  barnabas fuzz run brokers --target apache:3.9.1 --cases 20000 --without 3fa9c12b\n\n"
-    "  barnabas fuzz run versions --target 'apache:4.3.1 vs embedded'\n\n"
-    "  barnabas fuzz run clients --target 'client:java@4.3.1 vs client:aiokafka@0.14.0'\n\n"
-    "  barnabas fuzz run mine.yaml --spark --master local[4]\n\n"
-    "  barnabas fuzz run mine.yaml --spark --master spark://master:7077 --conf spark.cores.max=8"
+RUN_EXAMPLES: Final = examples(
+    "barnabas fuzz run brokers --target embedded --cases 20000",
+    "barnabas fuzz run brokers --target apache:3.9.1 --seconds 600 --db nightly.fuzz.db",
+    "barnabas fuzz run brokers --target apache:4.3.1 --broker-setting message.max.bytes=1000",
+    "barnabas fuzz run brokers --target apache:4.3.1 --cases 20000 --coverage",
+    "barnabas fuzz run brokers --listener sasl_plaintext --mechanism SCRAM-SHA-512 --jvm=-Xmx512m",
+    "barnabas fuzz run mine.yaml --target address:broker.test:9092 --i-own-this-target",
+    "barnabas fuzz run brokers --target embedded --json | jq 'select(.event == \"finding\")'",
+    "barnabas fuzz run versions --target 'apache:3.9.1 vs apache:4.0.0'",
+    "barnabas fuzz run brokers --target apache:3.9.1 --cases 20000 --without 3fa9c12b",
+    "barnabas fuzz run versions --target 'apache:4.3.1 vs embedded'",
+    "barnabas fuzz run clients --target 'client:java@4.3.1 vs client:aiokafka@0.14.0'",
+    "barnabas fuzz run mine.yaml --spark --master local[4]",
+    "barnabas fuzz run mine.yaml --spark --master spark://master:7077 --conf spark.cores.max=8",
 )
 
 APACHE: Final = "Targets of the kind apache"

@@ -114,8 +114,7 @@ class ClientTarget:
         """The lines that were reached; between cases. Raises CannotRun."""
         assert self.meter is not None  # noqa: S101 (`count` comes first)
         if self.meter.ends:
-            for worker in self._workers:
-                worker.end()
+            self._end()
         return self.meter.read()
 
     def anew(self) -> None:
