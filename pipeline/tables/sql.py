@@ -52,14 +52,13 @@ def _table(name: str, columns: str, folders: tuple[str, ...], place: Path) -> st
 
 
 def _added(name: str, columns: Sequence[Column]) -> Iterator[str]:
-    """Columns for a table that was made before there were these; of one that has them nothing is changed."""
-    versions = sorted({one.since for one in columns} - {1})
-    for version in versions:
-        new = ddl(tuple(one for one in columns if one.since == version))
-        yield (
-            "BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN END; "
-            f"ALTER TABLE {name} ADD COLUMNS ({new}); END"
-        )
+    """Each column that came later, for a table that was made before; one that has it stays as it is."""
+    for new in columns:
+        if new.since > 1:
+            yield (
+                "BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN END; "
+                f"ALTER TABLE {name} ADD COLUMNS ({ddl((new,))}); END"
+            )
 
 
 def script(out: Path) -> str:

@@ -83,11 +83,12 @@ def test_each_view_of_the_demo_has_what_it_promises_and_nothing_that_shuts_anyon
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def pressed(page: Page, name: str) -> None:
-    """The button of this name, in each row of the writer that has one."""
-    buttons = page.locator("tr", has_text="writer").get_by_role("button", name=name)
-    for one in reversed(buttons.all()):
+def pressed(page: Page, name: str) -> int:
+    """Press the button of this name in each row of the writer that has one. Returns how many had."""
+    buttons = page.locator("tr", has_text="writer").get_by_role("button", name=name).all()
+    for one in reversed(buttons):
         one.click()
+    return len(buttons)
 
 
 def listens(address: str) -> bool:
@@ -108,8 +109,10 @@ def test_the_hand_on_connections_and_on_the_proxy_is_what_a_client_feels(brokers
         writer.produce("orders", b"1")
         assert writer.flush(20) == 0
         page.get_by_role("button", name="Network").click()
-        page.wait_for_timeout(1500)  # by then all connections are listed
-        pressed(page, "Pause")
+        ours = page.locator("tr", has_text="writer")
+        ours.filter(has_not_text="bootstrap").wait_for()  # by this one it writes
+        paused = pressed(page, "Pause")
+        page.locator("tr.paused").nth(paused - 1).wait_for()
         writer.produce("orders", b"2")
         assert writer.flush(1.5) == 1
         pressed(page, "Step request")
