@@ -13,7 +13,7 @@ help:
 	@echo "make test-all  both"
 	@echo "make lint      ruff, mypy, import contracts"
 	@echo "make docs      the documentation, into build/docs"
-	@echo "make bench     speed of proxy, codecs, fuzzer, reading captures, the pipeline and with real Kafka, as ratios of one run"
+	@echo "make bench     speed of all parts, as ratios of one run; of one: make bench ARGS=\"--only pipeline\""
 	@echo "make fuzz-self the fuzzer against our own decoders and proxy: two minutes, nothing to find"
 	@echo "make rediscover  campaigns against releases with known bugs and those that mended them"
 	@echo "make rediscover-behaviour  client releases with known faults and those that mended them, under the same scenarios"
@@ -60,7 +60,7 @@ lint: $(VENV)/.stamp-test $(VENV)/.stamp-lint
 	@$(BIN)/lint-imports
 
 bench: $(VENV)/.stamp-bench
-	@$(BIN)/python -m tests.bench
+	@$(BIN)/python -m tests.bench $(ARGS)
 
 compat: $(VENV)/.stamp-test
 	@$(BIN)/python -m tests.compat
