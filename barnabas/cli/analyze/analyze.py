@@ -16,6 +16,7 @@ from barnabas.cli.captures.files import capture_files
 from barnabas.cli.captures.input import opened
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
+from barnabas.endings import interruptible
 from barnabas.pipeline.spark.errors import UnavailableError, reason
 from barnabas.pipeline.spark.masters import parse_master
 from barnabas.pipeline.tables.folders import (
@@ -27,7 +28,7 @@ from barnabas.pipeline.tables.folders import (
     partitions,
 )
 from barnabas.pipeline.tables.limits import Limit, exceeded
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -93,9 +94,15 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
         if table not in ON_REQUEST:
             raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
     files = capture_files(wanted.captures)
+    for path in files:
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise Trouble(f"can't analyze {path}: its name is not UTF-8; rename it") from None
     opened(*files, keys=read_keys(wanted.tls_keys))
     try:
         with (
+            interruptible(),
             taken(wanted.out, "capture"),
             shown(output) as progress,
             _analyzed(wanted, files, progress, output) as outcome,
@@ -106,7 +113,7 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
         output.note(
             f"interrupted: {wanted.out} is not complete; run the same command to start again"
         )
-        return COULD_NOT_RUN
+        return INTERRUPTED
 
 
 def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from barnabas.cli.analyze.analyze import Wanted, printed, session_of, taken
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.console.output import Output
+from barnabas.endings import endings, interruptible
 from barnabas.pipeline.spark.errors import reason
 from barnabas.pipeline.spark.masters import parse_master
 from barnabas.pipeline.tables.folders import checked_path
-from barnabas.trouble import COULD_NOT_RUN, Trouble
+from barnabas.trouble import COULD_NOT_RUN, INTERRUPTED, Trouble
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +35,7 @@ def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) ->
     segments = folder.glob("*.pcapng")
     try:
         with (
+            interruptible(),
             taken(wanted.out, "batch"),
             shown(output) as progress,
             session_of(wanted, progress, segments) as spark,
@@ -41,7 +43,7 @@ def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) ->
             outcome = _work(spark, wanted, folder, until_read, progress, output)
     except KeyboardInterrupt:
         output.note(f"interrupted: {wanted.out} has no report; run the same command to continue")
-        return COULD_NOT_RUN
+        return INTERRUPTED
     return printed(outcome, wanted, output)
 
 
@@ -111,6 +113,8 @@ def _work(
                     output.note(f"batch {said} written")
             query.stop()
         if not batches.count:
+            if interrupted.is_set():
+                raise KeyboardInterrupt
             raise Trouble(f"{folder} has no closed segment yet", COULD_NOT_RUN)
         with watched(spark, progress.tasks):
             return analyze_tables(spark, out, progress.step)
@@ -122,8 +126,9 @@ def _work(
 def _interrupt() -> Iterator[threading.Event]:
     """Ctrl-C sets it: raised within a call to the JVM it would take that apart."""
     pressed = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    before = {number: signal.signal(number, lambda *_: pressed.set()) for number in endings()}
     try:
         yield pressed
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -32,7 +32,10 @@ def capture_files(given: Sequence[Path]) -> list[Path]:
 
 def _files(given: Path) -> Iterator[Path]:
     if os.path.isdir(given):  # noqa: PTH112 - also where a name is too long
-        found = sorted(path for path in given.iterdir() if path.is_file() and named_so(path))
+        try:
+            found = sorted(path for path in given.iterdir() if path.is_file() and named_so(path))
+        except OSError as problem:
+            raise Trouble(f"can't read the folder {given}: {problem.strerror}") from None
         if not found:
             raise Trouble(f"no captures in the folder {given}: none of its files is {_kinds()}")
         yield from found

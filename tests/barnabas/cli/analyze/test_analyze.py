@@ -202,3 +202,11 @@ def test_a_folder_of_captures_is_looked_at_file_by_file(tmp_path: Path) -> None:
     shutil.copy(CAPTURE, captures)
     (captures / "broken.pcap").write_bytes(b"broken")
     assert "broken.pcap is not a capture" in str(trouble(Wanted([captures], tmp_path / "out")))
+
+
+def test_a_name_that_is_not_utf_8_is_said(tmp_path: Path) -> None:
+    odd = tmp_path / "n\udcff.pcapng"
+    shutil.copy(CAPTURE, odd)
+    found = trouble(Wanted([odd], tmp_path / "out"))
+    assert str(found).endswith("its name is not UTF-8; rename it")
+    assert found.code == MISUSE

@@ -88,22 +88,39 @@ def test_without_java_at_hand_it_makes_tables_and_a_report(embedded: Ran) -> Non
         assert f'<section id="{section}">' in page
 
 
-def test_an_interrupt_ends_spark_and_says_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("started", ["JVM", "analyses"])
+def test_an_interrupt_ends_spark_and_says_how_to_go_on(
+    tmp_path: Path, started: str, ending: signal.Signals
+) -> None:
     out = tmp_path / "out"
     given = {**os.environ, **LITTLE, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
         command(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=given
     ) as process:
-        while not (out / "analyses").exists():  # Spark is there, and asks the tables
+        # the JVM has begun to start; or Spark is there, and asks the tables
+        while not ((out / "analyses").exists() or (started == "JVM" and _java(tmp_path))):
             assert process.poll() is None
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(ending)
         said, told = process.communicate(timeout=300)
-    assert process.returncode == 3
+    assert process.returncode == 130
     assert said == ""
-    assert told == f"interrupted: {out} is not complete; run the same command to start again\n"
-    left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path) in _line(path)]
-    assert left == []
+    assert told.endswith(
+        f"interrupted: {out} is not complete; run the same command to start again\n"
+    )
+    assert _running(tmp_path) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def _java(folder: Path) -> list[str]:
+    return [line for line in _running(folder) if "/bin/java" in line]
+
+
+def _running(folder: Path) -> list[str]:
+    """The command lines of processes that name a folder."""
+    lines = [_line(path) for path in Path("/proc").glob("[0-9]*/cmdline")]
+    return [line for line in lines if str(folder) in line]
 
 
 def _line(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,14 @@ def test_a_folder_without_captures_and_a_pattern_without_files_are_said(tmp_path
         capture_files([tmp_path])
     with pytest.raises(Trouble, match="no file matches"):
         capture_files([tmp_path / "*.pcap"])
+
+
+def test_a_folder_that_can_not_be_read_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(folder: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+
+    monkeypatch.setattr(Path, "iterdir", denied)
+    with pytest.raises(Trouble, match=f"can't read the folder {tmp_path}: Permission denied"):
+        capture_files([tmp_path])
