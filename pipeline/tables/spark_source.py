@@ -77,6 +77,8 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "files": FILES,
 }
 
+_OPTIONS: Final = frozenset(("path", "paths", "table", "size", "pushdown"))
+
 _ROWS: Final = 4000
 """Of frames, in a batch."""
 
@@ -260,6 +262,8 @@ def closed(folder: Path) -> list[Path]:
 
 
 def _table(options: Any) -> str:
+    if unknown := sorted(set(options) - _OPTIONS):
+        raise ValueError(f"no option {unknown[0]!r}: one of {', '.join(sorted(_OPTIONS))}")
     table = options.get("table", "exchanges")
     if table not in TABLES:
         raise ValueError(f"no table {table!r}: one of {', '.join(TABLES)}")

@@ -121,6 +121,7 @@ def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
     [
         ({"path": "x", "table": "no"}, "no table 'no'"),
         ({}, "path of a capture"),
+        ({"path": "x", "tabel": "errors"}, "no option 'tabel': one of path, "),
         ({"path": "x", "size": "much"}, "no number of bytes"),
     ],
 )
