@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from barnabas.captures.kafka.context import Context, Group
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.embedded import PLACES, reveal
+from barnabas.specs.embedded import PLACES, RECORDS, reveal
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import Blob, base64_text, to_json
 from barnabas.specs.registry import NAMES
@@ -26,18 +26,21 @@ def hiding(key: int) -> tuple[Direction, ...]:
     return tuple(one for one in DIRECTIONS if f"{name}{one.capitalize()}" in _MESSAGES)
 
 
-def inside(exchange: Exchange, context: Context, blob: Blob = base64_text) -> dict[str, Any]:
+def inside(
+    exchange: Exchange, context: Context, blob: Blob = base64_text, records: int = RECORDS
+) -> dict[str, Any]:
     """By direction and path, in JSON form: `{"request": {"protocols[0].metadata": {...}}}`.
 
-    Empty if nothing hides there. What can't be read says why; secrets are withheld.
+    Empty if nothing hides there. What can't be read says why; secrets are withheld. At most `records` records
+    of a body are looked at.
     """
     if not hiding(exchange.key):
         return {}
-    found = revealed(exchange, context)
+    found = revealed(exchange, context, records)
     return {direction: to_json(values, blob) for direction, values in found.items()}
 
 
-def revealed(exchange: Exchange, context: Context) -> dict[str, Any]:
+def revealed(exchange: Exchange, context: Context, records: int = RECORDS) -> dict[str, Any]:
     """The same as it was decoded."""
     found: dict[str, Any] = {}
     for direction in hiding(exchange.key):
@@ -54,6 +57,7 @@ def revealed(exchange: Exchange, context: Context) -> dict[str, Any]:
             protocol_name=group.protocol_name,
             topic_names=context.topics,
             request=exchange.request,
+            records=records,
         )
         if hidden:
             found[direction] = hidden

@@ -17,12 +17,13 @@ from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.pipeline.reading.shortfalls import left, missing
 from barnabas.pipeline.rows.exchanges import row
 from barnabas.pipeline.rows.frames import Frames
+from barnabas.pipeline.rows.inside import inside_rows
 
 T = TypeVar("T")
 
 Make = Callable[[str, int, dict[str, Any]], T]
-"""Makes what a reader gives of a row: of its kind (exchange, error, connection, loss), the number of its
-connection and its values."""
+"""Makes what a reader gives of a row: of its kind (exchange, inside, error, connection, loss), the number of
+its connection and its values."""
 
 
 class EventRows(Generic[T]):
@@ -138,6 +139,10 @@ class EventRows(Generic[T]):
             columns=self._columns,
         )
         yield self._make("exchange", number, columns)
+        # else it would take decoding bodies
+        if self._context is not None and "undecodable" in self._columns:
+            for found in inside_rows(exchange, self._context):
+                yield self._make("inside", number, found)
         if columns.get("undecodable"):
             yield self._error(
                 number, "undecoded", columns["undecodable"],

@@ -28,7 +28,9 @@ class Place(NamedTuple):
 
 HEAD: Final = (
     Column(
-        "kind", "string", "exchange, error, frame, connection, flow, loss, topic, producer, broker"
+        "kind",
+        "string",
+        "exchange, inside, error, frame, connection, flow, loss, topic, producer, broker",
     ),
     Column("section_group", "int", "see plan.SectionGroup"),
     Column("of", "bigint", "its connection, by a number that is none yet: see completing.py"),

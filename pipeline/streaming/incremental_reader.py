@@ -36,9 +36,10 @@ from barnabas.pipeline.reading.event_rows import EventRows
 from barnabas.pipeline.reading.shortfalls import forgotten
 from barnabas.pipeline.reading.side_tables import connection_row, note_row
 from barnabas.pipeline.rows.columns import EXCHANGES, RAW
+from barnabas.pipeline.rows.inside import inside_row
 from barnabas.pipeline.tables.quality import Read
 
-Table = Literal["exchanges", "errors", "connections", "notes", "quality"]
+Table = Literal["exchanges", "inside", "errors", "connections", "notes", "quality"]
 
 COLUMNS: Final = tuple(column.name for column in (*EXCHANGES, *RAW))
 
@@ -130,6 +131,8 @@ class IncrementalReader:
         """A row of an event; none of a loss, which each exchange says itself."""
         if kind == "exchange":
             return TableRow("exchanges", said)
+        if kind == "inside":
+            return TableRow("inside", inside_row(said, connection, self.name, {}))
         if kind == "connection":
             return TableRow("connections", connection_row(said, connection, self.name))
         return self._error(**said, connection=connection) if kind == "error" else None

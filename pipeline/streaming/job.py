@@ -24,6 +24,7 @@ from barnabas.pipeline.reading.side_tables import CONNECTIONS, NOTES
 from barnabas.pipeline.rows.bodies import Names
 from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, RAW, Column, arrow
 from barnabas.pipeline.rows.exchanges import batch
+from barnabas.pipeline.rows.inside import INSIDE
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.following import closed
 from barnabas.pipeline.streaming.incremental_reader import TableRow
@@ -43,6 +44,7 @@ AT_ONCE: Final = 8
 
 _TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "exchanges": (*EXCHANGES, *RAW),
+    "inside": INSIDE,
     "errors": ERRORS,
     "connections": CONNECTIONS,
     "notes": NOTES,

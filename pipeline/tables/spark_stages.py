@@ -39,7 +39,7 @@ _SEGMENTS: Final = (
     "data binary"
 )
 BATCH_BYTES: Final = 8 << 20
-"""Bytes of bodies by which a batch of exchanges ends."""
+"""Bytes of bodies, and of what is said beside exchanges, by which a batch ends."""
 MOST: Final = 2000
 """Rows of such a batch, at most."""
 _LOCAL: Final = 1 << 30
@@ -180,6 +180,7 @@ def _batches(done: Iterable[Outcome], columns: tuple[Column, ...]) -> Batches:
         rows.append(_travelling(one))
         body = one.columns or {}
         size += len(body.get("request_body") or b"") + len(body.get("response_body") or b"")
+        size += len(rows[-1]["said"] or "")
         if size >= BATCH_BYTES or len(rows) >= MOST:
             yield batch(rows, columns)
             rows, size = [], 0

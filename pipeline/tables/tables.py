@@ -1,9 +1,9 @@
 """From capture files to tables on disk: Parquet, for Spark and whatever else reads it.
 
 exchanges: a row each (EXCHANGES), and the decoded bodies as `body` VARIANT {request, response}; in folders
-by capture and day, sorted by api and time. errors (ERRORS): what could not be read. connections, notes: see
-`pipeline/reading/side_tables.py`. quality: how much was read. packets, frames: on request, since they have
-more rows than all others.
+by capture and day, sorted by api and time. inside (INSIDE): what lies within their bytes. errors (ERRORS):
+what could not be read. connections, notes: see `pipeline/reading/side_tables.py`. quality: how much was read.
+packets, frames: on request, since they have more rows than all others.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
@@ -37,6 +38,7 @@ from barnabas.pipeline.rows.bodies import BODY, Names, body_batch, json_array
 from barnabas.pipeline.rows.columns import BODY_JSON, ERRORS, EXCHANGES, Column, arrow, ddl
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, frame_row
+from barnabas.pipeline.rows.inside import INSIDE, REREAD, inside_row, internal
 from barnabas.pipeline.tables import folders
 from barnabas.pipeline.tables.keeping import by_tasks
 from barnabas.pipeline.tables.parquet import Batches, Filed, Table, parts, write_tables
@@ -54,12 +56,14 @@ from barnabas.pipeline.tables.spark_stages import (
 )
 from barnabas.pipeline.tables.travelled import counts, said
 from barnabas.pipeline.tables.variants import lost_bodies
+from barnabas.specs.jsonform import uuid_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "exchanges": EXCHANGES,
+    "inside": INSIDE,
     "errors": ERRORS,
     "connections": CONNECTIONS,
     "notes": NOTES,
@@ -159,7 +163,7 @@ def write(
         facts, count = gather(said(filed), made.section_groups), counts(filed)
         begin()
         made_of = _tables(facts, capture, bodies=bodies, json_bodies=json_bodies)
-        chosen = [one for one in made_of if one.kind in count]
+        chosen = [one for one in made_of if one.kind is None or one.kind in count]
         # bodies are many times as large as all else
         most = BODIES // BATCH_BYTES if bodies else ROWS // MOST
         here = sum(one.groups for one in filed) // (1 if spark is None else parallelism(spark))
@@ -169,6 +173,7 @@ def write(
         lost = lost_bodies(written, capture) if bodies else []
         lost += forgotten_rows(facts, capture)
         _add(run.folder / "errors", ERRORS, [*fault_rows(made, capture), *lost])
+        _add(run.folder / "inside", INSIDE, [])
         _add(run.folder / "connections", CONNECTIONS, [])
         _add(run.folder / "notes", NOTES, note_rows(made, capture))
         what = Read(len(paths), _bytes(paths), made.packets)
@@ -286,6 +291,20 @@ def _tables(facts: Facts, capture: str, *, bodies: bool, json_bodies: bool) -> t
 
         return rows
 
+    by_id = internal(facts.topics if bodies else {})
+    names = {uuid_text(topic): name for topic, name in facts.topics.items()}
+
+    def inside(batches: Batches) -> Batches:
+        for one in batches:
+            of_kind = {kind: one.filter(pc.equal(one["kind"], kind)) for kind in _WITHIN}
+            texts = zip(*(of_kind["inside"][name].to_pylist() for name in _SAID), strict=True)
+            read = (((section_group, of), json.loads(text)) for text, section_group, of in texts)
+            rows = [(of, row) for of, row in read if not by_id.missed(row)]
+            if by_id.names:
+                rows += by_id.rows(of_kind["exchange"], facts.topics)
+            made = (inside_row(row, facts.connections[of], capture, names) for of, row in rows)
+            yield batch(made, INSIDE).drop_columns("capture")
+
     smaller: tuple[tuple[str, str, Make], ...] = (
         ("errors", "error", error_row),
         ("frames", "frame", frame_row),
@@ -295,6 +314,10 @@ def _tables(facts: Facts, capture: str, *, bodies: bool, json_bodies: bool) -> t
         Table("exchanges", "exchange", whole, None, full, FOLDERS[1:], ORDER)
         if bodies
         else Table("exchanges", "exchange", schema, None, hot, FOLDERS[1:], ORDER),
+        # if there may be some to be read again, they are, too
+        Table("inside", None, _schema("inside"), [*{*_SAID, *REREAD, "topics"}], inside)
+        if by_id.names
+        else Table("inside", "inside", _schema("inside"), _SAID, inside),
         *(
             Table(name, kind, _schema(name), _SAID, small(make, TABLES[name]))
             for name, kind, make in smaller
@@ -303,6 +326,7 @@ def _tables(facts: Facts, capture: str, *, bodies: bool, json_bodies: bool) -> t
 
 
 _SAID: Final = ["said", "section_group", "of"]
+_WITHIN: Final = ("inside", "exchange")
 
 
 def _schema(table: str) -> pa.Schema:

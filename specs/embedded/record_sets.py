@@ -69,7 +69,8 @@ def look(
             if left_off is not None:
                 left_off = None if count is None else left_off + count - (len(looked) - before)
     except Malformed as e:
-        return Records(looked, left_off, e)
+        # with its frames, and with those of who called, the bytes would stay until the next collection
+        return Records(looked, left_off, e.with_traceback(None))
     return Records(looked, left_off, None)
 
 

@@ -62,6 +62,9 @@ _PLACES: Final = {
 MAX_BYTES: Final = 1 << 20
 """Bytes of one body that are looked into: members and records of internal topics have far less."""
 
+RECORDS: Final = 100
+"""Of one body that are looked at, unless somebody asks for more."""
+
 SHORT: Final = 1024
 """Bytes that are remembered with what was made of them, which is a hundred times as much at worst."""
 
@@ -104,7 +107,7 @@ def reveal(
     topic_names: Mapping[uuid.UUID, str] | None = None,
     request: Mapping[str, Any] | None = None,
     release: str | None = None,
-    records: int = 100,
+    records: int = RECORDS,
 ) -> dict[str, Found]:
     """What hides in the body of an API's message, by path. Never raises; secrets are withheld.
 

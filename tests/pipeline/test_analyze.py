@@ -42,7 +42,9 @@ def test_one_task_and_many_say_the_same(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tables = {name: [one.name for one in TABLES[name]] for name in ("exchanges", "errors")}
-    tables |= {name: [one.name for one in TABLES[name]] for name in ("connections", "notes")}
+    tables |= {
+        name: [one.name for one in TABLES[name]] for name in ("connections", "inside", "notes")
+    }
     tables["exchanges"].append("body")
     tables |= {f"analyses/{one.name}": [each.name for each in one.columns] for one in ANALYSES}
     captures = [[SAMPLES / name] for name in NAMES]

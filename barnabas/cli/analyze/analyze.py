@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 OURS: Final = frozenset(
     (
         "exchanges",
+        "inside",
         "errors",
         "connections",
         "notes",

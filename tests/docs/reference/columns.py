@@ -9,6 +9,7 @@ from barnabas.pipeline.reading.packet_rows import WRITTEN
 from barnabas.pipeline.reading.side_tables import CONNECTIONS, NOTES
 from barnabas.pipeline.rows.columns import BODY_JSON, ERRORS, EXCHANGES, PARTITION, Column
 from barnabas.pipeline.rows.frames import FRAMES
+from barnabas.pipeline.rows.inside import INSIDE
 from barnabas.pipeline.tables.quality import QUALITY
 from barnabas.specs.jsonform import MOST
 from tests.docs.reference.markdown import code, page, prose, table
@@ -44,6 +45,10 @@ def all_columns() -> str:
         "### partitions",
         "An element of `partitions` is a struct.",
         columns(PARTITION),
+        "## Table inside",
+        "What lies within the bytes of bodies: a row for each message, and for each record of an "
+        "internal topic or control record. The secrets of `decode --json` are withheld here, too.",
+        columns(INSIDE),
         "## Table errors",
         "Parts of captures that could not be read.",
         columns(ERRORS),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SOURCE = SAMPLES / "faults.pcapng"
-TABLES = ("exchanges", "errors", "connections", "notes")
+TABLES = ("exchanges", "inside", "errors", "connections", "notes")
 Row = dict[str, Any]
 
 

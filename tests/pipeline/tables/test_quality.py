@@ -90,7 +90,7 @@ def test_limits_are_columns_of_the_table() -> None:
 def test_each_file_has_the_version_of_its_table(out: Path) -> None:
     files = list(out.rglob("*.parquet"))
     assert {path.relative_to(out).parts[0] for path in files} == {
-        "exchanges", "errors", "connections", "notes", "quality"
+        "exchanges", "inside", "errors", "connections", "notes", "quality"
     }  # fmt: skip
     for path in files:
         assert pq.read_schema(path).metadata[VERSION_KEY] == str(VERSION).encode(), path
