@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -120,6 +121,28 @@ def test_sql_knows_the_tables_with_their_batches(spark: SparkSession, followed: 
     finally:
         spark.catalog.setCurrentDatabase("default")
         spark.sql("DROP DATABASE followed CASCADE")
+
+
+@pytest.mark.slow("a batch is done some 200 times")
+@pytest.mark.timeout(1800)
+def test_killed_before_each_step_of_a_batch_it_writes_the_same(
+    folder: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "tests.pipeline.killed_batches", str(folder), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    steps = json.loads(done.stdout)
+    for stage in (
+        *(f"os.mkdir OUT/_runs/000000001/{table}" for table in ("_raw", *TABLES, "quality")),
+        *(f"os.rename OUT/_runs/000000001/{table}" for table in (*TABLES, "quality", "state")),
+        "open OUT/_runs/000000001/state",
+        "shutil.rmtree OUT/_runs/000000001",
+        *(f"open OUT/_runs/compaction/{table}/batch=1/" for table in ("inside", "connections")),
+        "shutil.rmtree OUT/_runs/compaction",
+    ):
+        assert any(step.startswith(stage) for step in steps), stage
+    exchanged = [step for step in steps if step.startswith("ctypes.dlsym")]
+    assert len(exchanged) == 2 * len((*TABLES, "quality")), "one tries whether folders can"
 
 
 @pytest.mark.timeout(500)  # Spark starts three times
