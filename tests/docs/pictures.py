@@ -111,7 +111,7 @@ def report(folder: Path, picture: Path) -> None:
             "--virtual-time-budget=5000",
             f"--user-data-dir={folder / 'profile'}",
             f"--screenshot={picture}",
-            "--window-size=1000,775",
+            "--window-size=1000,890",
             (folder / "analysis" / "report.html").as_uri(),
         ],
         check=True,
