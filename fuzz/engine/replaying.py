@@ -1,4 +1,4 @@
-"""One recipe again: whether it still fires, and what else does. For replay, shrinking and rediscovery."""
+"""One finding again: whether it still fires, and what else does. For replay, shrinking and rediscovery."""
 
 from __future__ import annotations
 
@@ -55,13 +55,18 @@ def _told(behaviour: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def replay(
-    target: Target, oracles: Sequence[Oracle], case: Case, wanted: Behaviour, attempts: int = 1
+    target: Target,
+    oracles: Sequence[Oracle],
+    cases: Sequence[Case],
+    wanted: Behaviour,
+    attempts: int = 1,
 ) -> Replayed:
-    """Run a case until it shows a behaviour or one like it, at most so many times."""
+    """Run cases, in order, until they show a behaviour or one like it, at most so many times."""
+    run = target.run if len(cases) == 1 else getattr(target, "together", target.run)
     verdicts: tuple[Verdict, ...] = ()
     for attempt in range(1, attempts + 1):
         # what ends late is shown once more, with its end
-        seen = list(target.run([case]))
+        seen = list(run(cases))
         found = tuple(verdict for one in seen for verdict in judge(one, oracles))
         verdicts = found or verdicts
         if any(alike((verdict.oracle, verdict.behaviour), wanted) for verdict in found):
@@ -86,6 +91,6 @@ def fires_on(
             case = cook(recipe, 0)
         except (LookupError, ValueError):
             return False
-        return replay(target, oracles, case, wanted).fired
+        return replay(target, oracles, [case], wanted).fired
 
     return fires

@@ -63,9 +63,9 @@ class Trial:
         self.tried.add((finding.name, finding.first_case))
         wanted = (finding.oracle, finding.behaviour)
         case = cook(finding.recipe, finding.first_case)
-        if not replay(self.old, found.oracles, case, wanted, ATTEMPTS).fired:
+        if not replay(self.old, found.oracles, [case], wanted, ATTEMPTS).fired:
             return False
-        again = replay(self.fixed(), found.oracles, case, wanted, ATTEMPTS).fired
+        again = replay(self.fixed(), found.oracles, [case], wanted, ATTEMPTS).fired
         self.both += again
         return not again
 

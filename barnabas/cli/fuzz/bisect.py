@@ -8,7 +8,7 @@ from typing import Final
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz.database import case_of, one, opened, target_name
+from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.endings import interruptible
 from barnabas.fuzz.cases.case import Case
@@ -39,7 +39,7 @@ def fuzz_bisect(
     as_json: bool = False,
     output: Output | None = None,
 ) -> int:
-    """Run a finding's case on releases until it is known which show it; returns the exit code.
+    """Run a finding's cases on releases until it is known which show it; returns the exit code.
 
     releases: in any order; empty: those of Apache Kafka that are tested here. Raises Trouble."""
     output = output or Output()
@@ -50,12 +50,14 @@ def fuzz_bisect(
     for text in releases:
         if not text[:1].isdigit():
             raise Trouble(f"{text!r} is no release, as {known} is")
-    case = case_of(finding, finding.best)
+    cases = cases_of(finding)
     ascending = sorted({known, *(releases or _tested(named, kind))}, key=_number)
     try:
         with interruptible():
             found = bisect(
-                ascending, known, lambda one: _shows(finding, case, f"{kind}{one}{options}", output)
+                ascending,
+                known,
+                lambda one: _shows(finding, cases, f"{kind}{one}{options}", output),
             )
     except KeyboardInterrupt:
         output.note("interrupted")
@@ -91,9 +93,9 @@ def _number(release: str) -> tuple[int, ...]:
     return tuple(int(part) for part in release.split(".") if part.isdigit())
 
 
-def _shows(finding: Finding, case: Case, target: str, output: Output) -> bool:
+def _shows(finding: Finding, cases: Sequence[Case], target: str, output: Output) -> bool:
     """One that can't be run, or does not take the version, does not show it, and that is said."""
-    seed = case.recipe.seed
+    seed = cases[-1].recipe.seed
     try:
         with make_target(target, own=False) as running:
             offered = running.takes() if isinstance(running, BrokerTarget) else {}
@@ -102,7 +104,7 @@ def _shows(finding: Finding, case: Case, target: str, output: Output) -> bool:
                 output.note(f"{target}: does not take {asked}: whether it shows it is not known")
                 return False
             wanted = (finding.oracle, finding.behaviour)
-            found = replay(running, oracles_for(running.role), case, wanted, ATTEMPTS)
+            found = replay(running, oracles_for(running.role), cases, wanted, ATTEMPTS)
     except (CannotRun, Trouble) as problem:
         output.note(f"{target}: could not run: {problem}")
         return False

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from barnabas.cli.fuzz.campaigns import SUFFIX
 from barnabas.fuzz.cases.case import Case, Recipe
+from barnabas.fuzz.cases.json_form import recipe_of
+from barnabas.fuzz.cases.observation import EARLIER
 from barnabas.fuzz.database.findings import Finding, Findings, FindingsError
 from barnabas.fuzz.engine.making import cook
 from barnabas.trouble import COULD_NOT_RUN, Trouble
@@ -44,8 +47,20 @@ def one(findings: Findings, name: str) -> Finding:
     return found[-1]
 
 
-def case_of(finding: Finding, recipe: Recipe) -> Case:
-    """The case of one of a finding's recipes. Raises Trouble."""
+def cases_of(finding: Finding, *, first: bool = False) -> list[Case]:
+    """The cases that a finding takes, in order, its own the last; first: this as it was found.
+
+    What was shrunk takes no others. Raises Trouble."""
+    recipe = finding.recipe if first else finding.best
+    facts: dict[str, Any] = dict(finding.observation.facts) if recipe == finding.recipe else {}
+    earlier: list[str] = facts.get(EARLIER, [])
+    if facts.get("after") and not earlier:
+        line = f"{finding.name} needs cases before its own, which its database does not have: run again"
+        raise Trouble(line, COULD_NOT_RUN)
+    return [_case_of(finding, one) for one in (*map(recipe_of, earlier), recipe)]
+
+
+def _case_of(finding: Finding, recipe: Recipe) -> Case:
     try:
         return cook(recipe, finding.first_case)
     except LookupError as problem:

@@ -49,7 +49,10 @@ def fuzz_replay_command(
     own: Own = False,
     as_json: OneDocument = False,
 ) -> None:
-    """Run a finding's case again. Exit code 1: it fires, or something else is wrong; 0: nothing is."""
+    """Run a finding's case again, behind others if it takes them.
+
+    Exit code 1: it fires, or something else is wrong; 0: nothing is.
+    """
     from barnabas.cli.fuzz.replay import fuzz_replay
 
     raise typer.Exit(

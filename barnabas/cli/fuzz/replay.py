@@ -7,7 +7,7 @@ from pathlib import Path
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz.database import case_of, one, opened, target_name
+from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.engine.assembling import oracles_for
@@ -27,17 +27,17 @@ def fuzz_replay(
     as_json: bool = False,
     output: Output | None = None,
 ) -> int:
-    """Run a finding's case; returns the exit code. Raises Trouble."""
+    """Run a finding's cases; returns the exit code. Raises Trouble."""
     output = output or Output()
     with opened(db) as findings:
         finding = one(findings, name)
         named = target or target_name(findings, finding)
-    case = case_of(finding, finding.recipe if first else finding.best)
+    cases = cases_of(finding, first=first)
     try:
         with make_target(named, own) as running:
             oracles = oracles_for(running.role)
             wanted = (finding.oracle, finding.behaviour)
-            found = replay(running, oracles, case, wanted, attempts)
+            found = replay(running, oracles, cases, wanted, attempts)
             where = running.name
     except CannotRun as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
@@ -47,7 +47,8 @@ def fuzz_replay(
     if as_json:
         output.raw(json_text(_document(finding.name, where, found)))
     else:
-        output.line(made_of(case.recipe))
+        for case in cases:
+            output.line(made_of(case.recipe))
         for line in _lines(finding.name, where, found, attempts):
             output.line(line)
     return FINE if found.outcome == "nothing" else FINDINGS

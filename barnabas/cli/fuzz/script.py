@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz.database import case_of, one, opened, target_name
+from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.endings import interruptible
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.json_form import recipe_of
-from barnabas.fuzz.cases.observation import EARLIER
-from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.report.client_script import Session, client_script
@@ -44,13 +40,14 @@ def fuzz_script(
     with opened(db) as findings:
         finding = one(findings, name)
         named = target or target_name(findings, finding)
-    case = case_of(finding, finding.best)
+    cases = cases_of(finding)
+    case = cases[-1]
     about = next(oracle.about for oracle in ORACLES if oracle.name == finding.oracle)
     title = f"{named}: {finding.what}\n({finding.oracle}: {about})"
     try:
         with interruptible():
             if case.recipe.seed.direction == "response":
-                text = _of_client(title, named, own, [*_earlier(finding), case], output)
+                text = _of_client(title, named, own, cases, output)
             else:
                 text = _of_broker(title, named, own, case, output)
     except Misuse as problem:
@@ -62,18 +59,6 @@ def fuzz_script(
         return COULD_NOT_RUN
     output.raw(text.rstrip("\n"))
     return FINE
-
-
-def _earlier(finding: Finding) -> list[Case]:
-    """The cases that it takes before its own, in order; what was shrunk takes none. Raises Trouble."""
-    if finding.best != finding.recipe:
-        return []
-    facts: dict[str, Any] = dict(finding.observation.facts)
-    recipes: list[str] = facts.get(EARLIER, [])
-    if facts.get("after") and not recipes:
-        line = f"{finding.name} needs cases before its own, which its database does not have: run again"
-        raise Trouble(line, COULD_NOT_RUN)
-    return [case_of(finding, recipe_of(one)) for one in recipes]
 
 
 def _of_client(title: str, named: str, own: bool, cases: Sequence[Case], output: Output) -> str:

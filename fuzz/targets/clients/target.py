@@ -204,6 +204,13 @@ class ClientTarget:
                     if not worker.idle:
                         worker.end()
 
+    def together(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        """Run cases one after the other in a new process, up to the one that ends it: what they come to needs
+        no second look."""
+        self._left.clear()
+        for one in self._in_turn(cases):
+            yield with_facts(one, ("confirmed", True)) if self._alarming(one) else one
+
     def _in_order(
         self, cases: Sequence[Case], threads: ThreadPoolExecutor
     ) -> Iterator[Observation]:
@@ -265,21 +272,26 @@ class ClientTarget:
         return alarm(observation, self._limits.memory) is not None
 
     def _alone(self, cases: Sequence[Case]) -> Observation:
-        """The observation of the last of some cases, one after the other in a new process; of an
-        earlier one if it is that one's end. A valid session follows, as others had: what ends in it,
-        the last case ended."""
+        """The last observation of some cases, one after the other in a new process."""
+        return [*self._in_turn(cases)][-1]
+
+    def _in_turn(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        """The observations of cases, one after the other in a new process, up to the first that is an
+        alarm. A valid session follows, as others had: what ends in it, the last case ended."""
         with selectors.DefaultSelector() as selector:
             worker = self._worker(selector, self._limits)
             try:
                 for case in cases:
                     self._begin(worker, case, self._limits.hung_s / 2)
                     observation = self._finish(selector, worker, self._left)
+                    yield observation
                     if self._alarming(observation):
-                        return observation
+                        return
                 workload = self._workload(case)
                 self._starting(lambda: worker.begin(workload))
                 after = self._finish(selector, worker, self._left)
-                return replace(after, case=case) if self._alarming(after) else observation
+                if self._alarming(after):
+                    yield replace(after, case=case)
             finally:
                 worker.end()
 

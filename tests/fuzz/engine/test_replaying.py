@@ -29,19 +29,19 @@ def recipe(*draws: int) -> Recipe:
 
 
 def test_what_fires_says_at_which_attempt() -> None:
-    found = replay(FakeTarget(), [RAISED], cook(recipe(13), 0), WANTED, 3)
+    found = replay(FakeTarget(), [RAISED], [cook(recipe(13), 0)], WANTED, 3)
     assert (found.fired, found.attempt) == (True, 1)
 
 
 def test_what_does_not_fire_is_tried_as_often_as_asked() -> None:
     target = FakeTarget()
-    found = replay(target, [RAISED], cook(recipe(14), 7), WANTED, 3)
+    found = replay(target, [RAISED], [cook(recipe(14), 7)], WANTED, 3)
     assert not found.fired
     assert target.ran == [7, 7, 7]
 
 
 def test_another_finding_is_not_the_one() -> None:
-    found = replay(FakeTarget(), [RAISED], cook(recipe(3), 0), WANTED)
+    found = replay(FakeTarget(), [RAISED], [cook(recipe(3), 0)], WANTED)
     assert (found.fired, found.outcome) == (False, "another")
     assert [verdict.behaviour for verdict in found.verdicts] == [("KeyError",)]
 
@@ -55,9 +55,9 @@ class Once(FakeTarget):
 
 
 def test_what_was_wrong_at_any_attempt_is_told() -> None:
-    found = replay(Once(), [RAISED], cook(recipe(3), 0), WANTED, 3)
+    found = replay(Once(), [RAISED], [cook(recipe(3), 0)], WANTED, 3)
     assert (found.outcome, len(found.verdicts)) == ("another", 1)
-    assert replay(FakeTarget(), [RAISED], cook(recipe(14), 0), WANTED, 3).outcome == "nothing"
+    assert replay(FakeTarget(), [RAISED], [cook(recipe(14), 0)], WANTED, 3).outcome == "nothing"
 
 
 OUT = "[a] ERROR b - c\njava.lang.OutOfMemoryError: Java heap space"

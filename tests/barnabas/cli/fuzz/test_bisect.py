@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from barnabas.cli.app import app
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.bisect import _shows
-from barnabas.cli.fuzz.database import case_of, opened
+from barnabas.cli.fuzz.database import cases_of, opened
 from barnabas.trouble import FINDINGS, MISUSE, Trouble
 
 
@@ -70,5 +70,5 @@ def test_a_release_without_the_version_is_said_not_to_take_it(
     fuzz("run", str(path), "--db", str(database), "--shrink", "0")
     with opened(database) as findings:
         finding = findings.findings()[0]
-    assert not _shows(finding, case_of(finding, finding.best), "apache:2.8.0", Output())
+    assert not _shows(finding, cases_of(finding), "apache:2.8.0", Output())
     assert "apache:2.8.0: does not take Metadata v1" in capsys.readouterr().err
