@@ -26,6 +26,9 @@ STACK: Final = "stack_of_kind"
 AS_VALID: Final = "as_valid"
 """The fact of a case that shows what its seed shows as it is."""
 
+DIFFERS: Final = "differs"
+"""The fact of a case with which two targets did not do the same: in words, and what tells it from others."""
+
 REACHED: Final = "reached"
 """The fact of a case that reached lines which nothing had reached before: a line of text for each place."""
 

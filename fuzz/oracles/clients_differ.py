@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
-from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-
-
-def _judge(observation: Observation) -> Iterator[Verdict]:
-    found = dict(observation.facts).get("clients_differ")
-    if isinstance(found, list) and found:
-        what, *behaviour = map(str, found)
-        yield Verdict("clients-differ", what, tuple(behaviour))
-
+from barnabas.fuzz.oracles.differing import differs
+from barnabas.fuzz.oracles.oracle import Oracle
 
 CLIENTS_DIFFER: Final = Oracle(
     "clients-differ",
     "two clients make different things of one answer",
     frozenset(("client",)),
-    _judge,
+    partial(differs, "clients-differ"),
     "the same as the other client makes of it",
 )

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import DIFFERS, Observation
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 
-def _judge(observation: Observation) -> Iterator[Verdict]:
-    found = dict(observation.facts).get("differs")
-    if not isinstance(found, list) or len(found) != 3:
-        return
-    about, one, other = map(str, found)
-    yield Verdict("differing", f"{about}: {one}; the other: {other}", (about, one, other))
+def differs(oracle: str, observation: Observation) -> Iterator[Verdict]:
+    """What a pair of targets said, as this oracle's."""
+    found = dict(observation.facts).get(DIFFERS)
+    if isinstance(found, list) and found:
+        what, *behaviour = map(str, found)
+        yield Verdict(oracle, what, tuple(behaviour))
 
 
 DIFFERING: Final = Oracle(
     "differing",
     "two versions or implementations disagree",
     frozenset(("broker", "decoder")),
-    _judge,
+    partial(differs, "differing"),
     "the same as the other does",
 )

@@ -145,16 +145,9 @@ def target_of(text: str, own: bool, kinds: tuple[Kind, ...] = TARGETS) -> Target
         return _one(text, own, kinds)
     if len(named) > 2:
         raise Misuse(f"{text}: at most two targets can be compared")
-    from barnabas.fuzz.targets.pair import PairTarget
+    from barnabas.fuzz.targets.pair import beside
 
-    return PairTarget(*(_beside(_one(side, own, kinds)) for side in named))
-
-
-def _beside(target: Target) -> Target:
-    """The target as one that is compared with another."""
-    from barnabas.fuzz.targets.clients.target import ClientTarget
-
-    return target.compared() if isinstance(target, ClientTarget) else target
+    return beside(*(_one(side, own, kinds) for side in named))
 
 
 def _one(text: str, own: bool, kinds: tuple[Kind, ...]) -> Target:

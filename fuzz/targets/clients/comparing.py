@@ -8,7 +8,7 @@ valid answer that the case was made from, nothing is compared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Recipe, Seed, shape_of
@@ -17,6 +17,7 @@ from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.observations.changed_fields import about
 from barnabas.fuzz.observations.client_answer import VAGUE, delivered, refusals, starts, unlike
 from barnabas.fuzz.targets.clients.target import ClientTarget
+from barnabas.fuzz.targets.comparing import Both, Difference, in_order
 from barnabas.plural import plural
 from barnabas.specs.keys import FETCH
 
@@ -28,21 +29,15 @@ _NEVER: Final = 1 << 31
 
 _NOTHING_YET: Final = (frozenset[str](), frozenset[str]())
 
-Both = tuple[Observation, Observation]
 
+class ComparingClients:
+    """What two clients differ in. They must run, and be `compared`."""
 
-class Difference(NamedTuple):
-    """In words, and what tells it from others: what about the API, and the field."""
-
-    what: str
-    kind: tuple[str, ...]
-
-
-class Comparing:
-    """What two clients differ in. They must run."""
+    again: Final = 2
+    """What they do next depends on time, too."""
 
     def __init__(self, first: ClientTarget, second: ClientTarget) -> None:
-        self._pair = first, second
+        self.pair = first, second
         self._valid: dict[tuple[Seed, str], Both] = {}
         self._usual: dict[int, tuple[frozenset[str], ...]] = {}
         """API key -> what each may well do upon a valid answer."""
@@ -51,12 +46,12 @@ class Comparing:
 
     def takes(self) -> dict[int, list[int]]:
         """API key -> the versions that both ask for. Raises CannotRun if there are none."""
-        one, other = (each.newest() for each in self._pair)
+        one, other = (each.newest() for each in self.pair)
         shared = {key: min(one[key], other[key]) for key in sorted(one.keys() & other.keys())}
-        both = frozenset.intersection(*(each.survey(shared) for each in self._pair))
+        both = frozenset.intersection(*(each.survey(shared) for each in self.pair))
         found = {key: sorted(v for k, v in both if k == key) for key in shared}
         found = {key: versions for key, versions in found.items() if versions}
-        first, second = (each.name for each in self._pair)
+        first, second = (each.name for each in self.pair)
         if not found:
             raise CannotRun(f"{first} and {second} ask for no version of an API in common")
         self.common = (
@@ -93,7 +88,7 @@ class Comparing:
             Case(_NEVER + place, Recipe(seed, (), session), (_framed(seed.frame),))
             for place, (seed, session) in enumerate(asked)
         ]
-        first, second = (in_order(each, cases) for each in self._pair)
+        first, second = (in_order(each, cases) for each in self.pair)
         return list(zip(first, second, strict=True))
 
     def comparable(self, mine: Observation, others: Observation) -> bool:
@@ -108,7 +103,7 @@ class Comparing:
 
     def difference(self, mine: Observation, others: Observation) -> Difference | None:
         """What the two did differently. Of a valid answer it counts only if both take something."""
-        recipe, names = mine.case.recipe, [each.name for each in self._pair]
+        recipe, names = mine.case.recipe, [each.name for each in self.pair]
         valid = self._valid[recipe.seed, recipe.session]
         if not recipe.changes and recipe.seed.key == FETCH and all(map(delivered, (mine, others))):
             return self._taken(mine, _records(mine, others))
@@ -137,7 +132,7 @@ class Comparing:
             return None
         what, one, other = found
         api, *field = about(mine.case)
-        first, second = (each.name for each in self._pair)
+        first, second = (each.name for each in self.pair)
         words = f"{first} and {second} take {what} from one answer ({one}, {other})"
         return Difference(words, (f"{api}: {what}", *field))
 
@@ -147,11 +142,6 @@ class Comparing:
         usual = VAGUE if key == FETCH else self._usual[key][side]
         found = next((one for one in refusals(observation) if one not in usual), "")
         return "does not go on" if found in VAGUE else found
-
-
-def in_order(target: ClientTarget, cases: Sequence[Case]) -> list[Observation]:
-    """An observation of each; not those of earlier cases that were to blame, which come again."""
-    return [one for one in target.run(cases) if "after" not in dict(one.facts)]
 
 
 def _framed(frame: bytes) -> bytes:

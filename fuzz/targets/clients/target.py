@@ -47,6 +47,8 @@ SURVEYS: Final = 2
 """How often all workloads are gone through in vain for an API that is new: some end early."""
 AGAIN: Final = 1
 """How often a case is run again whose session ended before the client asked for its answer."""
+COMPARED: Final = 200
+"""Cases that one of two is best given at once: both have each before anything is known of it."""
 PATIENCE: Final = 0.25
 """Seconds for which a client that is compared may sit on an answer."""
 _WAKES: Final = 0.02
@@ -151,7 +153,9 @@ class ClientTarget:
         """The same as one of two that get the same cases: no other records come behind those of a case, and
         it has more time to show what it makes of it."""
         limits = self._limits._replace(last=True, patience_s=PATIENCE)
-        return ClientTarget(self._client, limits=limits, side_by_side=self._count, each=self._each)
+        one = ClientTarget(self._client, limits=limits, side_by_side=self._count, each=self._each)
+        one.at_once = COMPARED
+        return one
 
     def seeds(self) -> list[Seed]:
         """What a valid broker answers to all that this client asks for, in each version it can be

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from barnabas.fuzz.cases.observation import STACK, TOGETHER, Death, Observation, Probe
+from barnabas.fuzz.cases.observation import DIFFERS, STACK, TOGETHER, Death, Observation, Probe
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING
@@ -60,7 +60,7 @@ FIRE = {
     "responses": observed(ASK, replies=(ANSWER[:-1],)),
     "silent": observed(ASK, facts=(("served", ["other records are served"]),)),
     "damaged": observed(ASK, probe=Probe(True, 1.0, "its records are gone")),
-    "differing": observed(ASK, facts=(("differs", ["Metadata", "no error", "closed"]),)),
+    "differing": observed(ASK, facts=((DIFFERS, ["so", "Metadata", "no error", "closed"]),)),
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
-from barnabas.fuzz.cases.observation import Death, Observation, Probe
+from barnabas.fuzz.cases.observation import DIFFERS, Death, Observation, Probe
 from barnabas.fuzz.observations.client_memory import LIMIT
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
@@ -56,7 +56,7 @@ def test_all_are_on_the_contents_page() -> None:
 
 
 def test_what_two_made_of_an_answer_is_told_as_it_was_found() -> None:
-    seen = _seen(facts={"clients_differ": ["a accepts what b refuses", "Fetch: so", "count"]})
+    seen = _seen(facts={DIFFERS: ["a accepts what b refuses", "Fetch: so", "count"]})
     (verdict,) = CLIENTS_DIFFER.judge(seen)
     assert (verdict.what, verdict.behaviour) == (
         "a accepts what b refuses",

@@ -9,7 +9,7 @@ from itertools import chain, repeat
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Live
-from barnabas.fuzz.cases.observation import WAITED, Death, Observation, Probe
+from barnabas.fuzz.cases.observation import DIFFERS, WAITED, Death, Observation, Probe
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.address import address
@@ -19,7 +19,7 @@ from barnabas.fuzz.targets.connections import Lane
 from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.flow import Flow
-from barnabas.fuzz.targets.pair import PairTarget
+from barnabas.fuzz.targets.pair import beside
 from barnabas.fuzz.targets.service import Elsewhere
 from barnabas.fuzz.targets.unattributed import Unattributed
 from barnabas.specs import decode_frame
@@ -266,12 +266,12 @@ def test_a_process_that_dies_is_told_and_started_again(target: BrokerTarget) -> 
 def test_two_targets_that_agree_differ_in_nothing(target: BrokerTarget) -> None:
     other = BrokerTarget(EmbeddedService(), batch=16, lanes=4, limit=20)
     mine = BrokerTarget(EmbeddedService(), batch=16, lanes=4, limit=20)
-    with PairTarget(mine, other) as pair:
+    with beside(mine, other) as pair:
         found = list(pair.run([case(ASK), case(b"\x7f\xff\xff\xff" + ASK[4:])]))
         assert pair.doing == ""
         other.doing = "starting it anew"
         assert pair.doing == "starting it anew"
-    assert not any(dict(one.facts).get("differs") for one in found)
+    assert not any(dict(one.facts).get(DIFFERS) for one in found)
 
 
 def test_where_nobody_listens_a_target_says_so() -> None:

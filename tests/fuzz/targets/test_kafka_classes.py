@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import DIFFERS, Observation
 from barnabas.fuzz.corpus.corpus import generated
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.kafka_classes import KafkaClasses
@@ -42,7 +42,7 @@ def api_versions(tags: str) -> Case:
 
 
 def differs(observation: Observation) -> object:
-    return dict(observation.facts).get("differs")
+    return dict(observation.facts).get(DIFFERS)
 
 
 @pytest.mark.needs_apache(VERSION)

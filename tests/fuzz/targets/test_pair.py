@@ -12,7 +12,7 @@ from barnabas.fuzz.cases.case import Case, Recipe, Role
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.oracles.differing import DIFFERING
-from barnabas.fuzz.targets.pair import DOUBTED, PairTarget
+from barnabas.fuzz.targets.pair import DOUBTED, PairTarget, beside
 from barnabas.fuzz.targets.registry import target_of
 from barnabas.specs.keys import FIND_COORDINATOR, INIT_PRODUCER_ID
 from tests.fuzz.observed import case as case_of
@@ -59,7 +59,7 @@ def cases(count: int) -> list[Case]:
 
 def pair(first: Answers, second: Answers) -> tuple[PairTarget, Fake]:
     other = Fake("b", second)
-    return PairTarget(Fake("a", first), other), other
+    return beside(Fake("a", first), other), other
 
 
 def told(target: PairTarget, count: int) -> list[tuple[str, ...]]:
@@ -94,10 +94,10 @@ def test_two_that_agree_are_fine() -> None:
 def test_it_takes_what_both_take() -> None:
     one, other = Fake("a", lambda n: 0), Fake("b", lambda n: 0)
     one.versions, other.versions = {3: range(10), 9: range(2)}, {3: range(4, 14), 8: range(1)}
-    with PairTarget(one, other) as target:
+    with beside(one, other) as target:
         assert target.takes() == {3: range(4, 10)}
     other.versions = {}
-    with PairTarget(one, other) as target:
+    with beside(one, other) as target:
         assert target.takes() == one.versions
 
 

@@ -18,7 +18,7 @@ from barnabas.fuzz.mutators.counts import COUNTS
 from barnabas.fuzz.oracles.clients_differ import CLIENTS_DIFFER
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
-from barnabas.fuzz.targets.pair import PairTarget
+from barnabas.fuzz.targets.pair import beside
 from barnabas.peers.clients.client import Client, Program
 from barnabas.specs.keys import FETCH
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow("processes of two clients")
 def one(mode: str, program: Path = READING) -> ClientTarget:
     line = [sys.executable, str(program), *filter(None, [mode])]
     found = Client("own", mode or "right", lambda: Program(line))
-    return ClientTarget(found, limits=PATIENT, side_by_side=2).compared()
+    return ClientTarget(found, limits=PATIENT, side_by_side=2)
 
 
 def valid(number: int = 0) -> Case:
@@ -53,7 +53,7 @@ def told(observations: list[Observation]) -> set[tuple[str, ...]]:
 
 
 def test_who_takes_what_the_other_refuses_is_told() -> None:
-    with PairTarget(one("careless"), one("")) as pair:
+    with beside(one("careless"), one("")) as pair:
         found = list(pair.run([valid(), *broken(CHECKSUMS, 6)]))
     assert told(found) == {("Fetch: the second refuses, it reports CORRUPT", "records.crc")}
     (words,) = {verdict.what for seen in found for verdict in CLIENTS_DIFFER.judge(seen)}
@@ -61,19 +61,19 @@ def test_who_takes_what_the_other_refuses_is_told() -> None:
 
 
 def test_the_first_may_be_the_one_who_refuses() -> None:
-    with PairTarget(one(""), one("careless")) as pair:
+    with beside(one(""), one("careless")) as pair:
         found = list(pair.run(broken(CHECKSUMS, 6)))
     assert told(found) == {("Fetch: the first refuses, it reports CORRUPT", "records.crc")}
 
 
 def test_who_reads_again_was_given_nothing_by_the_case() -> None:
-    with PairTarget(one("leaving"), one("careless")) as pair:
+    with beside(one("leaving"), one("careless")) as pair:
         found = list(pair.run(broken(CHECKSUMS, 6)))
     assert told(found) == {("Fetch: the first refuses, it delivers nothing", "records.crc")}
 
 
 def test_other_records_of_a_valid_answer_are_told_once_and_its_cases_are_set_aside() -> None:
-    with PairTarget(one("shifting"), one("")) as pair:
+    with beside(one("shifting"), one("")) as pair:
         found = list(pair.run(broken(CHECKSUMS, 3)))
         again = list(pair.run([valid(number=9)]))
     assert told(found) == told(again) == {("Fetch: records of another offset",)}
@@ -83,7 +83,7 @@ def test_other_records_of_a_valid_answer_are_told_once_and_its_cases_are_set_asi
 
 
 def test_two_that_are_right_agree() -> None:
-    with PairTarget(one(""), one("")) as pair:
+    with beside(one(""), one("")) as pair:
         assert pair.takes() == {FETCH: [4]}
         assert pair.common.endswith("both for 1, in 1 version")
         assert not told(list(pair.run([valid(), *broken(COUNTS, 8)])))
@@ -91,7 +91,7 @@ def test_two_that_are_right_agree() -> None:
 
 def test_who_asks_for_nothing_that_the_other_does_can_not_be_compared() -> None:
     with (
-        PairTarget(one(""), one("", ASKING)) as pair,
+        beside(one(""), one("", ASKING)) as pair,
         pytest.raises(CannotRun, match="no version of an API in common"),
     ):
         pair.takes()
