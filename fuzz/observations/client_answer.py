@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from barnabas.fuzz.cases.case import Seed
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.specs.keys import API_VERSIONS, HEARTBEAT, LEAVE_GROUP, METADATA
+from barnabas.specs.registry import NAMES
 
 FIELDS: Final = ("partition", "offset", "timestamp", "key", "value", "headers")
 """Of a record, in the order in which programs tell them (peers/clients/programs/lines.py)."""
@@ -16,16 +18,15 @@ _ALONGSIDE: Final = frozenset((API_VERSIONS, METADATA, HEARTBEAT, LEAVE_GROUP))
 
 LEAVES: Final = "makes another connection"
 ASKS_AGAIN: Final = "asks again"
+ASKS_OLDER: Final = "asks again in an earlier version"
 STOPS: Final = "asks for nothing more"
-VAGUE: Final = frozenset((LEAVES, ASKS_AGAIN, STOPS))
-"""What a client may well do after a valid answer."""
 
 _IMPATIENT: Final = ("timeout", "timed_out", "transport", "gaveup")
 """In names of errors that say only that time was over, as it may be or not."""
 
 
 def refusals(observation: Observation) -> list[str]:
-    """What shows that it did not take the answer, the clearest first; nothing if it went on."""
+    """What shows that it did not take the answer, whatever it does next; the clearest first."""
     facts: dict[str, Any] = dict(observation.facts)
     found = []
     if observation.death is not None:
@@ -36,23 +37,28 @@ def refusals(observation: Observation) -> list[str]:
     if raised and not _impatient(raised):
         found.append(f"raises {raised}")
     errors = [one for one in facts.get("failed", ()) if not _impatient(one)]
-    found += [f"reports {one}" for one in dict.fromkeys(errors)]
-    if facts.get("left"):
-        found.append(LEAVES)
-    key = observation.case.recipe.seed.key
-    following = _next(key, facts.get("later", ()))
-    if following in (key, None):
-        found.append(STOPS if following is None else ASKS_AGAIN)
-    return found
+    return found + [f"reports {one}" for one in dict.fromkeys(errors)]
+
+
+def steps(observation: Observation) -> list[str]:
+    """What it did next. It goes on if it does that behind valid answers, too: who asks instead for what comes
+    before the answer steps back."""
+    facts: dict[str, Any] = dict(observation.facts)
+    following = _next(observation.case.recipe.seed, facts.get("later", ()))
+    return [LEAVES, following] if facts.get("left") else [following]
 
 
 def _impatient(error: str) -> bool:
     return any(one in error.lower() for one in _IMPATIENT)
 
 
-def _next(key: int, later: Sequence[Sequence[int]]) -> int | None:
-    """The API that it went on with, or again; None if it did neither."""
-    return next((one for one, _ in later if one == key or one not in _ALONGSIDE), None)
+def _next(seed: Seed, later: Sequence[Sequence[int]]) -> str:
+    for key, version in later:
+        if key == seed.key:
+            return ASKS_AGAIN if version >= seed.version else ASKS_OLDER
+        if key not in _ALONGSIDE:
+            return f"asks for {NAMES.get(key, key)}"
+    return STOPS
 
 
 def delivered(observation: Observation) -> list[list[Any]] | None:

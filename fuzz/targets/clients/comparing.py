@@ -15,14 +15,14 @@ from barnabas.fuzz.cases.case import Case, Recipe, Seed, shape_of
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.observations.changed_fields import about
-from barnabas.fuzz.observations.client_answer import VAGUE, delivered, refusals, starts, unlike
+from barnabas.fuzz.observations.client_answer import delivered, refusals, starts, steps, unlike
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.comparing import Both, Difference, in_order
 from barnabas.plural import plural
 from barnabas.specs.keys import FETCH
 
 SAMPLES: Final = 8
-"""Valid sessions of an API that are looked at before anything that a client may well do is a sign."""
+"""Valid sessions of an API that are looked at before what a client does next is a sign."""
 
 _NEVER: Final = 1 << 31
 """The number of a case that is none of the campaign's."""
@@ -40,7 +40,7 @@ class ComparingClients:
         self.pair = first, second
         self._valid: dict[tuple[Seed, str], Both] = {}
         self._usual: dict[int, tuple[frozenset[str], ...]] = {}
-        """API key -> what each may well do upon a valid answer."""
+        """API key -> what each does next upon a valid answer."""
         self.common = ""
         """What both ask for, in words, once it is known."""
 
@@ -77,9 +77,9 @@ class ComparingClients:
         return found
 
     def _may_well(self, key: int, seen: Sequence[Both]) -> None:
-        """What was seen of valid answers shows nothing."""
+        """What was done next upon valid answers shows nothing."""
         self._usual[key] = tuple(
-            VAGUE.intersection(before.union(*(refusals(both[side]) for both in seen)))
+            before.union(*(steps(both[side]) for both in seen if not _set_aside(both[side])))
             for side, before in enumerate(self._usual.get(key, _NOTHING_YET))
         )
 
@@ -95,7 +95,7 @@ class ComparingClients:
         """Whether both got the case, and take the valid answer alike."""
         seed, session = mine.case.recipe.seed, mine.case.recipe.session
         valid = self._valid[seed, session]
-        if any(dict(one.facts).get(SET_ASIDE) for one in (mine, others, *valid)):
+        if any(map(_set_aside, (mine, others, *valid))):
             return False
         if any(self._refused(one, side) for side, one in enumerate(valid)):
             return False
@@ -139,13 +139,18 @@ class ComparingClients:
     def _refused(self, observation: Observation, side: int) -> str:
         """How one refuses an answer, "" if it takes it. Of Fetch, which goes on, records say more."""
         key = observation.case.recipe.seed.key
-        usual = VAGUE if key == FETCH else self._usual[key][side]
-        found = next((one for one in refusals(observation) if one not in usual), "")
-        return "does not go on" if found in VAGUE else found
+        if found := refusals(observation):
+            return found[0]
+        on = key == FETCH or self._usual[key][side].issuperset(steps(observation))
+        return "" if on else "does not go on"
 
 
 def _framed(frame: bytes) -> bytes:
     return len(frame).to_bytes(4, "big") + frame
+
+
+def _set_aside(observation: Observation) -> bool:
+    return bool(dict(observation.facts).get(SET_ASIDE))
 
 
 def _nothing(observation: Observation, valid: Observation) -> str:

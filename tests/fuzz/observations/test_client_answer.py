@@ -9,7 +9,7 @@ import pytest
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
-from barnabas.fuzz.observations.client_answer import delivered, refusals, starts
+from barnabas.fuzz.observations.client_answer import delivered, refusals, starts, steps
 from barnabas.specs import keys
 
 SEED = seeds([(keys.SYNC_GROUP, 3)])[0]
@@ -25,9 +25,6 @@ def seen(later: list[list[int]] = GOES_ON, **rest: Any) -> Observation:
     ("observation", "found"),
     [
         (seen(), []),
-        (seen([[keys.METADATA, 1], [keys.SYNC_GROUP, 3]]), ["asks again"]),
-        (seen([[keys.METADATA, 1], [keys.LEAVE_GROUP, 3]]), ["asks for nothing more"]),
-        (seen(facts={"left": True}), ["makes another connection"]),
         (seen(facts={"failed": ["_BAD_MSG", "_TIMED_OUT", "_BAD_MSG"]}), ["reports _BAD_MSG"]),
         (seen(raised="kafka.errors.CorruptError: x\n a.py:f"), ["raises CorruptError"]),
         (seen(raised="kafka.errors.KafkaTimeoutError: x"), []),
@@ -37,6 +34,21 @@ def seen(later: list[list[int]] = GOES_ON, **rest: Any) -> Observation:
 )
 def test_what_shows_that_a_client_refuses(observation: Observation, found: list[str]) -> None:
     assert refusals(observation) == found
+
+
+@pytest.mark.parametrize(
+    ("observation", "found"),
+    [
+        (seen(), ["asks for Fetch"]),
+        (seen([[keys.METADATA, 1], [keys.FIND_COORDINATOR, 1]]), ["asks for FindCoordinator"]),
+        (seen([[keys.METADATA, 1], [keys.SYNC_GROUP, 3]]), ["asks again"]),
+        (seen([[keys.SYNC_GROUP, 2]]), ["asks again in an earlier version"]),
+        (seen([[keys.METADATA, 1], [keys.LEAVE_GROUP, 3]]), ["asks for nothing more"]),
+        (seen(facts={"left": True}), ["makes another connection", "asks for Fetch"]),
+    ],
+)
+def test_what_a_client_does_next(observation: Observation, found: list[str]) -> None:
+    assert steps(observation) == found
 
 
 def test_what_was_delivered_is_by_partition_and_may_not_be_told() -> None:
