@@ -21,8 +21,9 @@ class Answered(NamedTuple):
 
 class ClientAlphabet(NamedTuple):
     """workload: what the client does, a function of its program. watched: the APIs whose requests are outputs
-    and are answered by inputs; the rest is answered validly. table: the steps that a client may take. ends:
-    errors behind which it asks nothing more. mends: API -> errors behind which it must go on by itself."""
+    and are answered by inputs; the rest is answered validly. timed: those of them that a clock sends. table:
+    the steps that a client may take. ends: errors behind which it asks nothing more. mends: API -> errors
+    behind which it must go on by itself."""
 
     name: str
     about: str
@@ -34,6 +35,7 @@ class ClientAlphabet(NamedTuple):
     table: Table | None = None
     ends: frozenset[str] = frozenset()
     mends: Mapping[str, frozenset[str]] = {}
+    timed: frozenset[int] = frozenset()
 
 
 def _answers(*names: str) -> tuple[Answered, ...]:
@@ -66,6 +68,7 @@ MEMBER: Final = ClientAlphabet(
         "SyncGroup": _MEMBER,
         "Heartbeat": _MEMBER,
     },
+    timed=frozenset((keys.HEARTBEAT,)),
 )
 
 STATIC: Final = MEMBER._replace(

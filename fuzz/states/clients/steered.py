@@ -39,11 +39,14 @@ _REBALANCING: Final = frozenset((JOIN_GROUP, SYNC_GROUP))
 
 class Steered:
     """What stands behind all connections of a client. A watched request is `pending` until `answered`; once
-    it is `free`, everything is answered validly."""
+    it is `free`, everything is answered validly. Behind an error a request that was due by the clock may come
+    before what the client makes of it: one passes, and gets the same."""
 
     def __init__(self, alphabet: ClientAlphabet, host: str, port: int) -> None:
         self._broker = Broker(Cluster(host, port), alphabet.offer)
-        self._watched = alphabet.watched
+        self._alphabet = alphabet
+        self._again = ""
+        """The error that a request which was due gets, too."""
         self.pending: tuple[RequestHead, bytes] | None = None
         self.free = False
         self._member, self._generation = "", -1
@@ -57,11 +60,16 @@ class Steered:
         except (Short, Malformed):
             return self._broker.answer(frame)
         low, high = self._broker.offer.get(head.key, (0, -1))
-        watched = head.key in self._watched and low <= head.version <= high and not self.free
+        watched = (
+            head.key in self._alphabet.watched and low <= head.version <= high and not self.free
+        )
         if watched and self.pending is not None:
             watched = False  # what goes on beside it: heartbeats of a thread of their own
         if not watched:
             return self._broker.answer(frame)
+        if self._again and head.key in self._alphabet.timed:
+            error, self._again = self._again, ""
+            return framed(head, self._refusal(head, _body(head, frame), error))
         self.pending = head, frame
         return None
 
@@ -103,6 +111,7 @@ class Steered:
         head, frame = self.pending
         self.pending = None
         body = _body(head, frame)
+        self._again = "" if error in (OK, *self._alphabet.ends) else error
         if error != OK:
             return framed(head, self._refusal(head, body, error))
         if head.key == SYNC_GROUP or head.key == HEARTBEAT:  # taken, whoever it is

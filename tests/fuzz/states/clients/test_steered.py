@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.answering.fitting import encoded
-from barnabas.fuzz.states.clients.alphabets import MEMBER, OK, PRODUCER, ClientAlphabet
+from barnabas.fuzz.states.clients.alphabets import MEMBER, OK, PRODUCER, STATIC, ClientAlphabet
 from barnabas.fuzz.states.clients.steered import Steered
 from barnabas.specs import decode_frame
 from barnabas.specs.frames import Frame, encode_frame
@@ -98,8 +98,28 @@ def test_what_a_member_carries(error: str, member: str, generation: int, said: s
             "REBALANCE_IN_PROGRESS": 27,
         }[error]
     )
+    if error != OK:  # one may have been due
+        it.answer(request(HEARTBEAT, group_id="g", **known))
     it.answer(request(HEARTBEAT, group_id="g", **who))
     assert it.asked == said
+
+
+def test_one_heartbeat_that_was_due_passes_behind_an_error_and_none_behind_what_ends_a_member() -> (
+    None
+):
+    it = steered(STATIC)
+    joined(it)
+    heartbeat = request(HEARTBEAT, group_id="g", member_id="own", generation_id=1)
+    it.answer(request(SYNC_GROUP, group_id="g", member_id="own", generation_id=1))
+    told(it, SYNC_GROUP, "REBALANCE_IN_PROGRESS")
+    reply = it.answer(heartbeat)
+    assert reply is not None
+    data = b"".join(reply.chunks)[4:]
+    assert decode_frame(data, "response", key=HEARTBEAT, version=1).body["error_code"] == 27
+    assert it.pending is None
+    assert it.answer(heartbeat) is None
+    told(it, HEARTBEAT, "FENCED_INSTANCE_ID")
+    assert it.answer(heartbeat) is None
 
 
 def test_an_id_that_is_given_again_is_not_lost() -> None:
