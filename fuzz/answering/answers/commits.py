@@ -20,7 +20,7 @@ def offset_commit(cluster: Cluster, ask: Ask) -> dict[str, Any]:
             index = one["partition_index"]
             place = _name(cluster, which(topic)), index
             group.committed[place] = one["committed_offset"], one["committed_metadata"]
-            partitions.append({"partition_index": index})
+            partitions.append({"partition_index": index, "error_code": 0})
         topics.append({**named(topic), "partitions": partitions})
     return {"topics": topics}
 
@@ -33,6 +33,7 @@ def offset_fetch(cluster: Cluster, ask: Ask) -> dict[str, Any]:
                 {
                     "group_id": one["group_id"],
                     "topics": _committed(cluster, cluster.group(one["group_id"]), one["topics"]),
+                    "error_code": 0,
                 }
                 for one in ask.body["groups"]
             ]

@@ -7,7 +7,9 @@ from typing import Final, NamedTuple
 
 from barnabas.fuzz.answering.offer import EVERYTHING, FIRST_TRANSACTIONS, Offer
 from barnabas.specs import keys
-from barnabas.specs.groups import CLASSIC_MEMBER, NONE, Table
+from barnabas.specs.groups import CLASSIC_MEMBER, CONSUMER_MEMBER, NONE, Table
+from barnabas.specs.groups.consumer import BEAT, JOIN, LEAVE
+from barnabas.specs.registry import NAMES
 
 OK: Final = NONE
 """The answer without an error."""
@@ -22,8 +24,9 @@ class Answered(NamedTuple):
 class ClientAlphabet(NamedTuple):
     """workload: what the client does, a function of its program. watched: the APIs whose requests are outputs
     and are answered by inputs; the rest is answered validly. timed: those of them that a clock sends. table:
-    the steps that a client may take. ends: errors behind which it asks nothing more. mends: API -> errors
-    behind which it must go on by itself."""
+    the steps that a client may take. events: how outputs begin -> what they are in that table, the first
+    request's first; without, each is its API. ends: errors behind which it asks nothing more. mends: event ->
+    errors behind which it must go on by itself."""
 
     name: str
     about: str
@@ -36,6 +39,17 @@ class ClientAlphabet(NamedTuple):
     ends: frozenset[str] = frozenset()
     mends: Mapping[str, frozenset[str]] = {}
     timed: frozenset[int] = frozenset()
+    events: Mapping[str, str] = {}
+
+    @property
+    def first(self) -> str:
+        """The event that a session begins with."""
+        return next(iter(self.events.values()), NAMES[self.watched[0]])
+
+    def event(self, output: str) -> str:
+        """What an output is in the table; "" if it asks for nothing that is watched."""
+        events = self.events or {NAMES[key]: NAMES[key] for key in self.watched}
+        return next((one for begin, one in events.items() if output.startswith(begin)), "")
 
 
 def _answers(*names: str) -> tuple[Answered, ...]:
@@ -103,5 +117,43 @@ PRODUCER: Final = ClientAlphabet(
     },
 )
 
-CLIENT_ALPHABETS: Final = (MEMBER, STATIC, PRODUCER)
+_EPOCH_OVER: Final = frozenset(("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH"))
+
+CONSUMER: Final = ClientAlphabet(
+    "consumer-group",
+    "a member of a consumer group (KIP-848), by what its coordinator answers",
+    "consumer-member",
+    EVERYTHING,
+    (keys.CONSUMER_GROUP_HEARTBEAT,),
+    _answers(OK, *sorted(_EPOCH_OVER), *sorted(_MOVED)),
+    CONSUMER_MEMBER.source,
+    CONSUMER_MEMBER,
+    mends={JOIN: _MOVED, BEAT: _EPOCH_OVER | _MOVED},
+    events={
+        "ConsumerGroupHeartbeat that joins": JOIN,
+        "ConsumerGroupHeartbeat that leaves": LEAVE,
+        "ConsumerGroupHeartbeat": BEAT,
+    },
+)
+
+_LOADING: Final = _MOVED | {"COORDINATOR_LOAD_IN_PROGRESS"}
+
+OFFSETS: Final = ClientAlphabet(
+    "offsets",
+    "a member of a classic group that commits, by what its coordinator says of offsets",
+    "committing-member",
+    EVERYTHING,
+    (keys.OFFSET_FETCH, keys.OFFSET_COMMIT),
+    _answers(
+        OK,
+        "UNKNOWN_MEMBER_ID",
+        "ILLEGAL_GENERATION",
+        "COORDINATOR_LOAD_IN_PROGRESS",
+        "NOT_COORDINATOR",
+    ),
+    "OffsetFetchResponse, OffsetCommitResponse: errors; KIP-447",
+    mends={"OffsetFetch": _LOADING, "OffsetCommit": _LOADING},
+)
+
+CLIENT_ALPHABETS: Final = (MEMBER, STATIC, CONSUMER, OFFSETS, PRODUCER)
 """All of them."""

@@ -11,7 +11,6 @@ from barnabas.fuzz.states.clients.steered import STALE
 from barnabas.fuzz.states.judging import Wrong
 from barnabas.fuzz.states.machine import Machine
 from barnabas.fuzz.states.walking import Way, walk
-from barnabas.specs.registry import NAMES
 
 
 def word(output: str) -> str:
@@ -49,7 +48,7 @@ def doubts(alphabet: ClientAlphabet, machine: Machine) -> Iterator[Way]:
 
 
 class _Place(NamedTuple):
-    """A state, what the table says of it, and the API of the request that waits; "" if none does."""
+    """A state, what the table says of it, and the event of the request that waits; "" if none does."""
 
     number: int
     member: str
@@ -62,18 +61,17 @@ def _walked(
     step: Callable[[_Place, Way, str, str, _Place], None],
 ) -> None:
     """Have each step of a machine looked at: from where, the way there, the input, the output, to where."""
-    table, watched = alphabet.table, {NAMES[key] for key in alphabet.watched}
+    table = alphabet.table
 
     def behind(place: _Place, way: Way) -> Iterator[tuple[str, _Place]]:
         for name, (output, number) in machine.steps[place.number].items() if place.asked else ():
             member = (table and table.step(place.member, place.asked, name)) or place.member
-            event = output.partition(" ")[0]
-            following = _Place(number, member, event if event in watched else "")
+            following = _Place(number, member, alphabet.event(output))
             step(place, way, name, output, following)
             yield name, following
 
     first = table.states[0][0] if table else ""
-    walk(_Place(0, first, NAMES[alphabet.watched[0]]), behind)
+    walk(_Place(0, first, alphabet.first), behind)
 
 
 def _wrong(alphabet: ClientAlphabet, asked: str, error: str, output: str, following: _Place) -> str:

@@ -14,6 +14,7 @@ from barnabas.fuzz.states.clients.alphabets import OK, ClientAlphabet
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.keys import (
+    CONSUMER_GROUP_HEARTBEAT,
     END_TXN,
     HEARTBEAT,
     INIT_PRODUCER_ID,
@@ -34,6 +35,8 @@ STALE: Final = (LOST_ID, OLD_ID, OLD_GENERATION, OLD_EPOCH)
 
 _CODES: Final = {one.name: one.code for one in ERROR_CODES}
 _ANSWERS: Final = dict(ANSWERS)
+_BEAT: Final = 200
+"""Milliseconds between heartbeats of a member of a consumer group: brokers say how many."""
 _REBALANCING: Final = frozenset((JOIN_GROUP, SYNC_GROUP))
 
 
@@ -90,6 +93,11 @@ class Steered:
             if head.key == JOIN_GROUP:
                 return "with its id" if member else "without an id"
             return "" if body["generation_id"] == self._generation else OLD_GENERATION
+        if head.key == CONSUMER_GROUP_HEARTBEAT:
+            epoch = body["member_epoch"]
+            if epoch > 0:
+                return "" if epoch == self._generation else OLD_EPOCH
+            return "that joins" if epoch == 0 else "that leaves"
         if head.key == PRODUCE:
             held = [
                 (batch.producer_id, batch.producer_epoch)
@@ -121,6 +129,9 @@ class Steered:
         if head.key == JOIN_GROUP:
             self._member, self._generation = values["member_id"], values["generation_id"]
             self._lost.discard(self._member)
+        if head.key == CONSUMER_GROUP_HEARTBEAT:
+            self._generation = values["member_epoch"]
+            values["heartbeat_interval_ms"] = _BEAT
         if head.key == INIT_PRODUCER_ID:
             self._producer = values["producer_id"], values["producer_epoch"]
         return framed(head, encoded(head.key, head.version, "response", values))
@@ -128,7 +139,7 @@ class Steered:
     def _refusal(self, head: RequestHead, body: Mapping[str, Any], error: str) -> bytes:
         if error in ("UNKNOWN_MEMBER_ID", "FENCED_INSTANCE_ID") and body.get("member_id"):
             self._lost.add(body["member_id"])
-        if error == "ILLEGAL_GENERATION":
+        if error in ("ILLEGAL_GENERATION", "UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH"):
             self._generation = -2
         code, layout = _CODES[error], api(head.key).response.codec(head.version).layout
         if any(slot.name == "error_code" for slot in layout.slots):

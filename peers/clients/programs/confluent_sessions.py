@@ -152,11 +152,25 @@ def static_member(bootstrap: str, topic: str) -> int:
     return member(bootstrap, topic, group_instance_id="bench-instance")
 
 
-def member(bootstrap: str, topic: str, **own: Any) -> int:
+def consumer_member(bootstrap: str, topic: str) -> int:
+    """The same in a group of the protocol of KIP-848, if the library has it."""
+    if confluent_kafka.libversion()[1] < _SINCE["group.protocol"]:
+        return 0
+    return member(bootstrap, topic, group_protocol="consumer")
+
+
+def committing_member(bootstrap: str, topic: str) -> int:
+    """The same in a classic group, and commit again and again."""
+    return member(bootstrap, topic, committing=True)
+
+
+def member(bootstrap: str, topic: str, *, committing: bool = False, **own: Any) -> int:
     """Be in a group until the session is over; nothing but its coordinator's answers ends it."""
-    beats = {"session_timeout_ms": 30_000, "heartbeat_interval_ms": BEAT, "fetch_wait_max_ms": 20}
+    beats = {"session_timeout_ms": 30_000, "heartbeat_interval_ms": BEAT}
     common = {"group_id": "bench-group", "socket_timeout_ms": 20_000, "enable_auto_commit": False}
-    settings = {"auto_offset_reset": "earliest", **common, **beats, **own}
+    settings = {"auto_offset_reset": "earliest", "fetch_wait_max_ms": 20, **common, **own}
+    if "group_protocol" not in own:
+        settings.update(beats)
     consumer = Consumer(_settings(bootstrap, **settings))
     try:
         consumer.subscribe([topic])
@@ -166,6 +180,9 @@ def member(bootstrap: str, topic: str, **own: Any) -> int:
             if error is not None and error.code() == KafkaError._FATAL:
                 failed(error.name())
                 raise KafkaException(error)
+            if committing and consumer.position([TopicPartition(topic, 0)])[0].offset >= 0:
+                place = TopicPartition(topic, 0, 1)  # the same again, or there were no more to read
+                _patient(consumer.commit, offsets=[place], asynchronous=False)
         return 0
     finally:
         consumer.close()

@@ -4,6 +4,7 @@ BARNABAS_JVM (the JVM as a library), CLASSPATH, and BARNABAS_JVM_OPTIONS, which 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from typing import Any
@@ -34,6 +35,7 @@ jpype.startJVM(
 
 _CLIENTS = jpype.JPackage("org.apache.kafka.clients")
 _COMMON = jpype.JPackage("org.apache.kafka.common")
+_FAILED = _CLIENTS.consumer.CommitFailedException
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
 
 
@@ -180,22 +182,37 @@ def static_member(bootstrap: str, topic: str) -> int:
     return member(bootstrap, topic, group_instance_id="bench-instance")
 
 
-def member(bootstrap: str, topic: str, **own: Any) -> int:
+def consumer_member(bootstrap: str, topic: str) -> int:
+    """The same in a group of the protocol of KIP-848, if the library has it."""
+    if not hasattr(_CLIENTS.consumer.ConsumerConfig, "GROUP_PROTOCOL_CONFIG"):
+        return 0
+    return member(bootstrap, topic, group_protocol="consumer")
+
+
+def committing_member(bootstrap: str, topic: str) -> int:
+    """The same in a classic group, and commit again and again."""
+    return member(bootstrap, topic, committing=True)
+
+
+def member(bootstrap: str, topic: str, *, committing: bool = False, **own: Any) -> int:
     """Be in a group until the session is over; nothing but its coordinator's answers ends it."""
+    beats = {"session_timeout_ms": 30_000, "heartbeat_interval_ms": BEAT}
     consumer = _consumer(
         bootstrap,
         group_id="bench-group",
-        session_timeout_ms=30_000,
-        heartbeat_interval_ms=BEAT,
         max_poll_interval_ms=60_000,
         request_timeout_ms=20_000,
         default_api_timeout_ms=20_000,
+        **({} if "group_protocol" in own else beats),
         **own,
     )
     try:
         consumer.subscribe(jpype.java.util.Arrays.asList(topic))
         while wanted():
             consumer.poll(_duration(10))
+            if committing and not consumer.assignment().isEmpty():
+                with contextlib.suppress(_COMMON.errors.RetriableException, _FAILED):
+                    consumer.commitSync()
         return 0
     finally:
         consumer.close(_duration(300))

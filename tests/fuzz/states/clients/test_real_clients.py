@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.fuzz.states.clients.alphabets import MEMBER, PRODUCER, ClientAlphabet
+from barnabas.fuzz.states.clients.alphabets import (
+    CONSUMER,
+    MEMBER,
+    OFFSETS,
+    PRODUCER,
+    ClientAlphabet,
+)
 from barnabas.fuzz.states.clients.conversation import ClientConversation
 from barnabas.peers.clients.client import Client
 from barnabas.peers.clients.python import program
@@ -30,10 +36,24 @@ TWICE = [
     ("NONE", "AddPartitionsToTxn"),
     ("PRODUCER_FENCED", "raises KafkaException (_FENCED)"),
 ]
+JOINS = [
+    ("NONE", "ConsumerGroupHeartbeat"),
+    ("NONE", "ConsumerGroupHeartbeat"),
+    ("FENCED_MEMBER_EPOCH", "ConsumerGroupHeartbeat that joins"),
+    ("NONE", "ConsumerGroupHeartbeat"),
+]
+COMMITS = [
+    ("COORDINATOR_LOAD_IN_PROGRESS", "OffsetFetch"),
+    ("NONE", "OffsetCommit"),
+    ("NONE", "OffsetCommit"),
+    ("ILLEGAL_GENERATION", "OffsetFetch"),
+]
 
 
 @pytest.mark.parametrize(
-    ("alphabet", "steps"), [(MEMBER, AGAIN), (PRODUCER, TWICE)], ids=["member", "producer"]
+    ("alphabet", "steps"),
+    [(MEMBER, AGAIN), (PRODUCER, TWICE), (CONSUMER, JOINS), (OFFSETS, COMMITS)],
+    ids=["member", "producer", "consumer", "offsets"],
 )
 def test_what_librdkafka_asks_next(alphabet: ClientAlphabet, steps: list[tuple[str, str]]) -> None:
     python = Path(sys.executable)

@@ -7,12 +7,20 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.answering.fitting import encoded
-from barnabas.fuzz.states.clients.alphabets import MEMBER, OK, PRODUCER, STATIC, ClientAlphabet
+from barnabas.fuzz.states.clients.alphabets import (
+    CONSUMER,
+    MEMBER,
+    OK,
+    PRODUCER,
+    STATIC,
+    ClientAlphabet,
+)
 from barnabas.fuzz.states.clients.steered import Steered
 from barnabas.specs import decode_frame
 from barnabas.specs.frames import Frame, encode_frame
 from barnabas.specs.keys import (
     ADD_PARTITIONS_TO_TXN,
+    CONSUMER_GROUP_HEARTBEAT,
     END_TXN,
     HEARTBEAT,
     INIT_PRODUCER_ID,
@@ -30,6 +38,7 @@ VERSIONS = {
     INIT_PRODUCER_ID: 0,
     ADD_PARTITIONS_TO_TXN: 0,
     END_TXN: 0,
+    CONSUMER_GROUP_HEARTBEAT: 0,
 }
 
 
@@ -120,6 +129,34 @@ def test_one_heartbeat_that_was_due_passes_behind_an_error_and_none_behind_what_
     assert it.answer(heartbeat) is None
     told(it, HEARTBEAT, "FENCED_INSTANCE_ID")
     assert it.answer(heartbeat) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "epoch", "said"),
+    [
+        (OK, 1, ""),
+        (OK, 0, " that joins"),
+        (OK, -1, " that leaves"),
+        ("NOT_COORDINATOR", 1, ""),
+        ("FENCED_MEMBER_EPOCH", 1, " of an old epoch"),
+        ("UNKNOWN_MEMBER_ID", 0, " that joins"),  # with the id that it has (KIP-848)
+    ],
+)
+def test_what_a_member_of_a_consumer_group_carries(error: str, epoch: int, said: str) -> None:
+    it = steered(CONSUMER)
+
+    def beat(member: str, epoch: int) -> None:
+        asked = {"group_id": "g", "member_id": member, "member_epoch": epoch}
+        it.answer(request(CONSUMER_GROUP_HEARTBEAT, **asked))
+
+    beat("", 0)
+    own = told(it, CONSUMER_GROUP_HEARTBEAT, OK)
+    assert (own["member_epoch"], own["heartbeat_interval_ms"]) == (1, 200)
+    beat(own["member_id"], 1)
+    told(it, CONSUMER_GROUP_HEARTBEAT, error)
+    beat(own["member_id"], epoch)
+    assert it.asked == f"ConsumerGroupHeartbeat{said}"
+    assert CONSUMER.event(it.asked) == {0: "join", 1: "heartbeat", -1: "leave"}[epoch]
 
 
 def test_an_id_that_is_given_again_is_not_lost() -> None:
