@@ -20,6 +20,9 @@ did not ask for it."""
 EARLIER: Final = "earlier"
 """The fact of a case that did it only behind others: their recipes in order, as JSON."""
 
+SPINS: Final = "spins"
+"""The fact of a session that took processor time until it was ended."""
+
 STACK: Final = "stack_of_kind"
 """The fact of a case whose error left no stack: the frames that one of its kind left in a fresh process."""
 

@@ -6,7 +6,7 @@ number), so a round may be cut into batches or shards in any way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from barnabas.fuzz.cases.case import Case
@@ -71,9 +71,9 @@ def judge(observation: Observation, oracles: Sequence[Oracle]) -> tuple[Verdict,
     return tuple(verdict for oracle in oracles for verdict in oracle.judge(observation))
 
 
-def judged(target: Runs, cases: Sequence[Case], oracles: Sequence[Oracle]) -> Iterator[Judged]:
-    """Run cases, in order. The oracles must be for the target's role."""
-    for observation in target.run(cases):
+def judged(seen: Iterable[Observation], oracles: Sequence[Oracle]) -> Iterator[Judged]:
+    """What is wrong with each. The oracles must be for the target's role."""
+    for observation in seen:
         yield Judged(observation, features(observation), judge(observation, oracles))
 
 
@@ -88,18 +88,21 @@ def run_range(
 ) -> Iterator[Batch]:
     """Run cases of these numbers in batches: as many at once as the target likes best, or as is said.
 
-    A batch ends early behind the case after which `over()`; what there is of one is yielded behind each case
+    A batch ends early behind the case after which `over()`, or behind those under way if the target can
+    `run_until` it is; what there is of one is yielded behind each case
     after which it is `due()`, and when somebody interrupts it.
     """
+    run_until = getattr(target, "run_until", None)
     end = numbers.start
     while end < numbers.stop:
         stop = min(end + (batch or target.at_once), numbers.stop)
         stats = Stats()
         cases = maker.cases(range(end, stop))
         try:
-            for one in judged(target, cases, oracles):
+            seen = target.run(cases) if run_until is None else run_until(cases, over)
+            for one in judged(seen, oracles):
                 if one.number >= end:  # those of earlier cases to blame come behind
-                    if one.number > cases[0].number and over():
+                    if one.number > cases[0].number and over() and run_until is None:
                         break
                     if stats.cases and due():
                         yield Batch(end, stats)
@@ -108,7 +111,7 @@ def run_range(
                     end = one.number + 1
                 stats.add(one)
             else:
-                end = stop
+                end = stop if run_until is None or not over() else end
         except KeyboardInterrupt:
             yield Batch(end, stats)
             raise

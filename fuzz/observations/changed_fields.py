@@ -12,6 +12,11 @@ def changed(case: Case) -> tuple[str, ...]:
     return tuple(f"{one.mutator} {_last(one.path)}" for one in case.recipe.changes[-1:])
 
 
+def api_and_change(case: Case) -> tuple[str, ...]:
+    """The API, and what was changed: where a client is then says little of what it read."""
+    return (NAMES.get(case.recipe.seed.key, "an unknown API"), *changed(case))
+
+
 def about(case: Case) -> tuple[str, ...]:
     """The API, and the field that the last change was put to, whichever way it was changed."""
     seed, changes = case.recipe.seed, case.recipe.changes

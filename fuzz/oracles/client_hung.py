@@ -3,7 +3,7 @@
 No progress alone is nothing: good clients fetch a corrupt batch again and again, in silence. Here a call
 was given a timeout, all connections of the case are closed or answered, and still no new session could
 begin, twice: the second time with this case alone in a new process. Who is told to wait
-(throttle_time_ms, KIP-219) may.
+(throttle_time_ms, KIP-219) may. A client that computes is another bug than one that waits.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.changed_fields import changed
+from barnabas.fuzz.cases.observation import SPINS, Observation
+from barnabas.fuzz.observations.changed_fields import api_and_change, changed
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.specs import Malformed, decode_frame
 
@@ -23,10 +23,11 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     facts: dict[str, Any] = dict(observation.facts)
     if probe is None or probe.answered or observation.death is not None:
         return
-    fields = changed(observation.case)
     if facts.get("confirmed") and not _told_to_wait(observation.case):
-        what = f"the client hangs: {probe.problem}"
-        yield Verdict("client-hung", what, fields)
+        api, *change = api_and_change(observation.case)
+        doing = "computes" if facts.get(SPINS) else "waits"
+        what = f"the client hangs and {doing}: {probe.problem}"
+        yield Verdict("client-hung", what, (api, doing, *change))
 
 
 def _told_to_wait(case: Case) -> bool:

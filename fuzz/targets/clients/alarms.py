@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import Observation
-from barnabas.fuzz.observations.changed_fields import changed
+from barnabas.fuzz.cases.observation import SPINS, Observation
+from barnabas.fuzz.observations.changed_fields import api_and_change, changed
 from barnabas.fuzz.observations.client_end import client_end
 from barnabas.fuzz.observations.client_memory import LIMIT, grown
 
 Kind = tuple[str, ...]
 """Alarms of one kind are one finding; a hang that computes is another one than a hang that waits."""
-
-SPINS: Final = "spins"
-"""The fact of a session that took processor time until it was ended."""
 
 HANGS: Final = ("hung", SPINS)
 """What kinds of hangs begin with."""
@@ -28,10 +25,10 @@ def alarm(observation: Observation, memory: int = LIMIT) -> Kind | None:
     probe = observation.probe
     if probe is not None and not probe.answered:
         spins = dict(observation.facts).get(SPINS)
-        return spinning(observation.case) if spins else ("hung", *changed(observation.case))
+        return spinning(observation.case) if spins else ("hung", *api_and_change(observation.case))
     return ("memory", *changed(observation.case)) if grown(observation) >= memory else None
 
 
 def spinning(case: Case) -> Kind:
     """The kind of alarm if the client computes without end."""
-    return SPINS, *changed(case)
+    return SPINS, *api_and_change(case)

@@ -195,17 +195,23 @@ class ClientTarget:
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases; observations come in their order, those of earlier cases to blame behind them."""
+        return self.run_until(cases, lambda: False)
+
+    def run_until(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
+        """The same; once it is `over()` no more are begun, and it ends behind those that are under way."""
         if not self._asks:
             self.newest()
         self._left.clear()
         with ThreadPoolExecutor(CONFIRMING) as threads:
             try:
-                yield from self._in_order(cases, threads)
+                yield from self._in_order(cases, over, threads)
             finally:  # who asks for no more leaves sessions behind
                 self._left.set()
                 threads.shutdown(wait=False, cancel_futures=True)
                 for worker in self._workers:
-                    if not worker.idle:
+                    if worker.idle:
+                        worker.relieve()
+                    else:
                         worker.end()
 
     def together(self, cases: Sequence[Case]) -> Iterator[Observation]:
@@ -216,7 +222,7 @@ class ClientTarget:
             yield with_facts(one, ("confirmed", True)) if self._alarming(one) else one
 
     def _in_order(
-        self, cases: Sequence[Case], threads: ThreadPoolExecutor
+        self, cases: Sequence[Case], over: Callable[[], bool], threads: ThreadPoolExecutor
     ) -> Iterator[Observation]:
         waiting = list(reversed(list(enumerate(cases))))
         running: dict[int, Worker] = {}
@@ -225,12 +231,17 @@ class ClientTarget:
         looks = Confirming(
             threads, self._confirmed, lambda some: self._alone(some), self._limits.memory
         )
-        busy = False
+        busy, begun = False, 1  # the first one is, however little time there is
         for place in range(len(cases)):
             while place not in done:
+                if over():
+                    if place >= begun:
+                        return
+                    waiting = [one for one in waiting if one[0] < begun]
                 most = -(-self._count // BUSY) if busy else self._count
                 while waiting and (free := self._free(most)) is not None:
                     at, case = waiting.pop()
+                    begun = max(begun, at + 1)
                     self._begin(free, case, self._spins_s(case, looks))
                     running[at] = free
                 self.doing = f"running {plural(len(looks), 'case')} again, alone" if looks else ""

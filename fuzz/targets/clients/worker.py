@@ -18,8 +18,7 @@ from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.session import Session
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
-from barnabas.fuzz.cases.observation import Death, Observation, Probe
-from barnabas.fuzz.targets.clients.alarms import SPINS
+from barnabas.fuzz.cases.observation import SPINS, Death, Observation, Probe
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.processor import delayed, spent
@@ -92,6 +91,8 @@ class Worker:
         self._each, self._tells = each, tells
         self._child: Child | None = None
         self._under: _Under | None = None
+        self._spent = 0.0
+        """Processor time of the child when its latest session was over."""
         self._told = 0
         self.before: deque[Case] = deque(maxlen=REMEMBERED)
         """The latest cases that this child had, oldest first."""
@@ -120,6 +121,7 @@ class Worker:
 
         spins_s: processor time that it may take once it is over; without, it has all the time of the limits.
         """
+        self.relieve()
         planted = None
         if case is not None:
             seed = case.recipe.seed
@@ -144,6 +146,13 @@ class Worker:
             api = "-" if case is None else NAMES.get(case.recipe.seed.key, "-")
             asked = {"number": self._told, "run": workload, "bootstrap": session.bootstrap}
             self._child.tell(json.dumps({**asked, "topic": TOPIC, "api": api}))
+
+    def relieve(self) -> None:
+        """End the child if it computes without a session: a thread that one left behind."""
+        if self.idle and self._child is not None:
+            used = (spent(self._child.pid) or 0.0) - self._spent
+            if used >= self._limits.much_s and not self._each:
+                self.end()
 
     def _given(self, seconds: float) -> None:
         """From now on its session has so much time, without that in which there was no processor for it."""
@@ -239,8 +248,10 @@ class Worker:
         if said is None or highest > self._limits.memory:
             child.end(gently=self._gently and said is not None)
             self._child = None
-        elif under.case is not None:
-            self.before.append(under.case)
+        else:
+            self._spent = spent(child.pid) or 0.0
+            if under.case is not None:
+                self.before.append(under.case)
         raised, facts = _raised(said or {})
         facts = (
             ("served", under.session.served),

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -211,6 +211,25 @@ def test_a_batch_ends_behind_the_case_after_which_the_time_is_up() -> None:
     assert (batch.end, batch.stats.cases) == (107, 7)
     (batch,) = run_range(target, FakeMaker("s"), ORACLES, range(107, 500), over=lambda: True)
     assert (batch.end, batch.stats.cases) == (108, 1), "it gets on, however slow the cases are"
+
+
+class Finishing(FakeTarget):
+    """Has two under way."""
+
+    def run_until(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
+        for at in range(0, len(cases), 2):
+            if over():
+                return
+            yield from super().run(cases[at : at + 2])
+
+
+def test_what_is_under_way_when_the_time_is_up_is_kept() -> None:
+    target = Finishing()
+    (batch,) = run_range(
+        target, FakeMaker("s"), ORACLES, range(100, 500), over=lambda: len(target.ran) > 6
+    )
+    assert (batch.end, batch.stats.cases) == (108, 8)
+    assert [one.end for one in run_range(target, FakeMaker("s"), ORACLES, range(4))] == [4]
 
 
 class Showing(FakeTarget):

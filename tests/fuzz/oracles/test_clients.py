@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe, Seed
-from barnabas.fuzz.cases.observation import DIFFERS, Death, Observation, Probe
+from barnabas.fuzz.cases.observation import DIFFERS, SPINS, Death, Observation, Probe
 from barnabas.fuzz.observations.client_memory import LIMIT
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
@@ -169,7 +169,9 @@ def test_only_a_hang_that_was_seen_twice_counts() -> None:
     assert not list(CLIENT_HUNG.judge(once))
     twice = replace(once, facts=(("confirmed", True),))
     (verdict,) = CLIENT_HUNG.judge(twice)
-    assert verdict.behaviour == ("counts _tags.count",)
+    assert verdict.behaviour == ("Fetch", "waits", "counts _tags.count")
+    (verdict,) = CLIENT_HUNG.judge(replace(twice, facts=(*twice.facts, (SPINS, True))))
+    assert verdict.behaviour == ("Fetch", "computes", "counts _tags.count")
     assert not list(CLIENT_HUNG.judge(replace(twice, probe=Probe(True, 1.0))))
 
 

@@ -2,9 +2,9 @@
 
 A line is a session; the body of the answer is a word: die, abort, raise, thread, eat, hang, spin, busy (it
 computes for a second), sleeper (the session behind it dies), half (the session behind two of them dies),
-print, patient (the session ends when it is said to be over), "first" and a path (it dies if nothing is there
-yet). Anything else is a valid answer. With the argument `shy` it asks in every second session only, with
-`once` in the first.
+print, leak (a thread computes on), patient (the session ends when it is said to be over), "first" and a path
+(it dies if nothing is there yet). Anything else is a valid answer. With the argument `shy` it asks in every
+second session only, with `once` in the first.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import socket
 import struct
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,12 @@ def die() -> None:
     print("panic: runtime error: of the tests [5]\n\ngoroutine 1 [running]:", file=sys.stderr)
     print("github.com/own/client.(*C).read(0x1)\n\t/c.go:1 +0x2\n", file=sys.stderr, flush=True)
     os._exit(2)
+
+
+def spin() -> None:
+    """For ever."""
+    while True:
+        pass
 
 
 def main() -> None:
@@ -79,6 +86,8 @@ def main() -> None:
             until = time.process_time() + 1.0
             while word == b"spin" or time.process_time() < until:
                 pass
+        elif word == b"leak":
+            threading.Thread(target=spin, daemon=True).start()
         elif word == b"patient":
             while json.loads(sys.stdin.readline()) != {"number": number, "over": True}:
                 pass

@@ -8,8 +8,8 @@ from typing import Any
 
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Change, Recipe
-from barnabas.fuzz.cases.observation import Observation, Probe
-from barnabas.fuzz.targets.clients.alarms import SPINS, Kind, spinning
+from barnabas.fuzz.cases.observation import SPINS, Observation, Probe
+from barnabas.fuzz.targets.clients.alarms import Kind, spinning
 from barnabas.fuzz.targets.clients.confirming import Confirming
 
 SEED, *_ = seeds([(3, 0)])

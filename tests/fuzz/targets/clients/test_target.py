@@ -18,16 +18,17 @@ import pytest
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.json_form import recipe_of
-from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import EARLIER, SET_ASIDE, SPINS, Observation
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
 from barnabas.fuzz.targets.clients import target as module
-from barnabas.fuzz.targets.clients.alarms import SPINS, spinning
+from barnabas.fuzz.targets.clients.alarms import spinning
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.clients.worker import Worker
+from barnabas.fuzz.targets.processor import spent
 from barnabas.peers.clients.client import Client, Program
 
 OWN = Path(__file__).with_name("own_client.py")
@@ -171,7 +172,8 @@ def test_what_hangs_is_confirmed_and_ended(word: bytes) -> None:
     assert not found[0].probe.answered
     assert _facts(found[0])["confirmed"]
     assert _facts(found[0]).get(SPINS, False) == (word == b"spin")
-    assert len(list(CLIENT_HUNG.judge(found[0]))) == 1
+    (verdict,) = CLIENT_HUNG.judge(found[0])
+    assert verdict.behaviour == ("Metadata", "computes" if word == b"spin" else "waits")
     assert found[1].probe is None
 
 
@@ -230,6 +232,37 @@ def test_nobody_waits_for_who_hangs() -> None:
     limits = Limits(hung_s=3600.0)
     with Reaching(_client(), limits=limits, side_by_side=1) as target, pytest.raises(Reached):
         list(target.run(cases))
+
+
+def test_what_is_under_way_when_time_is_up_is_finished_and_kept() -> None:
+    """The first one hangs, and is looked at again; those behind it are done by then."""
+    begun: list[int] = []
+
+    class Begins(ClientTarget):
+        def _begin(self, worker: Worker, case: Case, spins_s: float = 0.0) -> None:
+            if threading.current_thread() is threading.main_thread():
+                begun.append(case.number)
+            super()._begin(worker, case, spins_s)
+
+    cases = [_case(0, b"hang"), *(_case(number, b"fine") for number in range(1, 99))]
+    with Begins(_client(), limits=Limits(hung_s=1.0), side_by_side=2) as target:
+        seen = target.run_until(cases, lambda: len(begun) >= 5)
+        found = [one.case.number for one in seen]
+    assert found == begun
+    assert len(found) < 9
+
+
+def test_a_process_that_computes_without_a_session_is_ended() -> None:
+    with ClientTarget(_client(), side_by_side=1) as target:
+        list(target.run([_case(0, b"leak")]))
+        child = target._workers[0]._child
+        assert child is not None
+        before = spent(child.pid) or 0.0
+        while (spent(child.pid) or 0.0) < before + 2 * Limits().much_s:
+            os.sched_yield()
+        (fine,) = target.run([_case(1, b"fine")])
+        assert target._workers[0]._child is not child
+    assert fine.probe is None
 
 
 def test_it_says_that_cases_are_run_again_while_they_are() -> None:
@@ -294,7 +327,7 @@ def test_a_command_is_run_for_each_case() -> None:
 KILLED = """
 import os, signal, sys
 from barnabas.fuzz.targets.clients import target as module
-from barnabas.fuzz.targets.clients.alarms import SPINS, spinning
+from barnabas.fuzz.targets.clients.alarms import spinning
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.peers.clients.client import Client, Program
 own = Client("own", "1", lambda: Program([sys.executable, sys.argv[1]]))
