@@ -24,7 +24,7 @@ buffer is taken when the size has come."""
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
-    if observation.shared:
+    if observation.shared:  # what several took together, each may have taken its due of
         return
     sent = sum(map(len, observation.sent))
     heap = _grown(observation.heap)

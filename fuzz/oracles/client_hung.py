@@ -21,6 +21,7 @@ from barnabas.specs import Malformed, decode_frame
 def _judge(observation: Observation) -> Iterator[Verdict]:
     probe = observation.probe
     facts: dict[str, Any] = dict(observation.facts)
+    # who died ended its session: that is for `client-died`
     if probe is None or probe.answered or observation.death is not None:
         return
     if facts.get("confirmed") and not _told_to_wait(observation.case):

@@ -69,18 +69,19 @@ def _sound(one: Exchanged) -> bool:
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
+    # who dies closes all; who has half closed a connection lets the other side do the rest
     if observation.death is not None or observation.case.delivery == "half_open":
         return
     _, found = exchanged(observation)
     for one in found:
-        if not one.known or one.asked.key in EXEMPT:
+        if not one.known or one.asked.key in EXEMPT:  # without its layout nobody knows if it is one
             return
         problem = wrong_request(one.request, one.asked)
         name = NAMES[one.asked.key]
         if one.reply is None:
             if observation.ending not in ("closed", "reset") or problem is not None:
                 return
-            if dict(observation.facts).get("unoffered"):
+            if dict(observation.facts).get("unoffered"):  # no response of it would be understood
                 return
             chains = [chain for entry in observation.log if (chain := raised(entry))]
             causes = chains[-1] if chains else ()

@@ -43,6 +43,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     probe = observation.probe
     if probe is None or not probe.answered or not probe.problem:
         return
+    # what a broker that died had not written yet is gone, which `died` is about
     if observation.death is not None or api_of(observation) in _EXEMPT:
         return
     what = re.sub(r"-?\d+", "#", probe.problem)

@@ -12,6 +12,7 @@ from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
     probe = observation.probe
+    # nobody is answered by who is dead: that is for `died`
     if probe is None or probe.answered or observation.death is not None:
         return
     yield Verdict("hung", f"a probe was not answered: {probe.problem}", (case_of(observation),))

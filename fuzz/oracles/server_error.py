@@ -20,6 +20,7 @@ _MINUS_ONE: Final = b"\xff\xff"
 def _judge(observation: Observation) -> Iterator[Verdict]:
     _, found = exchanged(observation)
     for one in found:
+        # what can't be read is for `responses`: those two bytes may be anything in it
         if one.reply is None or not one.known or _MINUS_ONE not in one.reply:
             continue
         try:

@@ -18,6 +18,7 @@ from barnabas.specs.registry import NAMES
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
     probe = observation.probe
+    # who answers nobody hangs: that is for `hung`
     if observation.ending != "open" or probe is None or not probe.answered:
         return
     if observation.took_ms < LIMIT_MS:

@@ -7,16 +7,26 @@ from typing import Any, Final
 
 import pytest
 
-from barnabas.fuzz.cases.observation import KEPT_LIMIT, REPLY_LIMIT, Observation, Probe
+from barnabas.fuzz.cases.observation import (
+    KEPT_LIMIT,
+    REPLY_LIMIT,
+    TOGETHER,
+    Death,
+    Observation,
+    Probe,
+)
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, PARKED
 from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING, PREFIXES, REFUSING
+from barnabas.fuzz.oracles.client_died import CLIENT_DIED
+from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.closing import EXEMPT
 from barnabas.fuzz.oracles.damaged import MAY
+from barnabas.fuzz.oracles.greedy import GREEDY
 from barnabas.fuzz.targets.outcomes import PASSING
 from barnabas.fuzz.targets.read_back import MOVED
 from barnabas.specs import api
 from barnabas.specs.error_codes import error_name
-from barnabas.specs.keys import METADATA, PRODUCE
+from barnabas.specs.keys import API_VERSIONS, METADATA, PRODUCE
 from barnabas.specs.registry import NAMES
 from tests.fuzz.observed import case, observed, request, response
 from tests.fuzz.oracles.test_broker_oracles import ANSWER, ANSWERED, ASK, judged
@@ -131,6 +141,86 @@ def test_who_may_close_or_has_not(seen: dict[str, Any]) -> None:
     assert not judged("closing", replace(closed, **seen))
 
 
+DIED: Final = Death(134, "# A fatal error has been detected by the Java Runtime Environment:")
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("closing", observed(ASK, ending="closed")),
+        ("damaged", observed(ASK, probe=Probe(True, 1.0, "its records are gone"))),
+        ("hung", observed(ASK, probe=Probe(False, 5000.0, "no answer within 5 s"))),
+    ],
+)
+def test_what_comes_of_a_death_is_for_its_own_oracle(name: str, seen: Observation) -> None:
+    assert judged(name, seen)
+    dead = replace(seen, death=DIED)
+    assert not judged(name, dead)
+    assert judged("died", dead)
+
+
+def test_a_hang_that_a_client_died_of_is_for_its_own_oracle() -> None:
+    probe = Probe(False, 4000.0, "a session had not ended after 4 s")
+    hangs = observed(ASK, probe=probe, facts=(("confirmed", True),))
+    assert [*CLIENT_HUNG.judge(hangs)]
+    dead = replace(hangs, death=Death(-9, ""))
+    assert not [*CLIENT_HUNG.judge(dead)]
+    assert [*CLIENT_DIED.judge(dead)]
+
+
+def test_who_answers_nobody_is_not_said_to_have_left_out_one() -> None:
+    late = observed(ASK, took_ms=LIMIT_MS + 1.0, probe=ANSWERED)
+    assert judged("unanswered", late)
+    hangs = replace(late, probe=Probe(False, 5000.0, "no answer within 5 s"))
+    assert not judged("unanswered", hangs)
+    assert judged("hung", hangs)
+
+
+def test_memory_that_several_took_is_of_none_and_that_of_one_is_its_own() -> None:
+    grown = observed(ASK, replies=(ANSWER,), rss=(100 << 20, 300 << 20))
+    assert judged("amplified", grown)
+    assert not judged("amplified", replace(grown, facts=((TOGETHER, [3, 4]),)))
+
+
+def test_minus_one_counts_where_the_response_can_be_read() -> None:
+    broken = {"error_code": -1, "name": "t", "is_internal": False, "partitions": []}
+    reply = response(METADATA, 1, {"brokers": [], "topics": [broken]})
+    assert judged("server_error", observed(ASK, replies=(reply,)))
+    cut = observed(ASK, replies=(reply[:-1],))
+    assert not judged("server_error", cut)
+    assert judged("responses", cut)
+    unknown = ASK[:4] + (max(NAMES) + 1000).to_bytes(2) + ASK[6:]
+    assert not judged("server_error", observed(unknown, replies=(reply,)))
+
+
+@pytest.mark.parametrize(("error", "right"), [(35, True), (42, False), (0, False)])
+def test_api_versions_is_answered_in_its_first_version_only_if_its_own_is_lacking(
+    error: int, right: bool
+) -> None:
+    """KIP-511. What Kafka 2.3 says of v3: UNSUPPORTED_VERSION, in v0."""
+    asked = empty(API_VERSIONS)
+    keys = [{"api_key": API_VERSIONS, "min_version": 0, "max_version": 2}]
+    reply = response(API_VERSIONS, 0, {"error_code": error, "api_keys": keys})
+    assert bool(judged("responses", observed(asked, replies=(reply,)))) is not right
+
+
+@pytest.mark.parametrize(
+    ("size", "took_ms", "mib", "count"),
+    [
+        (100, 1900.0, 127, 0),
+        (100, 2100.0, 127, 1),
+        (100, 1900.0, 129, 1),
+        (1 << 20, 20_000.0, 300, 0),  # 1 MiB may take 256 MiB more, and 21 s
+        (1 << 20, 24_000.0, 400, 2),
+    ],
+)
+def test_a_decoder_may_take_what_its_input_justifies(
+    size: int, took_ms: float, mib: int, count: int
+) -> None:
+    seen = Observation(case(ASK), (bytes(size),), took_ms=took_ms, rss=(0, mib << 20))
+    assert len([*GREEDY.judge(seen)]) == count
+
+
 def test_a_connection_that_the_client_has_half_closed_may_be_closed() -> None:
     closed = observed(ASK, ending="closed")
     half = replace(closed, case=closed.case._replace(delivery="half_open"))
@@ -235,6 +325,14 @@ def test_of_many_responses_those_that_were_let_go_are_not_read_and_those_before_
 
     assert len(judged("responses", seen(ANSWER))) == 3  # with bytes behind their ends
     assert len(judged("responses", seen(ANSWER[:-1]))) == 4
+
+
+@pytest.mark.parametrize("at", [4, 6])
+def test_what_nobody_has_a_layout_of_may_be_closed_on(at: int) -> None:
+    """An API, or a version of one."""
+    unknown = ASK[:at] + (1000).to_bytes(2) + ASK[at + 2 :]
+    assert not judged("closing", observed(unknown, ending="closed"))
+    assert judged("closing", observed(ASK, ending="closed"))
 
 
 def test_what_nobody_knows_is_not_judged_by_its_layout() -> None:

@@ -78,6 +78,20 @@ def test_what_may_be_otherwise_is_no_difference(one: Observation, other: Observa
     assert difference(other, one, "broker", ALL) is None
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (seen(GROUP, 0, 24), seen(GROUP, 0, 0)),  # INVALID_GROUP_ID is so the next time, too
+        (seen(GROUP, 0, 35), seen(GROUP, 0, 35, ending="closed")),  # neither has it
+        (seen("Metadata", 1), seen("Metadata", 1, ending="closed")),  # is answered at once
+        (replace(seen(GROUP, 0, 0), facts=(("blamed", True),)), seen(GROUP, 0, 69)),
+    ],
+)
+def test_what_is_beside_that_is_one(one: Observation, other: Observation) -> None:
+    assert difference(one, other, "broker", ALL) is not None
+    assert difference(other, one, "broker", ALL) is not None
+
+
 def test_corrupt_messages_are_no_matter_of_time() -> None:
     found = difference(seen("Heartbeat", 0, 2), seen("Heartbeat", 0, 0), "broker", ALL)
     assert found == ("CORRUPT_MESSAGE", "no error")

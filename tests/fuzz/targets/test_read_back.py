@@ -7,7 +7,7 @@ import pytest
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.requests import question
-from barnabas.fuzz.targets.read_back import ReadBack, compared
+from barnabas.fuzz.targets.read_back import MOVED, ReadBack, compared, served
 from barnabas.specs.keys import FETCH, PRODUCE
 from barnabas.specs.records import build, with_crc
 from barnabas.specs.records.record import Record
@@ -122,6 +122,35 @@ class Served:
     def apart(self, case: Case) -> Observation:
         self.again.append(case)
         return self.produced()
+
+
+class Refusing(Served):
+    """Answers Fetch with an error, of a log that ends there."""
+
+    def __init__(self, error: int, end: int) -> None:
+        super().__init__()
+        self.error, self.end = error, end
+
+    def ask(self, key: int, version: int, body: dict[str, Any]) -> dict[str, Any]:
+        part = {"error_code": self.error, "high_watermark": self.end, "records": b""}
+        return {"responses": [{"partitions": [part]}]}
+
+
+@pytest.mark.parametrize(
+    ("error", "end", "told"),
+    [
+        *((error, -1, []) for error in sorted(MOVED)),  # others may have deleted it
+        (0, 40, []),  # or its records
+        (0, 43, ["nothing is served at its offset"]),
+        (-1, -1, ["Fetch of it: answered with UNKNOWN_SERVER_ERROR"]),
+        (2, -1, ["Fetch of it: answered with CORRUPT_MESSAGE"]),
+    ],
+)
+def test_a_log_that_is_not_there_any_more_says_nothing_and_another_error_does(
+    error: int, end: int, told: list[str]
+) -> None:
+    broker = Refusing(error, end)
+    assert served(broker.produced(), broker, {FETCH: (4, 12)}) == told  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
