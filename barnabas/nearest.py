@@ -6,22 +6,20 @@ from collections.abc import Collection, Iterable
 from difflib import SequenceMatcher
 
 NEAR = 0.6
-"""Of what may be a known name, or another thing: below that nothing is suggested."""
-
+"""What is as near as that may be meant; below that nothing is suggested."""
 
 LONGEST = 200
 """Characters of what may be a name: seconds go by until it is told that a text of 64 KiB is none."""
 
 
-def nearest(name: str, known: Iterable[str], cutoff: float = 0) -> str | None:
-    """The known name most like this one, in any case; None: none is, or none by the cutoff (0 to 1).
+def nearest(name: str, known: Iterable[str], cutoff: float = NEAR) -> str | None:
+    """The known name most like this one, in any case; None: none is by the cutoff (0 to 1).
 
-    A name may also be the beginning of a longer one, with a slip in it.
+    A name may also be the beginning or the end of a longer one, with a slip in it.
 
     >>> nearest("NOT_LEDER", ["NOT_CONTROLLER", "NOT_LEADER_OR_FOLLOWER"])
     'NOT_LEADER_OR_FOLLOWER'
-    >>> nearest("embeded", ["apache", "embedded"], cutoff=0.6)
-    'embedded'
+    >>> nearest("nonsense", ["apache", "embedded"])
     """
     if len(name) > LONGEST:
         return None
@@ -32,21 +30,25 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0) -> str | None:
         matcher.set_seq1(other)
         return matcher.ratio()
 
-    def likeness(other: str) -> tuple[float, float]:
+    def likeness(other: str, part: slice) -> tuple[float, float]:
         whole = ratio(other.lower())
-        return max(whole, ratio(other.lower()[: len(name) + 1])), whole
+        return max(whole, ratio(other.lower()[part])), whole
 
-    best = max(known, key=likeness, default=None)
-    return None if best is None or likeness(best)[0] < cutoff else best
+    names = [*known]
+    for part in (slice(len(name) + 1), slice(-len(name) - 1, None)):
+        best = max(names, key=lambda other: likeness(other, part), default=None)
+        if best is not None and likeness(best, part)[0] >= cutoff:
+            return best
+    return None
 
 
-def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The end of a sentence about a name that nobody knows; empty without a name that is near.
 
     >>> did_you_mean("delai", ("drop", "delay"))
     "; did you mean 'delay'?"
     """
-    near = nearest(name, known, cutoff)
+    near = nearest(name, known)
     return "" if near is None else f"; did you mean {near!r}?"
 
 
@@ -56,4 +58,4 @@ def choices(name: str, known: Collection[str]) -> str:
     >>> choices("other", ("embedded", "apache"))
     '; choose one of: embedded, apache'
     """
-    return did_you_mean(name, known, NEAR) or f"; choose one of: {', '.join(known)}"
+    return did_you_mean(name, known) or f"; choose one of: {', '.join(known)}"

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from barnabas.nearest import NEAR, nearest
+from barnabas.nearest import nearest
 
 FOLDER: Final = Path(__file__).parent / "scenarios"
 """Where they are."""
@@ -41,7 +41,7 @@ def find(given: Path, folder: Path = Path()) -> Path:
     files = (other for other in beside if given.name and other.is_file())
     known = {other.stem: str(given.with_name(other.name)) for other in files}
     known.update((name, name) for name in names())
-    near = nearest(given.stem, known, NEAR)
+    near = nearest(given.stem, known)
     hint = "see `barnabas scenario list`" if near is None else f"did you mean {known[near]!r}?"
     where = "" if folder == Path() else f" in {folder}"
     raise LookupError(f"no scenario and no file {str(given)!r}{where}; {hint}")

@@ -10,7 +10,7 @@ import functools
 import importlib
 from typing import Final
 
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
 from barnabas.specs import keys
 from barnabas.specs.codec import Codec
 from barnabas.specs.message import Api
@@ -53,7 +53,7 @@ def key_of(which: int | str) -> int:
     found = _KEYS.get(which.lower())
     if found is not None:
         return found
-    raise LookupError(f"no API is called {which!r}{did_you_mean(which, NAMES.values(), NEAR)}")
+    raise LookupError(f"no API is called {which!r}{did_you_mean(which, NAMES.values())}")
 
 
 @functools.cache

@@ -6,9 +6,6 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.nearest import did_you_mean
 
-LIKE: Final = 0.7
-"""What is as near as that may be meant: 'admin' is not, by 'reading'."""
-
 RECORDS: Final = 100
 """That are sent, or read."""
 
@@ -134,5 +131,5 @@ def find(name: str) -> Workload:
             return one
     known = [one.name for one in WORKLOADS]
     raise LookupError(
-        f"unknown workload {name!r}{did_you_mean(name, known, LIKE)}; choose from {', '.join(known)}"
+        f"unknown workload {name!r}{did_you_mean(name, known)}; choose from {', '.join(known)}"
     )

@@ -6,7 +6,7 @@ import importlib
 from typing import Final
 
 from barnabas.experiments.experiment import Experiment
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
 
 EXPERIMENTS: Final = (
     ("pipelined-throughput", "pipelined_throughput"),
@@ -53,5 +53,5 @@ def experiment(name: str) -> Experiment:
                 f"barnabas.experiments.written.{module}"
             ).EXPERIMENT
             return found
-    hint = did_you_mean(name, [known for known, _ in EXPERIMENTS], NEAR)
+    hint = did_you_mean(name, [known for known, _ in EXPERIMENTS])
     raise LookupError(f"no experiment {name!r}{hint}")

@@ -17,7 +17,6 @@ _CLASS: Final = re.compile(r"(?:\w+\.)+[A-Z]\w*")
 _LISTENERS: Final = "listener.name."
 """So begin those of one listener (KIP-103, KIP-226)."""
 
-_NEAR: Final = 0.75
 _PLUGIN: Final = "; a plugin's is taken beside its class"
 
 
@@ -37,6 +36,6 @@ def unknown(settings: Mapping[str, str], known: Collection[str]) -> str:
         if name in known or name.startswith(_LISTENERS):
             continue
         if not plugin or nearest(name, known, _SLIP) is not None:
-            near = did_you_mean(name, known, _NEAR)
+            near = did_you_mean(name, known)
             return f"no setting {name!r}{near or _PLUGIN}"
     return ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnknownClientError
 from barnabas.peers.clients.golang import go_program
@@ -63,12 +63,15 @@ JAVA: Final = "java"
 COUNTED: Final = ("kafka-python", "aiokafka", JAVA, "franz-go", "sarama", "kafka-go")
 """Libraries whose programs can count the lines that they reach."""
 
+NAMES: Final = tuple(name for name, _, _ in LIBRARIES)
 WITHOUT_SESSIONS: Final = ("kafka-streams", "kafkajs", "platformatic-kafka", "rdkafka")
 """Libraries whose programs have workloads, but not the fuzzer's sessions."""
+WITH_SESSIONS: Final = tuple(name for name in NAMES if name not in WITHOUT_SESSIONS)
 
 
-def find(text: str) -> Client:
-    """The client that a user names: `NAME@VERSION`. Raises UnknownClientError.
+def find(text: str, names: Sequence[str] = NAMES) -> Client:
+    """The client that a user names: `NAME@VERSION`. Raises UnknownClientError. names: those that may be meant
+    by what is none.
 
     >>> find("kafka-python@2.3.1").name
     'kafka-python 2.3.1'
@@ -78,7 +81,6 @@ def find(text: str) -> Client:
         if known == name and re.fullmatch(r"[\w.+-]+", version):
             counted = partial(get, version, counted=True) if name in COUNTED else None
             return Client(name, version, partial(get, version), counted)
-    names = [known for known, _, _ in LIBRARIES]
-    hint = did_you_mean(name, names, NEAR) if name not in names else ""
+    hint = did_you_mean(name, names) if name not in NAMES else ""
     listed = ", ".join(f"{known}@VERSION" for known in names)
     raise UnknownClientError(f"unknown client {text!r}{hint}; choose from {listed}")

@@ -77,7 +77,7 @@ def _quantity(text: Any, units: Mapping[str, int], what: str, example: str) -> i
         raise ValueError(f"{text} needs a unit: {listed}")
     unit = unit.replace("µ", "u")
     if unit not in units:
-        hint = did_you_mean(unit, units, 0.3) or ";"
+        hint = did_you_mean(unit, units) or ";"
         raise ValueError(f"unknown unit {unit!r} in {text!r}{hint} the units are {listed}")
     amount = Fraction(number) * units[unit]
     if amount.denominator != 1:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from barnabas.captures.kafka.wording import middle
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
 from barnabas.proxy.faults import Fault
 from barnabas.proxy.matching.settings import SAID, Loc
 from barnabas.proxy.scenario.example import example
@@ -85,7 +85,7 @@ def unknown(what: str, name: str, known: tuple[str, ...], place: str) -> str:
     >>> unknown("key", "delai", ("drop", "delay"), "do")
     "unknown key 'delai' in do; did you mean 'delay'?"
     """
-    return f"unknown {what} {name!r} in {place}{did_you_mean(name, known, NEAR)}"
+    return f"unknown {what} {name!r} in {place}{did_you_mean(name, known)}"
 
 
 def _place(loc: Loc, whole: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import InitErrorDetails
 from pydantic_core.core_schema import ValidationInfo
 
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
 from barnabas.proxy.effects import Effects
 from barnabas.proxy.faults import FAULTS, Fault, PerConnection, PerRule
 from barnabas.proxy.matching.match import Until
@@ -61,7 +61,7 @@ def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
     for loc, name, settings in _entries(value, problems):
         if name not in known:
             what = "key" if loc[-1:] == (name,) else "fault"
-            hint = did_you_mean(name, known, NEAR) or OWN
+            hint = did_you_mean(name, known) or OWN
             problems.append(said(loc, f"unknown {what} {name!r} in do{hint}"))
             continue
         model, does = known[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.nearest import NEAR, choices, did_you_mean, nearest
+from barnabas.nearest import choices, did_you_mean, nearest
 from barnabas.specs import NAMES
 from barnabas.specs.error_codes import ERROR_CODES
 
@@ -34,9 +34,11 @@ def test_a_slip_in_the_name_of_any_api(name: str) -> None:
 
 def test_nothing_is_near() -> None:
     assert nearest("x", ()) is None
-    assert nearest("", ("a",), NEAR) is None
-    assert nearest("mine", ("lossy-network", "slow-broker"), NEAR) is None
-    assert did_you_mean("mine", ("lossy-network",), NEAR) == ""
+    assert nearest("", ("a",)) is None
+    assert nearest("indx", ("name", "partition_index")) == "partition_index"
+    assert nearest("nonsense", NAMES.values()) is None
+    assert nearest("mine", ("lossy-network", "slow-broker")) is None
+    assert did_you_mean("mine", ("lossy-network",)) == ""
     assert choices("mine", ("embedded", "apache")) == "; choose one of: embedded, apache"
     assert choices("apachy", ("embedded", "apache")) == "; did you mean 'apache'?"
 

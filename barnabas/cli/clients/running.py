@@ -24,7 +24,7 @@ from barnabas.experiments.clients.table import counts, findings
 from barnabas.experiments.clients.wording import said
 from barnabas.experiments.explore.read_log import LogError, ends
 from barnabas.experiments.library import FOLDER, names
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
 from barnabas.proxy.faults import FAULTS
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
@@ -213,7 +213,7 @@ def _check_broker(text: str) -> None:
         return
     if not text.startswith(APACHE):
         if ":" not in text or re.fullmatch(r"[^:,]+:\d+(\.\d+)+", text):  # a release is no port
-            hint = did_you_mean(text.partition(":")[0], ("apache", EMBEDDED), NEAR)
+            hint = did_you_mean(text.partition(":")[0], ("apache", EMBEDDED))
             raise Trouble(
                 f"--broker: {text!r} is not {EMBEDDED}, {APACHE}VERSION or HOST:PORT{hint}"
             )

@@ -18,7 +18,7 @@ from barnabas.fuzz.mutators.registry import MUTATORS
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.sessions.registry import SESSIONS
 from barnabas.fuzz.targets.registry import with_settings
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
 from barnabas.proxy.scenario.errors import ScenarioError, explain
 from barnabas.proxy.scenario.file import text_of
 from barnabas.proxy.scenario.yaml_lines import read
@@ -68,7 +68,7 @@ def read_campaign(
     if not os.path.exists(path):  # noqa: PTH110 - False, too, for what can't be a file's name
         path, folder = READY / f"{given}.yaml", Path()
         if given.parent != Path() or str(given) not in ready():
-            hint = did_you_mean(given.stem, ready(), NEAR) or "; see `barnabas fuzz list`"
+            hint = did_you_mean(given.stem, ready()) or "; see `barnabas fuzz list`"
             raise Trouble(f"no campaign and no file {str(given)!r}{hint}")
     try:
         text = text_of(path)

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.targets import target as make_target
+from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.states.alphabet import Alphabet
 from barnabas.fuzz.states.clients.alphabets import CLIENT_ALPHABETS
 from barnabas.fuzz.states.clients.conversation import ClientConversation
@@ -19,11 +20,11 @@ from barnabas.fuzz.states.machine import Machine
 from barnabas.fuzz.states.registry import ALPHABETS
 from barnabas.fuzz.states.walking import Way
 from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.clients.registry import library
 from barnabas.fuzz.targets.registry import sides
 from barnabas.nearest import choices
 from barnabas.peers.clients.client import Client
 from barnabas.peers.clients.errors import UnknownClientError
-from barnabas.peers.clients.registry import find
 from barnabas.trouble import Trouble
 
 CLIENT: Final = "client:"
@@ -161,8 +162,8 @@ def _chosen(known: Sequence[Named], names: Sequence[str]) -> list[Named]:
 
 def _client(text: str) -> Client:
     try:
-        return find(text.removeprefix(CLIENT))
-    except UnknownClientError as problem:
+        return library(text.removeprefix(CLIENT))
+    except (Misuse, UnknownClientError) as problem:
         raise Trouble(str(problem)) from None
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
 from barnabas.specs import REGISTRY, api
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.guide import flexible_text, module_of, purpose
@@ -100,7 +100,7 @@ def errors(wanted: str, as_json: bool) -> int:
         if wanted in ("", str(error.code)) or wanted.upper() in error.name
     ]
     if not found:
-        hint = did_you_mean(wanted, [error.name for error in ERROR_CODES], NEAR)
+        hint = did_you_mean(wanted, [error.name for error in ERROR_CODES])
         raise Trouble(f"no error code is, or is called like, {wanted!r}{hint}")
     if as_json:
         return dump([error._asdict() for error in found])

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.specs.listing import Which, dump, facts, fit, versions_text
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
 from barnabas.specs import api
 from barnabas.specs.declaration import UNSET
 from barnabas.specs.frames import Direction
@@ -113,7 +113,7 @@ def _known_release(release: str | None) -> None:
     ):
         raise Trouble(
             f"no release {release!r} of Kafka is known; there are {known[0]} to {known[-1]}"
-            f"{did_you_mean(release, known, NEAR)}"
+            f"{did_you_mean(release, known)}"
         )
 
 

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from barnabas.api_version import PREFIX
 from barnabas.captures.kafka.wording import shorten
 from barnabas.experiments.library import FOLDER, names
-from barnabas.nearest import NEAR, did_you_mean
+from barnabas.nearest import did_you_mean
 from barnabas.proxy.control.api import of_proxy
 from barnabas.proxy.control.asked import NewTest, read_asked
 from barnabas.proxy.control.bodies import json_response
@@ -138,5 +138,5 @@ def _scenario(given: str | dict[str, Any] | None) -> Scenario | None:
             return loads(given)
         case _ if given in names():
             return load(FOLDER / f"{given}.yaml")
-    hint = did_you_mean(given, names(), NEAR) or "; see `barnabas scenario list`"
+    hint = did_you_mean(given, names()) or "; see `barnabas scenario list`"
     raise ScenarioError((f"no ready scenario is called {shorten(given, 60)!r}{hint}",))

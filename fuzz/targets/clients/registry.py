@@ -9,7 +9,7 @@ from barnabas.fuzz.errors import Misuse
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnknownClientError
-from barnabas.peers.clients.registry import WITHOUT_SESSIONS, find
+from barnabas.peers.clients.registry import WITH_SESSIONS, WITHOUT_SESSIONS, find
 
 COMMAND: Final = "command:"
 """What stands in front of a command line, with {bootstrap} and {topic} in it."""
@@ -24,15 +24,23 @@ def client(text: str) -> ClientTarget:
     if text.startswith(COMMAND):
         return _command(text.removeprefix(COMMAND))
     try:
-        found = find(text)
+        return ClientTarget(library(text))
     except UnknownClientError as problem:
         raise Misuse(f"{problem}, or {COMMAND}LINE with {{bootstrap}} in it") from None
+
+
+def library(text: str) -> Client:
+    """The client of a library that a user names: `NAME@VERSION`.
+
+    Raises UnknownClientError, and Misuse for one that has no sessions for the fuzzer.
+    """
+    found = find(text, WITH_SESSIONS)
     if found.library in WITHOUT_SESSIONS:
         why = (
             f"{found.library} has no sessions for the fuzzer; `barnabas clients` runs its workloads"
         )
         raise Misuse(why)
-    return ClientTarget(found)
+    return found
 
 
 def _command(text: str) -> ClientTarget:

@@ -135,7 +135,7 @@ WRONG = [
     (done("delay"), "4: 'by' is missing in delay"),
     (done("{delay: 200}"), "4: by: 200 needs a unit: ns, us, ms, s, m, h"),
     (done("{delay: '200'}"), "4: by: 200 needs a unit: ns, us, ms, s, m, h"),
-    (done("{delay: 5 sec}"), f"4: by: unknown unit 'sec' in '5 sec'; did you mean 's'? {TIMES}"),
+    (done("{delay: 5 sec}"), f"4: by: unknown unit 'sec' in '5 sec'; {TIMES}"),
     (done("{delay: soon}"), f"4: by: 'soon' is no duration such as 5s; {TIMES}"),
     (done("{delay: -5s}"), f"4: by: '-5s' is no duration such as 5s; {TIMES}"),
     (done("{delay: 0.5ns}"), "4: by: '0.5ns' is no whole number of ns"),

@@ -19,6 +19,13 @@ def test_another_name_is_told_what_there_is() -> None:
         client("no-such@1")
 
 
+def test_another_name_is_told_only_what_can_be_a_target() -> None:
+    with pytest.raises(Misuse) as told:
+        client("nonsense")
+    assert not [name for name in WITHOUT_SESSIONS if f"{name}@" in str(told.value)]
+    assert "did you mean" not in str(told.value)
+
+
 @pytest.mark.parametrize("name", WITHOUT_SESSIONS)
 def test_a_library_without_sessions_is_no_target(name: str) -> None:
     with pytest.raises(Misuse, match=rf"^{name} has no sessions for the fuzzer"):
