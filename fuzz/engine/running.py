@@ -89,8 +89,8 @@ def run_range(
     """Run cases of these numbers in batches: as many at once as the target likes best, or as is said.
 
     A batch ends early behind the case after which `over()`, or behind those under way if the target can
-    `run_until` it is; what there is of one is yielded behind each case
-    after which it is `due()`, and when somebody interrupts it.
+    `run_until` it is; what there is of one is yielded behind each case after which it is `due()`, and when
+    somebody interrupts it.
     """
     run_until = getattr(target, "run_until", None)
     end = numbers.start

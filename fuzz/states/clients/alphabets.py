@@ -151,7 +151,7 @@ OFFSETS: Final = ClientAlphabet(
         "COORDINATOR_LOAD_IN_PROGRESS",
         "NOT_COORDINATOR",
     ),
-    "OffsetFetchResponse, OffsetCommitResponse: errors; KIP-447",
+    "errors of OffsetFetchResponse and OffsetCommitResponse",
     mends={"OffsetFetch": _LOADING, "OffsetCommit": _LOADING},
 )
 

@@ -16,7 +16,7 @@ from barnabas.fuzz.answering.broker import Connection, Reply
 from barnabas.fuzz.answering.cluster import TOPIC
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states.clients.alphabets import ClientAlphabet
-from barnabas.fuzz.states.clients.steered import Steered
+from barnabas.fuzz.states.clients.steered import WAITS, Steered
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.clients.client import Client
@@ -54,6 +54,9 @@ class ClientConversation:
         self._listening: list[socket.socket] = []
         """The session's listener, if there is a session."""
         self._asking: socket.socket | None = None
+        """Where the request that waits came from."""
+        self._behind: list[Reply] = []
+        """To what came behind it on that connection, which is answered in order."""
         self._said = ""
         self._running = contextlib.ExitStack()
 
@@ -81,6 +84,7 @@ class ClientConversation:
         self._number += 1
         self._asking, self._said = None, ""
         self._later.clear()
+        self._behind.clear()
         listening = socket.create_server(("127.0.0.1", 0), backlog=64)
         self._listening.append(listening)
         listening.setblocking(False)
@@ -191,20 +195,26 @@ class ClientConversation:
         if not data:
             self._drop(sock)
             return
-        waited = self._steered.pending
         for reply in self._links[sock].receive(data):
+            if reply is WAITS:
+                self._asking = sock
+                continue
+            if sock is self._asking:
+                self._behind.append(reply)
+                continue
             before = max((at for at, other, _ in self._later if other is sock), default=0.0)
             due = time.monotonic() + reply.wait_ms / 1e3 if reply.wait_ms else before
             if due:  # in order
                 self._later.append((max(due, before), sock, reply))
             else:
                 self._write(sock, reply)
-        if self._steered.pending is not waited:
-            self._asking = sock
 
     def _give(self, reply: Reply) -> None:
-        if self._asking is not None:
-            self._write(self._asking, reply)
+        sock, self._asking = self._asking, None
+        if sock is not None:
+            for one in (reply, *self._behind):
+                self._write(sock, one)
+        self._behind.clear()
 
     def _write(self, sock: socket.socket, reply: Reply) -> None:
         if sock not in self._links:

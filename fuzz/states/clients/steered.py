@@ -33,6 +33,9 @@ OLD_EPOCH: Final = "of an old epoch"
 STALE: Final = (LOST_ID, OLD_ID, OLD_GENERATION, OLD_EPOCH)
 """What a request carries that is over."""
 
+WAITS: Final = Reply(())
+"""Stands in the place of a reply that is to be told."""
+
 _CODES: Final = {one.name: one.code for one in ERROR_CODES}
 _ANSWERS: Final = dict(ANSWERS)
 _BEAT: Final = 200
@@ -57,7 +60,7 @@ class Steered:
         self._producer: tuple[int, int] = (-1, -1)
 
     def answer(self, frame: bytes) -> Reply | None:
-        """The reply to a request; None where it waits, or none is wanted."""
+        """The reply to a request, WAITS where it waits; None where none is wanted."""
         try:
             head = request_head(frame, 0, len(frame))
         except (Short, Malformed):
@@ -74,7 +77,7 @@ class Steered:
             error, self._again = self._again, ""
             return framed(head, self._refusal(head, _body(head, frame), error))
         self.pending = head, frame
-        return None
+        return WAITS
 
     @property
     def asked(self) -> str:

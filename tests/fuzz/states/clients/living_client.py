@@ -3,7 +3,8 @@ it is told to have one.
 
 `keeping`: it joins again with an id that it lost. `late`: behind a rebalance it sends one heartbeat of the
 generation before. `hasty`: it gives up when the group rebalances. `unfenced`: it produces on when it is
-fenced. `mute`: it asks for nothing.
+fenced. `mute`: it asks for nothing. `ahead`: it asks for Metadata behind each request, before that is
+answered, and gives up where the answers come in another order.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from barnabas.specs.keys import (
     HEARTBEAT,
     INIT_PRODUCER_ID,
     JOIN_GROUP,
+    METADATA,
     PRODUCE,
     SYNC_GROUP,
 )
@@ -32,7 +34,7 @@ from barnabas.specs.records import Record, build
 from barnabas.specs.registry import api
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
-VERSIONS = {JOIN_GROUP: 2, SYNC_GROUP: 1, HEARTBEAT: 1}
+VERSIONS = {JOIN_GROUP: 2, SYNC_GROUP: 1, HEARTBEAT: 1, METADATA: 1}
 OTHERS = {INIT_PRODUCER_ID: 0, ADD_PARTITIONS_TO_TXN: 0, PRODUCE: 3, END_TXN: 0}
 UNKNOWN_MEMBER, ILLEGAL_GENERATION, FENCED = 25, 22, 90
 over = threading.Event()
@@ -44,14 +46,31 @@ class GaveUpError(Exception):
 
 def ask(sock: socket.socket, key: int, **values: Any) -> dict[str, Any]:
     """A request's answer. Raises GaveUpError if there is none."""
+    ahead = frame(2, METADATA, topics=[]) if MODE == "ahead" else b""
+    sock.sendall(frame(1, key, **values) + ahead)
+    found = received(sock, 1, key)
+    if MODE == "ahead":
+        received(sock, 2, METADATA)
+    return found
+
+
+def frame(number: int, key: int, **values: Any) -> bytes:
+    """A request with this correlation id."""
     version = (VERSIONS | OTHERS)[key]
     body = api(key).request.codec(version).decode(encoded(key, version, "request", values))
-    header = {"correlation_id": 1, "client_id": "own"}
-    sock.sendall(encode_frame(Frame("request", key, version, header, body)))
+    header = {"correlation_id": number, "client_id": "own"}
+    return encode_frame(Frame("request", key, version, header, body))
+
+
+def received(sock: socket.socket, number: int, key: int) -> dict[str, Any]:
+    """The answer to it. Raises GaveUpError if there is none."""
     size = sock.recv(4, socket.MSG_WAITALL)
     if len(size) < 4:
         raise GaveUpError
     data = sock.recv(struct.unpack(">i", size)[0], socket.MSG_WAITALL)
+    if int.from_bytes(data[:4]) != number:
+        raise GaveUpError
+    version = (VERSIONS | OTHERS)[key]
     return dict(decode_frame(data, "response", key=key, version=version).body)
 
 

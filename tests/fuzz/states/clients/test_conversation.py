@@ -55,6 +55,13 @@ def test_a_member_is_followed_through_a_rebalance_and_the_loss_of_its_id() -> No
         it.close()
 
 
+def test_what_came_behind_a_request_that_waits_is_answered_behind_it() -> None:
+    with living("ahead", MEMBER) as it:
+        it.anew()
+        assert [it.say("NONE") for _ in range(3)] == ["SyncGroup", "Heartbeat", "Heartbeat"]
+        it.close()
+
+
 def test_who_has_ended_stays_so_until_the_next_session() -> None:
     with living("hasty", MEMBER) as it:
         it.anew()
