@@ -34,9 +34,10 @@ from barnabas.specs.keys import HEARTBEAT, JOIN_GROUP, LEAVE_GROUP, OFFSET_COMMI
 REBALANCE_IN_PROGRESS: Final = "REBALANCE_IN_PROGRESS"
 MEMBER_ID_REQUIRED: Final = "MEMBER_ID_REQUIRED"
 UNKNOWN_MEMBER_ID: Final = "UNKNOWN_MEMBER_ID"
+ILLEGAL_GENERATION: Final = "ILLEGAL_GENERATION"
 
 _KEYS: Final = (JOIN_GROUP, SYNC_GROUP, LEAVE_GROUP, HEARTBEAT, OFFSET_COMMIT)
-_TELLING: Final = (REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID)
+_TELLING: Final = (REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID, ILLEGAL_GENERATION)
 
 
 def kafkas(exchange: Exchange) -> Iterable[Answered]:
@@ -87,7 +88,9 @@ class Generations(Groups):
             if now is not None:
                 yield now.ended()
             protocol = response.get("protocol_name") or ""
-            now = Generation(name, number, seen.type, protocol, seen.ts, group.pending)
+            last, now = now, Generation(name, number, seen.type, protocol, seen.ts, group.pending)
+            if last is not None:
+                now.follows(last, group.members)
             group.now, group.pending = now, Weighed()
             group.before, group.listed = group.listed, set()
             group.listed_weight = weight(group.before)
@@ -98,7 +101,9 @@ class Generations(Groups):
             not request["member_id"] or asked is not None or bool(group.before)
         )
         timeout = request.get("rebalance_timeout_ms", request["session_timeout_ms"])
-        one = Member.of(exchange, member, request.get("group_instance_id"), timeout)
+        instance = request.get("group_instance_id")
+        now.awaited.pop(group.members.static(instance), None)  # it has that one's place
+        one = Member.of(exchange, member, instance, timeout)
         group.members[member] = one
         if asked is not None or reason.startswith(GIVEN_ID):
             reason = asked or ""
@@ -110,8 +115,9 @@ class Generations(Groups):
             cause.back = self._absent.ended(name, one) if new else None
             now.causes.append(cause)
             yield cause
-        who, times = (one.named(group.members), member, one.client), (seen.ts, end, told)
-        now.joins.append(Join(*who, *times, new, evidence(exchange)))
+        who = one.named(group.members), member, one.client
+        times = seen.ts, end, now.told(told)
+        now.join(Join(*who, *times, new, evidence(exchange)))
         now.leader = response["leader"]
         if response["members"]:
             yield from self._members(seen, group, now)
@@ -125,10 +131,12 @@ class Generations(Groups):
         now.members = len(group.listed)
         for member in sorted({*group.members, *group.before} - group.listed):
             one = group.member(member, group.before)
+            now.awaited.pop(member, None)
             if one is None or one.instance in places:
                 group.members.discard(member)  # another process has its place (KIP-345)
                 continue
-            what = EXPIRED if one.told is None else LATE
+            now.missed[member] = one.named(group.members)
+            what = EXPIRED if now.told(one.told) is None else LATE
             for cause in self._gone(seen, group, member, what):
                 group.pending.pop()
                 now.causes.append(cause)
@@ -168,8 +176,15 @@ class Generations(Groups):
         request, end = seen.request, seen.end
         member = group.members.get(request["member_id"])
         if seen.error == REBALANCE_IN_PROGRESS:
-            if member is not None and member.told is None:
+            came = 0 if group.now is None else group.now.came
+            if member is not None and (member.told is None or member.told <= came):
                 member.told = end
+        elif seen.error == ILLEGAL_GENERATION:
+            now, id_ = group.now, request["member_id"]
+            if now is not None and id_ in now.awaited:
+                now.missed[id_] = now.awaited.pop(id_)
+            if member is not None:
+                member.told = None  # that was of the generation that it missed
         elif seen.error == UNKNOWN_MEMBER_ID:
             yield from self._gone(seen, group, request["member_id"], EXPIRED)
         elif seen.key == SYNC_GROUP and not seen.error and group.now is not None:

@@ -18,6 +18,11 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import listed
 
+HANGS: Final = (
+    "A consumer that ends should leave the group (close()); the group waits for one that hangs as "
+    "long as its max.poll.interval.ms."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Joins:
@@ -44,7 +49,10 @@ def joins(settings: Joins) -> See:
 def _long(now: Generation) -> Finding:
     text = f"group {now.group}: the rebalance to generation {now.number} took {duration(now.took)}"
     waited, seen = now.waited, [now.first.evidence]
-    if waited is None:
+    if now.awaited:
+        said = f"no JoinGroup of {listed(now.awaited.values(), 'member')} was captured"
+        advice = HANGS
+    elif waited is None:
         said = "all captured members had joined long before"
         advice = (
             "The coordinator waited for members that the capture does not show, or for new "
@@ -52,10 +60,7 @@ def _long(now: Generation) -> Finding:
         )
     elif waited.join is None:
         said = f"it waited for {listed(waited.members, 'member')}, which did not rejoin"
-        advice = (
-            "A consumer that ends should leave the group (close()); the group waits for one that "
-            "hangs as long as its max.poll.interval.ms."
-        )
+        advice = HANGS
     else:
         join = waited.join
         who = f"member {join.member} ({join.client})"

@@ -178,7 +178,7 @@ class Waited(NamedTuple):
     """For whom a generation waited more than half of its time."""
 
     kind: str
-    """"late": for a member that knew; "absent": for one that never came; "untold": until its next
+    """"late": for a member that knew; "absent": for those that never came; "untold": until its next
     heartbeat told it."""
     names: tuple[str, ...]
     members: tuple[str, ...]
@@ -217,17 +217,45 @@ class Generation:
     joined: bool = False
     """Whether all that wait in JoinGroup have their answer."""
     over: bool = False
+    came: int = 0
+    """When the last JoinGroup so far was answered."""
+    since: int = 0
+    """The same of the generation before: who was told until then was told of that one."""
+    awaited: dict[str, str] = field(default_factory=dict)
+    """Members of the one before whose JoinGroup was not seen so far: names by id."""
+    missed: dict[str, str] = field(default_factory=dict)
+    """Those that are known not to have come: the leader was not told of them, or they were fenced."""
+    awaited_weight: int = 0
+    """Bytes that these two take, nearly."""
 
     @property
     def weight(self) -> int:
         """Bytes that it takes, nearly."""
         texts = weight((self.group, self.protocol, self.leader))
-        return texts + self.causes.weight + self.joins.weight
+        return texts + self.causes.weight + self.joins.weight + self.awaited_weight
 
     def ended(self) -> Generation:
         """It, now that nothing is to come."""
         self.over = True
         return self
+
+    def follows(self, last: Generation, members: Members) -> None:
+        """Whoever came together before is awaited, if it is still a member."""
+        self.since = last.came
+        self.awaited = {one.member: one.name for one in last.joins if one.member in members}
+        self.awaited_weight = 2 * weight(self.awaited)
+
+    def join(self, join: Join) -> None:
+        """A member has come."""
+        self.joins.append(join)
+        self.began = min(self.began, join.ts)
+        self.came = max(self.came, join.end)
+        self.awaited.pop(join.member, None)
+        self.missed.pop(join.member, None)
+
+    def told(self, ns: int | None) -> int | None:
+        """When a member was told of this generation, if that was not of the one before."""
+        return None if ns is None or ns <= self.since else ns
 
     def followed(self, causes: Weighed[Cause], members: int) -> Generation:
         """The next one, in which nobody was seen any more: numbers grow by one."""
@@ -249,8 +277,12 @@ class Generation:
     @property
     def waited(self) -> Waited | None:
         """For whom, if for anybody; a newcomer is the last to be suspected."""
-        if self.took < BRIEF:
+        if self.took < BRIEF or (self.awaited and not self.over):
             return None
+        last = max(join.ts for join in self.joins)
+        if self.missed and self.came - last >= BRIEF:  # not by a member that came
+            names = tuple(self.missed.values())
+            return Waited("absent", names, tuple(self.missed), self.took, None)
         first, half = self.first, self.took / 2
 
         def latest(found: Iterable[tuple[int, Join]], kind: str) -> Waited | None:
@@ -258,14 +290,9 @@ class Generation:
             return Waited(kind, (join.name,), (join.member,), ns, join) if ns > half else None
 
         old = [join for join in self.joins if not join.new]
-        late = latest(((join.ts - (join.told or first.ts), join) for join in old), "late")
-        absent = [cause for cause in self.causes if cause.what in (LATE, EXPIRED)]
-        if absent and all(join.ts - first.ts <= half for join in self.joins):
-            names = tuple(cause.name for cause in absent)
-            members = tuple(cause.member.id for cause in absent)
-            return Waited("absent", names, members, self.took, None)
         return (
-            late
+            # before the first one came nobody waited for it
+            latest(((join.ts - max(join.told or 0, first.ts), join) for join in old), "late")
             or latest(((join.told - first.ts, join) for join in old if join.told), "untold")
             or latest(((join.ts - first.ts, join) for join in self.joins if join.new), "late")
         )

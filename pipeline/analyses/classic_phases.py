@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.captures.checks.rebalance import BRIEF
 from barnabas.captures.kafka.phrases.groups import GIVEN_ID
 from barnabas.pipeline.analyses.expressions import answered_ns, said
 
@@ -18,9 +17,6 @@ APIS: Final = ("JoinGroup", "SyncGroup", "LeaveGroup", "Heartbeat", "OffsetCommi
 
 OUT: Final = ("UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID")
 """What a coordinator says to who is no member, or of a past generation."""
-
-TOLD: Final = "REBALANCE_IN_PROGRESS"
-"""What it says to a member that has to join again."""
 
 JOINED, SYNCED, ENDED = "joined", "synced", "ended"
 
@@ -55,8 +51,6 @@ def _steps(exchanges: DataFrame) -> DataFrame:
         .when(refused, F.col("error"))
         .otherwise(F.coalesce(given, F.when(new, "new member").otherwise("rejoins")))
     )
-    before = member.orderBy("ts_ns", "ordinal").rowsBetween(Window.unboundedPreceding, -1)
-    since_join = Window.partitionBy("capture", "group", "member", "joins_before")
     return (
         exchanges.where(F.col("api").isin(*APIS))
         .where("`group` is not null and member is not null")
@@ -65,13 +59,11 @@ def _steps(exchanges: DataFrame) -> DataFrame:
         .withColumn("stop_ns", F.coalesce(answered_ns(), F.col("ts_ns")))
         .withColumn("seen_ns", F.max("stop_ns").over(member))
         .withColumn("step", step)
-        .withColumn("new", new)
-        .withColumn("joins_before", F.count(F.when(F.col("step") == JOINED, 1)).over(before))
-        .withColumn(
-            "told_ns", F.min(F.when(F.col("error") == TOLD, F.col("stop_ns"))).over(since_join)
-        )
         .withColumn("reason", F.when(F.col("step") != SYNCED, whys))
         .where("step is not null")
+        # who has stopped is told so by each answer that it waits for
+        .withColumn("before", F.lag("step").over(member.orderBy("ts_ns", "ordinal")))
+        .where(f"not (step = '{ENDED}' and coalesce(before, '') = '{ENDED}')")
     )
 
 
@@ -81,11 +73,6 @@ def _generations(steps: DataFrame) -> DataFrame:
     mine = Window.partitionBy("capture", "group", "generation", "member")
     all_of_it = Window.partitionBy("capture", "group", "generation")
     joined, synced = F.col("step") == JOINED, F.col("step") == SYNCED
-    waited = F.col("all_joined_ns") - F.col("first_joined_ns")
-    # a member can't come before it has heard that the group rebalances
-    since = F.coalesce("told_ns", "first_joined_ns")
-    last = F.col("joined_ns") == F.col("last_joined_ns")
-    late = (last | ~F.col("new")) & (F.col("joined_ns") - since > waited / 2) & (waited >= BRIEF)
     return (
         steps.withColumn("next_ns", F.lead("ts_ns").over(in_order))
         .withColumn(
@@ -97,12 +84,7 @@ def _generations(steps: DataFrame) -> DataFrame:
         .withColumn("sync_ns", F.min(F.when(synced, F.col("ts_ns"))).over(mine))
         .withColumn("sync_end_ns", F.min(F.when(synced, F.col("stop_ns"))).over(mine))
         .withColumn("first_joined_ns", F.min("joined_ns").over(all_of_it))
-        .withColumn("last_joined_ns", F.max("joined_ns").over(all_of_it))
-        .withColumn("all_joined_ns", F.max("join_end_ns").over(all_of_it))
         .withColumn("all_known_ns", F.max("sync_end_ns").over(all_of_it))
-        .withColumn("new", F.bool_or(joined & F.col("new")).over(mine))
-        .withColumn("told_ns", F.max(F.when(joined, F.col("told_ns"))).over(mine))
-        .withColumn("late", late)
         .withColumn(
             "reason",
             F.coalesce("reason", F.max(F.when(joined, F.col("reason"))).over(mine)),
@@ -122,7 +104,7 @@ def _phases(steps: DataFrame) -> DataFrame:
         .otherwise(F.array(phase("stopped", start, F.coalesce("next_ns", "stop_ns"))))
     )
     kept = (
-        *("capture", "group", "generation", "member", "client_id", "protocol", "reason", "late"),
+        *("capture", "group", "generation", "member", "client_id", "protocol", "reason"),
         *("joined_ns", "join_end_ns", "sync_ns", "sync_end_ns", "first_joined_ns", "all_known_ns"),
     )
     return steps.select(*kept, F.explode(found).alias("one")).select(*kept, "one.*")

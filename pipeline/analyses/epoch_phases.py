@@ -73,9 +73,7 @@ def epoch_phases(exchanges: DataFrame) -> DataFrame:
         .withColumn("sync_end_ns", F.when(F.col("step") == "assigned", F.col("known_ns")))
         .withColumn("first_joined_ns", F.min("joined_ns").over(epoch))
         .withColumn("all_known_ns", F.max("sync_end_ns").over(epoch))
-        .withColumn("last_ns", F.max("joined_ns").over(epoch))
     )
-    waited = F.col("all_known_ns") - F.col("first_joined_ns")
     none = F.array().cast("array<struct<phase:string,start_ns:bigint,stop_ns:bigint>>")
     known, stop = F.col("known_ns"), F.col("stop_ns")
     found = F.concat(
@@ -96,16 +94,12 @@ def epoch_phases(exchanges: DataFrame) -> DataFrame:
         .when(F.col("joins"), "new member")
         .otherwise("new assignment")
     )
-    late = (F.col("joined_ns") == F.col("last_ns")) & (
-        F.col("last_ns") - F.col("first_joined_ns") > waited / 2
-    )
     kept = (
-        *("capture", "group", "generation", "member", "client_id", "protocol", "reason", "late"),
+        *("capture", "group", "generation", "member", "client_id", "protocol", "reason"),
         *("joined_ns", "join_end_ns", "sync_ns", "sync_end_ns", "first_joined_ns", "all_known_ns"),
     )
     return (
         timed.withColumn("reason", reason)
-        .withColumn("late", late & (F.coalesce("step", F.lit("")) != "ended"))
         .select(*kept, F.explode(found).alias("one"))
         .select(*kept, "one.*")
     )

@@ -83,7 +83,7 @@ ORDER: Final = ("end_ns", "packet", "connection", "ordinal")
 
 NEVER: Final = (1 << 63) - 1
 
-_KEPT: Final = (
+KEPT: Final = (
     *("capture", "connection", "ordinal", "client_address", "client_id", "broker"),
     *("named_broker", "key", "version", "correlation_id", "ts_ns", "latency_ms", "rules", "note"),
     *("request_packet", "response_packet", "losses", "error"),
@@ -97,21 +97,25 @@ def findings(exchanges: DataFrame) -> DataFrame:
     Needs `end_ns`, `losses`, `named_broker` and `seen`; what a check says it holds for, holds here too.
     Bodies stay where they are: what checks see of them was read when the table was made.
     """
-    seen = captured(exchanges).select(*_KEPT, "end_ns", "api", "group", "seen")
+    seen = captured(exchanges).select(*KEPT, "end_ns", "api", "group", "seen")
     rows = F.flatten(F.array(*(F.expr(_rows(scope)) for scope in SCOPES)))
-    ordered = (
+    each = (
         seen.join(F.broadcast(_used(seen)), ["capture", "connection"], "left")
         .withColumn("row", F.explode(rows))
-        .select(
-            *_KEPT,
-            F.coalesce("end_ns", F.lit(NEVER)).alias("end_ns"),
-            F.coalesce(F.nullif("response_packet", F.lit(0)), "request_packet").alias("packet"),
-            "row.*",
-        )
-        .repartition("capture", "by", "of")
-        .sortWithinPartitions("capture", "by", "of", *ORDER)
+        .select(*KEPT, "end_ns", "row.*")
     )
-    return ordered.mapInArrow(checked, ddl(COLUMNS))
+    return in_order(each, "capture", "by", "of").mapInArrow(checked, ddl(COLUMNS))
+
+
+def in_order(exchanges: DataFrame, *keys: str) -> DataFrame:
+    """What has a key in common together, as it ended."""
+    packet = F.coalesce(F.nullif("response_packet", F.lit(0)), "request_packet")
+    return (
+        exchanges.withColumn("end_ns", F.coalesce("end_ns", F.lit(NEVER)))
+        .withColumn("packet", packet)
+        .repartition(*keys)
+        .sortWithinPartitions(*keys, *ORDER)
+    )
 
 
 def _rows(scope: Scope) -> str:

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from barnabas.pipeline.analyses.classic_phases import classic_phases
 from barnabas.pipeline.analyses.epoch_phases import epoch_phases
 from barnabas.pipeline.analyses.expressions import moment, ms
+from barnabas.pipeline.analyses.generations import generations
 from barnabas.pipeline.rows.columns import Column
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ COLUMNS: Final = (
     Column(
         "late",
         "boolean",
-        "whether others waited for it more than half the time since it was told to rejoin",
+        "whether others waited for it, from when it was told, more than half of the generation's time",
     ),
     Column("standstill_ms", "double", "from its JoinGroup until it had its assignment"),
     Column(
@@ -52,6 +53,14 @@ COLUMNS: Final = (
     ),
     Column("protocol", "string", "classic, or the API of its heartbeats (KIP-848, 932)"),
     Column("capture", "string", "name of the capture"),
+    Column("began_ts", "timestamp", "when the first member asked for the generation", 2),
+    Column("members", "int", "members of the generation, as its leader was told", 2),
+    Column(
+        "missed",
+        "array<string>",
+        "ids of members that did not join the generation, though others waited for them",
+        2,
+    ),
 )
 
 
@@ -65,15 +74,18 @@ def rebalances(exchanges: DataFrame) -> DataFrame:
     keep). In KIP-848 there is no such wait: each member gives up and takes over partitions by itself.
     """
     phases = classic_phases(exchanges).unionByName(epoch_phases(exchanges))
-    return phases.select(
+    said = generations(exchanges)
+    return phases.join(said, ["capture", "group", "generation"], "left").select(
         *("group", "generation", "member", "client_id", "phase"),
         moment(F.col("start_ns")).alias("start"),
         moment(F.greatest("start_ns", "stop_ns")).alias("end"),
         moment(F.col("joined_ns")).alias("joined_ts"),
         ms(F.col("join_end_ns") - F.col("joined_ns")).alias("join_ms"),
         ms(F.col("sync_end_ns") - F.col("sync_ns")).alias("sync_ms"),
-        F.coalesce("late", F.lit(False)).alias("late"),
+        F.coalesce(F.array_contains("late_members", F.col("member")), F.lit(False)).alias("late"),
         ms(F.col("sync_end_ns") - F.col("joined_ns")).alias("standstill_ms"),
         ms(F.col("all_known_ns") - F.col("first_joined_ns")).alias("group_standstill_ms"),
         *("reason", "protocol", "capture"),
+        moment(F.col("began_ns")).alias("began_ts"),
+        *("members", "missed"),
     )

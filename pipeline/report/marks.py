@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -14,6 +14,9 @@ COLUMNS: Final = {"client_id": "client", "client": "client", "topic": "topic", "
 
 SPANS: Final = (("start", "end"), ("first_ts", "last_ts"), ("ts", "ts"), ("bucket", "bucket"))
 """From when until when: the first that a row has."""
+
+TOLD: Final = 100
+"""A sentence about more clients, topics or groups is of all."""
 
 Marks = Mapping[str, Any]
 
@@ -41,6 +44,24 @@ def each(found: Sequence[Row]) -> Marks:
     """Of the points of a trace, which are of these rows: a list for each."""
     known = [marks(row) for row in found]
     return {mark: [one.get(mark) for one in known] for mark in (known[0] if known else ())}
+
+
+def together(found: Iterable[Row]) -> dict[str, Any]:
+    """Those of a sentence about several rows: what they do not have in common as a list.
+
+    >>> together([{"client_id": one, "topic": "orders"} for one in ("b", "a", "b")])
+    {'client': ['a', 'b'], 'topic': 'orders'}
+    """
+    known = [marks(row) for row in found]
+    said: dict[str, Any] = {}
+    for mark in dict.fromkeys(COLUMNS.values()):
+        names = sorted({one[mark] for one in known if mark in one})
+        if 0 < len(names) <= TOLD:
+            said[mark] = names if len(names) > 1 else names[0]
+    times = [(one["from"], one["to"]) for one in known if "from" in one]
+    if times and len(times) == len(known):
+        said |= {"from": min(begins for begins, _ in times), "to": max(ends for _, ends in times)}
+    return said
 
 
 def since_epoch(moment: datetime) -> int:

@@ -14,14 +14,18 @@ export function spanOf(lanes) {
   return [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))];
 }
 
-// late is said of a member with the generations that waited for it
-function lateOf(bands) {
-  const late = new Map();
+// the generations that waited for each member, and those that did so in vain: {late, absent} by member
+function waitedFor(bands) {
+  const found = new Map();
   for (const {generation, late: waited} of bands) {
     if (!waited || waited.kind === "untold") continue;
-    for (const member of waited.members) late.set(member, [...late.get(member) ?? [], generation]);
+    for (const member of waited.members) {
+      const of = found.get(member) ?? {late: [], absent: []};
+      of[waited.kind].push(generation);
+      found.set(member, of);
+    }
   }
-  return late;
+  return found;
 }
 
 // from, to: what is seen, ms since the epoch. opened: what a click on an event does, if anything
@@ -33,13 +37,15 @@ export function drawn({lanes, bands}, from, to, opened = null) {
     return {x: x + "%", width: Math.max(least, Math.min(100, ends) - x) + "%"};
   };
   const shown = lanes.filter(lane => lane.events.some(each => over(each) >= from && toMs(each.start) <= to));
-  const late = lateOf(bands);
+  const waits = waitedFor(bands);
   const apis = new Set(shown.flatMap(lane => lane.events.map(each => each.api)));
   const height = BAND + LANE * shown.length;
   const name = lane => {
-    const generations = late.get(lane.member), said = plain(lane.instance ?? lane.client);
-    return ["div", {key: lane.member, class: generations ? "late" : "", title: `${said}, ${plain(lane.member)}` + (generations ? `, late in generation ${generations.join(", ")}` : "")},
-      said + (generations ? " (late)" : "")];
+    const of = waits.get(lane.member), said = plain(lane.instance ?? lane.client);
+    const late = of?.late.length ? `, late in generation ${of.late.join(", ")}` : "";
+    const missed = of?.absent.length ? `, missed generation ${of.absent.join(", ")}` : "";
+    return ["div", {key: lane.member, class: of ? "late" : "", tabindex: 0, title: `${said}, ${plain(lane.member)}${late}${missed}`},
+      said + (late ? " (late)" : "") + (missed ? " (missed one)" : "")];
   };
   const band = (one, number) => {
     const begins = at(toMs(one.from)), ends = one.until === null ? 100 : at(toMs(one.until));
@@ -54,14 +60,14 @@ export function drawn({lanes, bands}, from, to, opened = null) {
   const event = (lane, row) => each => {
     const begins = at(toMs(each.start)), ends = at(over(each));
     if (ends < 0 || begins > 100) return [];
-    const waited = ["JoinGroup", "join"].includes(each.api) && late.get(lane.member)?.includes(each.generation);
+    const waited = ["JoinGroup", "join"].includes(each.api) && waits.get(lane.member)?.late.includes(each.generation);
     return [["rect", {key: `${each.start} ${each.api} ${each.correlation_id ?? ""}`, class: `event ${each.api}${each.error ? " error" : ""}${waited ? " waited" : ""}`,
       ...part(begins, ends, .25), y: BAND + row * LANE + 5, height: LANE - 10, rx: 2, ...opened && {onClick: () => opened(each)}},
       ["title", {}, plain(`${each.api}${each.count > 1 ? ` × ${each.count}` : ""} at ${clock(each.start)}, generation ${each.generation ?? "unknown"}${each.error ? ", " + each.error : ""}${each.reason ? ": " + each.reason : ""}`)]]];
   };
   return ["div", {class: "lanes", role: "group", "aria-label": "Lanes of members"},
-    ["div", {class: "names", "aria-hidden": "true"}, ["div", {class: "band"}, "generation"], ...shown.map(name)],
+    ["div", {class: "names"}, ["div", {class: "band"}, "generation"], ...shown.map(name)],
     ["svg", {height, role: "img", "aria-label": `${shown.length} members from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}; the table below says the same`},
       ...bands.flatMap(band), ...shown.map((lane, row) => ["g", {key: lane.member}, ...lane.events.flatMap(event(lane, row))])],
-    ["p", {class: "legend"}, ...LEGEND.filter(api => apis.has(api)).map(api => ["span", {class: api}, api]), ["span", {class: "stood"}, "delivery stands still"]]];
+    ["p", {class: "legend"}, ...LEGEND.filter(api => apis.has(api)).map(api => ["span", {class: api}, api]), ["span", {class: "stood"}, "delivery stands still"], ["span", {class: "generations"}, "a generation, in one of two shades by turns"]]];
 }

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, Final
 
-from barnabas.pipeline.report.marks import EPOCH, marks
+from barnabas.pipeline.report.marks import EPOCH, marks, together
 from barnabas.pipeline.report.parts import Drawn, Lanes, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import member
 from barnabas.pipeline.report.wording import duration, listed, name, utc
@@ -80,10 +80,16 @@ def _bands(found: Sequence[Row]) -> Iterator[Row]:
             "from": _ns(one["start"]),
             "until": _ns(until) if until else None,
             "why": one["reasons"],
-            "waited_for": listed(one["late"]) if one["late"] else "",
+            "waited_for": listed(one["missed"] or one["late"]) if _late(one) else "",
             "standstill_ms": one["group_standstill_ms"],
-            "late": {"kind": "late", "members": one["late_members"]} if one["late"] else None,
+            "late": _late(one),
         }
+
+
+def _late(one: Row) -> Row | None:
+    """As `barnabas.page.answers.views.Late` has it."""
+    kind, who = ("absent", "missed_members") if one["missed"] else ("late", "late_members")
+    return {"kind": kind, "members": one[who]} if one[who] else None
 
 
 def _generations(group: str, found: Sequence[Row]) -> Iterator[dict[str, Any]]:
@@ -92,9 +98,10 @@ def _generations(group: str, found: Sequence[Row]) -> Iterator[dict[str, Any]]:
     for row in found:
         if row["generation"] is not None:
             by_generation[tuple(row[column] for column in BAND)].append(row)
+    clients = {row["member"]: row["client_id"] for row in found}
     spans = {}
     for key, some in by_generation.items():
-        known = [row["joined_ts"] or row["start"] for row in some]
+        known = [row["began_ts"] or row["start"] for row in some]
         spans[key] = (
             min(filter(None, known), default=None),
             max(filter(None, (row["end"] for row in some)), default=None),
@@ -105,15 +112,18 @@ def _generations(group: str, found: Sequence[Row]) -> Iterator[dict[str, Any]]:
         some = by_generation[key]
         late = {name(row["member"]): name(row["client_id"]) for row in some if row["late"]}
         joined = [row for row in some if row["phase"] != "stopped"]
+        missed = some[0]["missed"] or []
         yield {
             "group": group,
             "capture": some[0]["capture"],
             "generation": some[0]["generation"],
             "start": spans[key][0],
             "end": spans[key][1],
-            "members": len({row["member"] for row in joined}),
+            "members": some[0]["members"] or len({row["member"] for row in joined}),
             "late": [*late.values()],
             "late_members": [*late],
+            "missed": [name(clients.get(one) or one) for one in missed],
+            "missed_members": missed,
             "join_ms": max((row["join_ms"] or 0 for row in joined), default=0) or None,
             "group_standstill_ms": max((row["group_standstill_ms"] or 0 for row in some), default=0)
             or None,
@@ -131,13 +141,13 @@ def _said(groups: dict[str, list[Row]]) -> Iterator[Said]:
         worst = max(found, key=lambda row: row["group_standstill_ms"] or 0)
         still = worst["group_standstill_ms"] or 0
         generations = {row["generation"] for row in found}
-        late = [
-            f"{name(row['client_id'])} in generation {row['generation']}"
-            for row in found
-            if row["late"]
+        known = [*_generations(group, found)]
+        late = [f"{who} in generation {one['generation']}" for one in known for who in one["late"]]
+        missed = [
+            f"{who} missed generation {one['generation']}" for one in known for who in one["missed"]
         ]
         gone = [*_gone(found)]
-        if still <= 0 and not late and not gone:
+        if still <= 0 and not late and not missed and not gone:
             continue
         text = f"group {group}: {len(generations)} generation{'s' * (len(generations) > 1)}"
         if still > 0:
@@ -145,20 +155,22 @@ def _said(groups: dict[str, list[Row]]) -> Iterator[Said]:
             text += f" (generation {worst['generation']})"
         if late:
             text += f"; late: {listed(late)}"
+        if missed:
+            text += f"; {listed(missed)}"
         if gone:
             text += f"; {listed(gone)}"
-        yield Said("bad" if still >= LONG_MS else "odd", text, marks({"group": group}))
+        yield Said("bad" if still >= LONG_MS else "odd", text, together(found))
 
 
 def _gone(found: Sequence[Row]) -> Iterator[str]:
-    """Clients that went more than once, and the reasons that they or the coordinator gave."""
+    """Clients that stopped more than once, and the reasons that they or the coordinator gave."""
     reasons: defaultdict[str, list[str]] = defaultdict(list)
     for row in found:
         if row["phase"] == "stopped":
             reasons[name(row["client_id"])].append(name(row["reason"]))
     for client, given in reasons.items():
         if len(given) > 1:
-            yield f"{client} left {len(given)} times ({listed(given)})"
+            yield f"{client} stopped {len(given)} times ({listed(given)})"
 
 
 def _table_of_generations(found: Sequence[Row]) -> Table:
@@ -168,6 +180,7 @@ def _table_of_generations(found: Sequence[Row]) -> Table:
         "start": "began",
         "members": "members",
         "late": "late",
+        "missed": "missed by",
         "join_ms": "longest join",
         "group_standstill_ms": "the group stopped",
         "reasons": "reasons",

@@ -173,6 +173,59 @@ def test_a_member_that_hears_of_it_late_is_not_late() -> None:
     assert [*map(str, one.causes)] == ["b left", "c joined"]
 
 
+TRIO = (
+    *(join(n, one, 1, members=("a", "b", "c"), new=True, took=10) for n, one in enumerate("abc")),
+    *(sync(20, one, 1) for one in "abc"),
+)
+"""As librdkafka's mock cluster has them: who does not rejoin stays a member, of an old generation."""
+
+MISSED = (
+    join(1 * S, "c", 2, took=5 * S),
+    beat(1.4 * S, "a", 1, error=REBALANCE_IN_PROGRESS),
+    beat(1.5 * S, "b", 1, error=REBALANCE_IN_PROGRESS),
+    join(4 * S, "a", 2, members=("a", "b", "c"), took=2 * S),
+    sync(6.1 * S, "a", 2),
+)
+"""b hears of generation 2 while it works, and polls when that has come together without it."""
+
+FENCED = (
+    beat(7 * S, "b", 1, error=22),
+    join(7.1 * S, "b", 3, took=5 * S),
+    *(beat(7.2 * S, one, 2, error=REBALANCE_IN_PROGRESS) for one in "ac"),
+    join(7.3 * S, "a", 3, members=("a", "b", "c"), took=4.8 * S),
+    join(9.3 * S, "c", 3, took=2.8 * S),
+    sync(12.2 * S, "a", 3),
+)
+"""So it is the first to join the next one."""
+
+
+def test_a_generation_waits_for_who_misses_it_and_the_next_one_does_not() -> None:
+    assert waited(*TRIO, *MISSED, *FENCED) == ["", "b, which did not rejoin", ""]
+    assert [one.missed for one in learnt(*TRIO, *MISSED, *FENCED)] == [{}, {"b": "b"}, {}]
+
+
+def test_who_was_not_seen_to_join_may_have_joined_unseen() -> None:
+    """Only the leader's list, or its own answers, say that a member did not."""
+    assert waited(*TRIO, *MISSED) == ["", "a, 2.6 s"]
+    fenced, *_ = FENCED
+    late = join(5 * S, "b", 2, took=4 * S)  # its answer was under way for long
+    assert [one.missed for one in learnt(*TRIO, *MISSED, fenced, late)] == [{}, {}]
+
+
+def test_who_was_told_of_a_generation_that_it_missed_is_told_again_of_the_next() -> None:
+    told = beat(7.2 * S, "b", 1, error=REBALANCE_IN_PROGRESS)
+    early = (join(7.1 * S, "c", 3, took=5 * S), join(7.1 * S, "a", 3, took=5 * S))
+    slow = (join(12 * S, "b", 3, took=100), sync(12.2 * S, "a", 3))
+    assert waited(*TRIO, *MISSED, told, *early, *slow)[2] == "b, 4.8 s"
+
+
+def test_a_generation_begins_with_the_first_request_however_late_its_answer_is() -> None:
+    newcomer = join(1 * S, "c", 2, new=True, took=5 * S)
+    others = (join(3 * S, one, 2, members=("a", "b", "c"), took=2 * S) for one in "ab")
+    _, one = learnt(*PAIR, newcomer, *others)
+    assert one.began == 1 * S * 1e6
+
+
 def test_who_comes_back_had_gone() -> None:
     gone = leaves(1 * S, "b", reason="consumer poll timeout has expired.")
     alone = join(2 * S, "a", 2, members=("a",))

@@ -103,3 +103,13 @@ def test_who_was_told_and_came_late() -> None:
     ended = sorted(exchanges, key=lambda one: one.ts + (one.latency_ms or 0) * 1e6)
     (finding,) = found("joins", *ended)
     assert "; member b (b) joined last, 7 s after it was told to" in finding.what
+
+
+def test_a_member_of_which_nothing_is_known() -> None:
+    ended = sorted(
+        (*reasons.TRIO, *reasons.MISSED), key=lambda one: one.ts + (one.latency_ms or 0) * 1e6
+    )
+    (finding,) = found("joins", *ended, longest_ms=4000.0)
+    assert finding.what == (
+        "group g: the rebalance to generation 2 took 5 s; no JoinGroup of b was captured"
+    )

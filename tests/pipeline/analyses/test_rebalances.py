@@ -12,7 +12,7 @@ from barnabas.captures.summary.bands import Bands
 from barnabas.pipeline.analyses.rebalances import rebalances
 from tests.captures.checks import test_generations as reasons
 from tests.captures.checks.groups import beat, join, leave, sync
-from tests.pipeline.analyses.made import group_beat
+from tests.pipeline.analyses.made import group_beat, numbered
 from tests.pipeline.analyses.tables import captured, found_in, rows, table
 
 if TYPE_CHECKING:
@@ -133,6 +133,53 @@ def test_members_of_kip_848_change_by_themselves(spark: SparkSession) -> None:
         ("n", 2, "consuming", 1700.0, 3000.0, *given),
         ("n", -1, "stopped", 3000.0, 3010.0, None, None, None, "left"),
     ]
+
+
+def test_one_stop_is_one_however_often_the_member_is_told(spark: SparkSession) -> None:
+    again = beat(7001, "b", 1, error=22)
+    exchanges = numbered(*reasons.TRIO, *reasons.MISSED, again, *reasons.FENCED)
+    told = phases(spark, exchanges, "reason")
+    assert [row[:3] + row[5:] for row in told if row[2] == "stopped"] == [
+        ("b", 1, "stopped", "ILLEGAL_GENERATION")
+    ]
+
+
+def test_who_misses_a_generation_is_not_late_in_the_next_one(spark: SparkSession) -> None:
+    exchanges = numbered(*reasons.TRIO, *reasons.MISSED, *reasons.FENCED)
+    told = phases(spark, exchanges, "late", "missed", "members")
+    assert {(row[1], row[5], *row[6], row[7]) for row in told if row[2] == "join"} == {
+        (1, False, 3),
+        (2, False, "b", 3),
+        (3, False, 3),
+    }
+
+
+@pytest.mark.parametrize("name", ["flapping.pcapng", "rebalance.pcap.gz", "kip-848.pcapng"])
+def test_a_generation_is_as_summary_says(spark: SparkSession, name: str) -> None:
+    bands = Bands(Context())
+    for one in found_in(name):
+        bands.add(one)
+    found = rebalances(table(spark, captured(name))).where("phase <> 'stopped'")
+    told: dict[int, set[Any]] = {}
+    late: dict[int, set[str]] = {}
+    for row in found.selectExpr("*", "unix_micros(began_ts) began").collect():
+        told.setdefault(row["generation"], set()).add(
+            (row["began"], row["members"], *row["missed"])
+        )
+        late.setdefault(row["generation"], set()).update([row["member"]] if row["late"] else [])
+    rows = [row for row in bands.rows() if row["generation"] in told]
+    assert len(rows) > 1
+    waited = {
+        row["generation"]: {row["late"]["kind"]: row["late"]["members"]} if row["late"] else {}
+        for row in rows
+    }
+    assert told == {
+        row["generation"]: {
+            (int(row["from"]) // 1000, row["members"], *waited[row["generation"]].get("absent", ()))
+        }
+        for row in rows
+    }
+    assert late == {number: set(of.get("late", ())) for number, of in waited.items()}
 
 
 @pytest.mark.parametrize("name", ["flapping.pcapng", "rebalance.pcap.gz"])

@@ -151,6 +151,9 @@ def _by_hand() -> dict[str, Result]:
                 "protocol": "classic",
                 "capture": "demo",
                 "reason": "a member joined",
+                "began_ts": at(begin),
+                "members": 4,
+                "missed": ["consumer-1-c0ffee1"] if generation == 3 else [],
             }
             ready = joined + join + sync
             for phase, start, end in (

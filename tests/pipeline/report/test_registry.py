@@ -75,7 +75,7 @@ def test_who_goes_again_and_again_is_named_with_the_reasons() -> None:
     (said,) = drawn("rebalances", rebalances=Result([*found, *went], len(found) * 2)).said
     for client in of:
         times = sum(row["client_id"] == client for row in found)
-        assert (f"{client} left {times} times ({why})" in said.text) == (times > 1)
+        assert (f"{client} stopped {times} times ({why})" in said.text) == (times > 1)
     *_, table = drawn("rebalances", rebalances=Result([*found, *went], len(found) * 2)).tables
     assert {row["stopped"] for row in table.rows} == {why}
 
@@ -85,7 +85,7 @@ def test_a_standstill_and_who_was_late_are_said() -> None:
     assert said.severity == "bad"
     assert "delivery stopped for up to 15.7 s (generation 2)" in said.text
     assert "late: <script>" in said.text, "as it is: the page escapes"
-    assert said.text.endswith(" in generation 2")
+    assert said.text.endswith(" in generation 2; orders-service-a missed generation 3")
 
 
 def test_the_events_of_a_lane_begin_and_end_as_their_phases() -> None:
@@ -110,13 +110,28 @@ def test_one_band_is_drawn_for_each_generation() -> None:
     ]
     assert [band["standstill_ms"] for band in group.bands] == [4100.0, 15_700.0, 4100.0]
     late = {band["generation"]: band["late"] for band in group.bands}
-    assert late == {1: None, 2: {"kind": "late", "members": ["consumer-3-c0ffee3"]}, 3: None}
+    assert late == {
+        1: None,
+        2: {"kind": "late", "members": ["consumer-3-c0ffee3"]},
+        3: {"kind": "absent", "members": ["consumer-1-c0ffee1"]},
+    }
 
 
-def test_generations_say_who_was_late() -> None:
+def test_generations_say_who_was_late_and_who_missed_them() -> None:
     generations, _ = drawn("rebalances").tables
-    assert [(row["generation"], row["members"], row["late"]) for row in generations.rows] == [
-        *((1, 4, []), (2, 4, [HOSTILE]), (3, 4, []))
+    told = [tuple(row[of] for of in ("generation", "late", "missed")) for row in generations.rows]
+    assert told == [(1, [], []), (2, [HOSTILE], []), (3, [], ["orders-service-a"])]
+
+
+def test_a_generation_has_the_members_and_the_beginning_that_it_is_said_to_have() -> None:
+    """Not those of the rows that are there: a capture may not show all, and who missed it has none."""
+    found = [
+        {**row, "members": 7, "began_ts": at(row["generation"])}
+        for row in results()["rebalances"].rows
+    ]
+    generations, _ = drawn("rebalances", rebalances=Result(found, len(found))).tables
+    assert [(row["members"], row["start"]) for row in generations.rows] == [
+        *((7, at(number)) for number in (1, 2, 3))
     ]
 
 

@@ -1,0 +1,63 @@
+"""What the pure core says of each generation of a group: who was late, or missed it, is said in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from barnabas.captures.checks.rebalance import Generation
+from barnabas.captures.summary.rebalances import Rebalances
+from barnabas.pipeline.analyses.expressions import captured
+from barnabas.pipeline.analyses.findings import KEPT, in_order
+from barnabas.pipeline.rows.columns import Column, arrow, ddl
+from barnabas.pipeline.rows.exchanges import exchange
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+COLUMNS: Final = (
+    Column("capture", "string", "name of the capture"),
+    Column("group", "string", "the group"),
+    Column("generation", "int", "generation, or group epoch"),
+    Column("began_ns", "bigint", "when its first member asked for it, ns since the epoch"),
+    Column("members", "int", "members"),
+    Column("late_members", "array<string>", "ids of those that others waited for"),
+    Column("missed", "array<string>", "ids of those that others waited for in vain"),
+)
+
+SEES: Final = "error <> '' or api not in ('Heartbeat', 'OffsetCommit', 'TxnOffsetCommit')"
+"""SQL: of what members say, what may say anything of a generation."""
+
+
+def generations(exchanges: DataFrame) -> DataFrame:
+    """A row a generation of a classic group, and an epoch of those with heartbeats of their own."""
+    seen = captured(exchanges).where("`group` is not null and seen.`group` is not null").where(SEES)
+    rows = in_order(seen.select(*KEPT, "end_ns", "group", "seen"), "capture", "group")
+    return rows.mapInArrow(_learnt, ddl(COLUMNS))
+
+
+def _learnt(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The generations of rows that come in the order of groups and of their ends."""
+    schema = arrow(COLUMNS)
+    rows = (row for batch in batches for row in batch.to_pylist())
+    for (capture, _), mine in groupby(rows, key=lambda row: (row["capture"], row["group"])):
+        of = Rebalances(row=_row)
+        for row in mine:
+            of.note(exchange(row))
+        # a number comes again behind a gap of the capture
+        found = {row["generation"]: row for row in reversed(of.finish())}
+        told = [row | {"capture": capture} for row in found.values()]
+        yield pa.RecordBatch.from_pylist(told, schema=schema)
+
+
+def _row(one: Generation) -> dict[str, Any]:
+    waited, said = one.waited, one.row()
+    of = {} if waited is None else {waited.kind: waited.members}
+    return {name: said[name] for name in ("group", "generation", "ts", "members")} | {
+        "began_ns": one.began,
+        "late_members": of.get("late", ()),
+        "missed": of.get("absent", ()),
+    }
