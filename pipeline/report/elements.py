@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -132,7 +133,7 @@ def _number(value: Any) -> bool:
 
 def sentence_html(said: Said) -> str:
     """The beginning of its element."""
-    return f'<li class="{said.severity}"{_data(said.of)}>'
+    return f'<li class="{said.severity}"{_data({"of": json.dumps(said.of)})}>'
 
 
 def _data(found: Mapping[str, Any]) -> str:

@@ -6,9 +6,9 @@ const wanted = {client: "", topic: "", group: "", from: null, to: null};
 const time = () => wanted.from !== null || wanted.to !== null;
 const active = () => [...NAMES.filter(name => wanted[name]), ...time() ? ["time"] : []];
 
-// of: the marks of a row or of a point; those of elements are text
+// of: the marks of a row, of a point or of a sentence, which may be of several; those of elements are text
 export function matches(of) {
-  return NAMES.every(name => !wanted[name] || of[name] === undefined || of[name] === wanted[name])
+  return NAMES.every(name => !wanted[name] || of[name] === undefined || [of[name]].flat().includes(wanted[name]))
     && !(wanted.from !== null && of.to < wanted.from) && !(wanted.to !== null && of.from > wanted.to);
 }
 
@@ -63,8 +63,27 @@ function rows() {
     all += found.length;
     left += shown;
   }
-  for (const sentence of document.querySelectorAll(".said li, .says li")) sentence.hidden = !matches(sentence.dataset);
+  document.querySelectorAll(".said ul, .says").forEach(sentences);
   return active().length ? `${left} of ${plural(all, "row")}; what can't follow the filter says so` : "";
+}
+
+// a sentence that is of more than the filter wants says so: its numbers stay as they are
+function sentences(list) {
+  const all = [...list.children];
+  for (const sentence of all) {
+    const of = JSON.parse(sentence.dataset.of);
+    sentence.hidden = !matches(of);
+    const more = NAMES.filter(name => wanted[name] && of[name] !== wanted[name]);
+    if (time() && !(of.from >= (wanted.from ?? whole.from) && of.to <= (wanted.to ?? whole.to))) more.push("time");
+    sentence.querySelector(".more")?.remove();
+    if (!more.length) continue;
+    const said = document.createElement("span");
+    said.className = "more";
+    said.textContent = ` (not of this ${more.join(" and ")} alone)`;
+    sentence.append(said);
+  }
+  // in a section the table says it
+  if (list.closest(".said")) note(list, new Set([...NAMES, "time"]), all.every(sentence => sentence.hidden));
 }
 
 const bar = document.getElementById("filter");

@@ -40,7 +40,7 @@ class Said(NamedTuple):
     severity: Severity
     text: str
     of: Mapping[str, Any] = {}
-    """Of which client, topic, group and time it is, see `marks`; what is not said is not filtered by."""
+    """Of which clients, topics, groups and time it is, see `marks`; what is not said is not filtered by."""
 
 
 class Plot(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from barnabas.pipeline.report.marks import together
 from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
 from barnabas.pipeline.report.wording import listed
 
@@ -20,7 +21,8 @@ def draw(results: Results) -> Drawn:
         if some:
             count = sum(row[column] for row in some)
             where = listed(f"{row['topic']}[{row['partition']}] ({row['group']})" for row in some)
-            said.append(Said("bad" if severity == "bad" else "odd", f"{count:,} {text}: {where}"))
+            text = f"{count:,} {text}: {where}"
+            said.append(Said("bad" if severity == "bad" else "odd", text, together(some)))
     columns = {
         "group": "group",
         "topic": "topic",

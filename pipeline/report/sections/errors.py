@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from barnabas.pipeline.report.marks import each
+from barnabas.pipeline.report.marks import each, together
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import (
     bars_height,
@@ -94,6 +94,7 @@ def draw(results: Results) -> Drawn:
         "odd",
         f"{sum(by_error.values()):,} errors in responses: "
         f"{listed(by_error[error] and f'{by_error[error]:,} {error}' for error in most(by_error))}",
+        together(found),
     )
     return Drawn([said], plots, [_table(found)], remarks)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from barnabas.captures.kafka.wording import size
-from barnabas.pipeline.report.marks import each
+from barnabas.pipeline.report.marks import each, marks
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import PALETTE, bars_height, names_axis
 
@@ -76,7 +76,7 @@ def _hot(found: Any) -> list[Said]:
     share = first["produced_bytes"] / total
     if share < HOT:
         return []
-    return [Said("odd", f"{_name(first)} receives {share:.0%} of the produced bytes")]
+    return [Said("odd", f"{_name(first)} receives {share:.0%} of the produced bytes", marks(first))]
 
 
 def _table(found: Any) -> Table:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Any, Final
 
+from barnabas.pipeline.report.marks import marks
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import colours, grid, moment, most, time_axis
 from barnabas.pipeline.report.rises import rise
@@ -74,7 +75,9 @@ def _rises(found: Sequence[Row]) -> Iterator[Said]:
         by_api[row["api"]].append(row)
     for api, times in by_api.items():
         if rose := rise(api, times):
-            yield Said("odd", f"{api}: {rose.text}")
+            yield Said(
+                "odd", f"{api}: {rose.text}", marks({"start": rose.since, "end": rose.until})
+            )
 
 
 def _table(found: Sequence[Row]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from barnabas.pipeline.report.marks import together
 from barnabas.pipeline.report.parts import Drawn, Results, Said, Table, cut, rows
 from barnabas.pipeline.report.wording import listed
 from barnabas.plural import plural
@@ -12,7 +13,7 @@ def draw(results: Results) -> Drawn:
     found = rows(results, "partition_order")
     where = listed(f"{row['topic']}[{row['partition']}]" for row in found)
     count = plural(results["partition_order"].total, "time")
-    said = [Said("bad", f"batches came out of order {count}: {where}")]
+    said = [Said("bad", f"batches came out of order {count}: {where}", together(found))]
     columns = {
         "ts": "when",
         "topic": "topic",

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
-from barnabas.pipeline.report.marks import each
+from barnabas.pipeline.report.marks import each, together
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import GREY, RED, bars_height, most, names_axis
 from barnabas.pipeline.report.wording import listed, name
@@ -100,6 +100,7 @@ def _said(old: Sequence[Row]) -> list[Said]:
             "bad",
             f"Kafka {release} no longer supports versions that {listed(map(_client, some))} use: "
             f"{listed(map(_version, some))}",
+            together(some),
         )
         for release, some in sorted(by_release.items())
     ]

@@ -112,7 +112,7 @@ def test_a_time_that_a_figure_is_zoomed_to_is_that_of_all(report: Page) -> None:
 
 
 def test_lanes_say_who_was_late_and_what_a_phase_was(report: Page) -> None:
-    late = report.locator("#rebalances .names .late")
+    late = report.locator("#rebalances .names .late", has_text="(late)")
     assert late.get_attribute("title") == (
         f"{HOSTILE} 0ffee3, consumer-3-c0ffee3, late in generation 2"
     )
@@ -120,6 +120,34 @@ def test_lanes_say_who_was_late_and_what_a_phase_was(report: Page) -> None:
         "join at 14:05:56.000, generation 2: a member joined"
     )
     assert report.locator("#rebalances rect.still").count() == 3
+    missed = report.locator("#rebalances .names .late", has_text="(missed one)")
+    assert (missed.get_attribute("title") or "").endswith(", missed generation 3")
+    colour = "(one, of) => getComputedStyle(one)[of]"
+    still = report.locator("#rebalances rect.still").first.evaluate(colour, "fill")
+    legend = report.locator("#rebalances .legend")
+    assert legend.locator(".stood").evaluate(colour, "color") == still
+    assert legend.get_by_text("a generation, in one of two shades").is_visible()
+
+
+def test_a_name_that_is_cut_is_whole_for_who_looks_for_it(report: Page) -> None:
+    name = report.locator("#rebalances .names div", has_text="(late)")
+    name.focus()
+    assert name.evaluate("one => one.scrollWidth <= one.clientWidth")
+    name.blur()
+
+
+def test_sentences_follow_the_filter_as_their_tables_do(report: Page) -> None:
+    report.locator("#filter [name=client]").select_option("orders")
+    # all findings are of another client, and so are all late members
+    assert report.locator("#findings .says li:visible").count() == 0
+    assert "Nothing here matches the filter." in report.locator("#findings").inner_text()
+    assert report.locator(".said li:visible", has_text="joins: 1 warning").count() == 0
+    # what is of several clients stays, and says so
+    for section, names in (("rebalances", "client"), ("rules", "client")):
+        (said, *_) = report.locator(f"#{section} .says li:visible").all_inner_texts()
+        assert said.endswith(f" (not of this {names} alone)")
+    report.locator("#filter button").click()
+    assert report.locator(".more").count() == 0
 
 
 def test_the_sql_of_a_section_is_copied(report: Page) -> None:
