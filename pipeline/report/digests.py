@@ -16,6 +16,7 @@ from barnabas.pipeline.report.plotting import MOST as LINES
 from barnabas.pipeline.report.registry import SECTIONS
 from barnabas.pipeline.report.rises import ENOUGH, LEAST, RISE
 from barnabas.pipeline.report.sections.latency_heatmap import APIS, OTHERS
+from barnabas.pipeline.report.sections.unread import MISSING
 
 COARSE: Final = 48
 """Buckets of the latency of a client and a broker, which have fewer exchanges than all together."""
@@ -118,12 +119,15 @@ FROM named JOIN deepest USING (client_id) GROUP BY bucket, client_id"""
 _DEEPEST_OF_ALL: Final = """\
 SELECT client_id, max(depth_max) AS depth_max FROM {of} GROUP BY client_id"""
 
-_UNREAD: Final = """\
-SELECT kind, capture, file, reason, count(*) AS count, sum(bytes) AS bytes
-FROM {of} GROUP BY kind, capture, file, reason"""
+_UNREAD: Final = f"""\
+WITH told AS (
+  SELECT *, if(kind = 'gap' AND bytes > 0, '{MISSING}', reason) AS why FROM {{of}}
+)
+SELECT kind, capture, file, why AS reason, count(*) AS count, sum(bytes) AS bytes
+FROM told GROUP BY kind, capture, file, why"""
 
 _DIGESTS: Final = (
-    Digest("unread", "errors", _UNREAD, ("count DESC",)),
+    Digest("unread", "errors", _UNREAD, ("kind <> 'missing'", "count DESC")),
     Digest("latency", "exchanges", _BY_API, ("bucket", "api")),
     Digest("latency_clients", "exchanges", _BY_CLIENT, ("bucket", "api", "client_id", "broker")),
     Digest("latency_heatmap", "analyses/latency_heatmap", _HEATMAP, ("bucket", "api")),

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.files import private
 from barnabas.cli.analyze.early import tell_findings
 from barnabas.cli.analyze.progress import Shown, shown
-from barnabas.cli.analyze.summary import as_json, lines
+from barnabas.cli.analyze.summary import as_json, counted, lines
 from barnabas.cli.captures.files import capture_files
 from barnabas.cli.captures.input import opened
 from barnabas.cli.captures.tls_keys import read_keys
@@ -79,6 +80,8 @@ class Wanted(NamedTuple):
     limits: Sequence[Limit] = ()
     """Of what could not be read."""
     json_bodies: bool = False
+    checks: Sequence[Check] = CHECKS
+    """Whose findings count."""
 
 
 def analyze(wanted: Wanted, output: Output | None = None) -> int:
@@ -120,12 +123,13 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
 def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
     """Print what it came to; returns the exit code."""
     above = exceeded(outcome.quality, wanted.limits)
+    findings = counted(outcome, wanted.checks)
     if wanted.as_json:
-        output.raw(as_json(outcome, above))
+        output.raw(as_json(outcome, findings, above))
     else:
-        for line in lines(outcome, above):
+        for line in lines(outcome, findings, above):
             output.out.print(line)
-    severities = {row["severity"] for row in outcome.results["findings_by_check"].rows}
+    severities = {row["severity"] for row in findings}
     return FINDINGS if above or severities - {"note"} else FINE
 
 
@@ -177,7 +181,7 @@ def _analyzed(
         return
     with ThreadPoolExecutor(1) as beside:
         # the checks of the pure core first: they have something to say before Spark has begun
-        beside.submit(tell_findings, files, wanted.tls_keys, progress, output)
+        beside.submit(tell_findings, files, wanted.tls_keys, progress, output, wanted.checks)
         tables = beside.submit(_tables, None, wanted, files)
         with session_of(wanted, progress, files) as spark:
             from barnabas.pipeline.tables.spark_stages import TooMuch

@@ -20,6 +20,7 @@ ANALYZE_EXAMPLES: Final = (
     "  barnabas analyze run.pcapng --out analysis --json | jq .findings\n\n"
     "  barnabas analyze run.pcapng --out analysis --tables packets,frames\n\n"
     "  barnabas analyze captures/ --out analysis --set quality.gaps=0 --set quality.undecodable=10\n\n"
+    "  barnabas analyze run.pcapng --out analysis --skip heartbeats --skip joins\n\n"
     "  barnabas analyze --follow captures/ --out analysis"
 )
 """What stands below its help."""
@@ -78,6 +79,18 @@ def analyze_command(
             "is 1; repeatable. Such as quality.gaps=0.",
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="CHECK", help="Count findings of this check; repeatable."),
+    ] = None,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--skip",
+            metavar="CHECK",
+            help="Do not count findings of this check; repeatable. The report has those of all.",
+        ),
+    ] = None,
     conf: Conf = None,
     follow: Annotated[
         bool,
@@ -100,7 +113,9 @@ def analyze_command(
     Exit code 1: errors or warnings among the findings (notes are none), as `barnabas check` has it, or a
     threshold that was exceeded.
     """
+    from barnabas.captures.checks import CHECKS
     from barnabas.cli.analyze.analyze import Wanted, analyze
+    from barnabas.cli.plugins.checks import chosen
     from barnabas.pipeline.tables.limits import limit
 
     spark = spark_settings(conf)
@@ -109,7 +124,10 @@ def analyze_command(
     except ValueError as problem:
         raise Trouble(f"--set: {problem}") from None
     also = tuple(dict.fromkeys(filter(None, (tables or "").split(","))))
-    wanted = Wanted(captures, out, master, spark, tls_keys, as_json, also, limits, json_bodies)
+    checks = chosen(CHECKS, only or (), skip or ())
+    wanted = Wanted(
+        captures, out, master, spark, tls_keys, as_json, also, limits, json_bodies, checks
+    )
     if follow:
         from barnabas.cli.analyze.follow import follow as follow_folder
 

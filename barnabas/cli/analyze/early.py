@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.captures.capture import open_capture
-from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.checks.running import run
 from barnabas.cli.analyze.progress import Shown
 from barnabas.cli.analyze.summary import MOST, finding_line
@@ -21,7 +21,11 @@ MOST_EXCHANGES: Final = 20_000
 
 
 def tell_findings(
-    files: Sequence[Path], tls_keys: Path | None, progress: Shown, output: Output
+    files: Sequence[Path],
+    tls_keys: Path | None,
+    progress: Shown,
+    output: Output,
+    checks: Sequence[Check] = CHECKS,
 ) -> None:
     """Print the first findings above the bar, as the summary will have them; nothing where there is none.
 
@@ -33,7 +37,7 @@ def tell_findings(
     counts: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], str] = {}
     exchanges = islice(capture.exchanges(strays=True), MOST_EXCHANGES)
-    for check, finding in run(exchanges, CHECKS, capture.context):
+    for check, finding in run(exchanges, checks, capture.context):
         kind = finding.severity, check.name
         counts[kind] += 1
         first.setdefault(kind, finding.what)

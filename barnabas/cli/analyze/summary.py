@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.text import Text
@@ -10,9 +10,11 @@ from rich.text import Text
 from barnabas.captures.checks.finding import SEVERITIES
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.json_text import json_text
+from barnabas.pipeline.report.sections.unread import unread_text
 from barnabas.plural import plural
 
 if TYPE_CHECKING:
+    from barnabas.captures.checks.finding import Check
     from barnabas.pipeline.analyze import Outcome
     from barnabas.pipeline.report.parts import Row
 
@@ -22,16 +24,15 @@ MOST: Final = 8
 """Lines of findings, and of what could not be read."""
 
 
-def lines(outcome: Outcome, above: Sequence[str] = ()) -> Iterator[Text]:
+def lines(outcome: Outcome, found: Sequence[Row], above: Sequence[str] = ()) -> Iterator[Text]:
     """For a person: what was read, what was found, what could not be read, where the report is.
 
-    above: limits that do not hold."""
+    found: what `counted` says. above: limits that do not hold."""
     seen = outcome.overview
     yield Text(
         f"{plural(seen.exchanges, 'exchange')} on {plural(seen.connections, 'connection')} of "
         f"{plural(seen.clients, 'client')}, {seen.errors} with an error"
     )
-    found = _findings(outcome)
     yield from map(finding_line, found[:MOST])
     if not found:
         yield Text("no findings")
@@ -39,11 +40,7 @@ def lines(outcome: Outcome, above: Sequence[str] = ()) -> Iterator[Text]:
         yield Text(f"and findings of {len(found) - MOST} more checks")
     unread = outcome.results["unread"].rows
     for row in unread[:MOST]:
-        where = printable(str(row["file"] or row["capture"]))
-        yield Text(
-            f"not read: {row['kind']} in {where}, {plural(row['count'], 'time')}: {row['reason']}",
-            "yellow",
-        )
+        yield Text(f"not read: {printable(unread_text(row))}", "yellow")
     if len(unread) > MOST:
         yield Text(f"not read: {len(unread) - MOST} more kinds, see the report", "yellow")
     yield from (Text(f"error: {one}", STYLES["error"]) for one in above)
@@ -59,17 +56,14 @@ def finding_line(row: Row) -> Text:
     )
 
 
-def as_json(outcome: Outcome, above: Sequence[str] = ()) -> str:
-    """One object; times are ISO 8601 in UTC. above: limits that do not hold."""
+def as_json(outcome: Outcome, found: Sequence[Row], above: Sequence[str] = ()) -> str:
+    """One object; times are ISO 8601 in UTC. found: what `counted` says. above: limits that do not hold."""
     seen = outcome.overview
     document: dict[str, Any] = {
         **seen._asdict(),
         "begins": seen.begins and seen.begins.isoformat(),
         "ends": seen.ends and seen.ends.isoformat(),
-        "findings": [
-            {name: row[name] for name in ("severity", "check", "count")}
-            for row in _findings(outcome)
-        ],
+        "findings": [{name: row[name] for name in ("severity", "check", "count")} for row in found],
         "unread": list(outcome.results["unread"].rows),
         "quality": list(outcome.quality),
         "exceeded": list(above),
@@ -79,7 +73,9 @@ def as_json(outcome: Outcome, above: Sequence[str] = ()) -> str:
     return json_text(document, indent=2)
 
 
-def _findings(outcome: Outcome) -> list[Row]:
-    """How many, by severity and check; the most first, and the worst severity among equals."""
-    rows = outcome.results["findings_by_check"].rows
+def counted(outcome: Outcome, checks: Iterable[Check]) -> list[Row]:
+    """How many findings of these, by severity and check; the most first, and the worst severity among
+    equals."""
+    names = {check.name for check in checks}
+    rows = [row for row in outcome.results["findings_by_check"].rows if row["check"] in names]
     return sorted(rows, key=lambda row: (-row["count"], SEVERITIES.index(row["severity"])))

@@ -55,7 +55,9 @@ def chosen(
 
 def _known(name: str, checks: dict[str, Check]) -> Check:
     if name not in checks:
-        raise Trouble(f"there is no check {name!r}{did_you_mean(name, checks)} See --list")
+        raise Trouble(
+            f"there is no check {name!r}{did_you_mean(name, checks)} See `barnabas check --list`"
+        )
     return checks[name]
 
 

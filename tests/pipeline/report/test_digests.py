@@ -62,6 +62,28 @@ def test_what_is_too_much_is_counted_and_what_matters_most_is_kept(
     assert (result.total, result.left_out) == (4, 2)
 
 
+def test_gaps_are_one_row_a_capture_and_segments_that_are_not_there_are_in_front(
+    spark: SparkSession,
+) -> None:
+    found = table(
+        spark,
+        "errors",
+        *(
+            {"capture": "a", "kind": "gap", "reason": f"{size} bytes are missing", "bytes": size}
+            for size in (171, 531, 171)
+        ),
+        {"capture": "a", "kind": "missing", "reason": "segments before this one are missing: 6"},
+        {"capture": "b", "kind": "gap", "reason": "7 bytes are missing", "bytes": 7},
+        {"capture": "b", "kind": "gap", "reason": "the connection began before the capture"},
+    )
+    told = collect(found, BY_NAME["unread"]).rows
+    assert [(row["capture"], row["kind"], row["count"], row["bytes"]) for row in told] == [
+        ("a", "missing", 1, None),
+        ("a", "gap", 3, 873),
+        *(("b", "gap", 1, size) for size in (7, None)),
+    ]
+
+
 def test_of_a_check_the_first_findings_are_listed_and_all_are_counted(
     spark: SparkSession,
 ) -> None:

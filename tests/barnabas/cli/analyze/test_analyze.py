@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from barnabas.captures.checks import CHECKS
 from barnabas.cli.analyze.analyze import Wanted, analyze, printed, session_of, taken
 from barnabas.cli.analyze.follow import follow
 from barnabas.cli.analyze.progress import shown
 from barnabas.cli.console.output import Output
+from barnabas.cli.plugins.checks import chosen
 from barnabas.pipeline.analyze import Outcome
 from barnabas.pipeline.report.parts import Overview, Result
+from barnabas.pipeline.report.sections.unread import MISSING
 from barnabas.pipeline.spark import session
 from barnabas.pipeline.tables.limits import Limit
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, MISUSE, Trouble
@@ -126,6 +129,61 @@ def test_a_limit_that_is_exceeded_is_a_finding(
         assert [line for line in said.splitlines() if "quality" in line] == [
             f"error: {one}" for one in above
         ]
+
+
+def told(tmp_path: Path, results: dict[str, Result], wanted: Wanted) -> int:
+    """What is printed of results."""
+    nothing = {name: Result([], 0) for name in ("findings_by_check", "unread")}
+    seen = Overview(["a"], None, None, 1, 1, 1, 1, 0, 1, 0, 0)
+    outcome = Outcome(seen, nothing | results, tmp_path / "report.html", [])
+    return printed(outcome, wanted, Output())
+
+
+@pytest.mark.parametrize(
+    ("skip", "code", "counts"),
+    [((), FINDINGS, [5, 2]), (("joins",), FINE, [5]), (("backoff",), FINDINGS, [2])],
+)
+def test_findings_of_checks_that_were_not_chosen_do_not_count(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    skip: Sequence[str],
+    code: int,
+    counts: list[int],
+) -> None:
+    found = [
+        {"severity": "note", "check": "backoff", "count": 5, "first": "one"},
+        {"severity": "warning", "check": "joins", "count": 2, "first": "another"},
+    ]
+    wanted = Wanted([CAPTURE], tmp_path, as_json=True, checks=chosen(CHECKS, skip=skip))
+    assert told(tmp_path, {"findings_by_check": Result(found, 2)}, wanted) == code
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [one["count"] for one in findings] == counts
+
+
+def test_gaps_are_a_line_and_what_they_come_of_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = "segments before this one are missing: 6"
+    of = {"capture": "a", "file": None}
+    unread = [
+        {
+            **of,
+            "kind": "missing",
+            "file": "a-7.pcapng",
+            "reason": missing,
+            "count": 1,
+            "bytes": None,
+        },
+        {**of, "kind": "gap", "reason": MISSING, "count": 28, "bytes": 5310},
+        {**of, "kind": "undecoded", "reason": "odd", "count": 2, "bytes": None},
+    ]
+    told(tmp_path, {"unread": Result(unread, 3)}, Wanted([CAPTURE], tmp_path))
+    said = [line for line in capsys.readouterr().out.splitlines() if "not read" in line]
+    assert said == [
+        f"not read: a-7.pcapng: {missing}",
+        "not read: 28 gaps in a, 5,310 bytes",
+        "not read: undecoded in a, 2 times: odd",
+    ]
 
 
 @pytest.mark.parametrize("follows", [False, True])
