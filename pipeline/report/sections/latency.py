@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any, Final
 
 from barnabas.pipeline.report.marks import marks
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import colours, grid, moment, most, time_axis
-from barnabas.pipeline.report.rises import rise
+from barnabas.pipeline.report.rises import Rise, rise
 from barnabas.pipeline.report.wording import duration
 
 MEASURES: Final = {"p99": "p99_ms", "p50": "p50_ms", "max": "max_ms"}
@@ -31,12 +31,13 @@ def draw(results: Results) -> Drawn:
     of = colours(apis)
     by_place = {(row["api"], row["bucket"]): row for row in found}
     times = grid(row["bucket"] for row in found)
+    rises = _rises(found)
     traces = [
         {
             "type": "scatter",
             "mode": "lines+markers",
             "marker": {"size": 5},
-            "line": {"width": 2, "color": of[api]},
+            **weight(api in rises, color=of[api]),
             "name": api,
             "meta": measure,
             "x": [moment(at) for at in times],
@@ -56,7 +57,7 @@ def draw(results: Results) -> Drawn:
     remarks = [*cut(results, "latency")]
     if len(counts) > len(apis):
         remarks.append(f"{len(counts) - len(apis)} less frequent APIs are in the table only")
-    return Drawn([*_rises(found)], [plot], [_table(found)], remarks)
+    return Drawn([*_said(rises)], [plot], [_table(found)], remarks)
 
 
 def drawn(row: Row | None, column: str) -> float | None:
@@ -69,15 +70,22 @@ def words(row: Row | None, column: str) -> str:
     return "" if row is None else f"{duration(row[column])}, of {row['count']:,}"
 
 
-def _rises(found: Sequence[Row]) -> Iterator[Said]:
+def weight(rose: bool, **line: str) -> dict[str, Any]:
+    """Of a line: what rose is seen in front of what waits, as fetches do for records."""
+    return {"line": {"width": 3 if rose else 1, **line}, "zorder": int(rose)}
+
+
+def _said(rises: Mapping[str, Rise]) -> Iterator[Said]:
+    for api, rose in rises.items():
+        of = marks({"start": rose.since, "end": rose.until})
+        yield Said("odd", f"{api}: {rose.text}", of)
+
+
+def _rises(found: Sequence[Row]) -> dict[str, Rise]:
     by_api: defaultdict[str, list[Row]] = defaultdict(list)
     for row in found:
         by_api[row["api"]].append(row)
-    for api, times in by_api.items():
-        if rose := rise(api, times):
-            yield Said(
-                "odd", f"{api}: {rose.text}", marks({"start": rose.since, "end": rose.until})
-            )
+    return {api: rose for api, times in by_api.items() if (rose := rise(api, times))}
 
 
 def _table(found: Sequence[Row]) -> Table:

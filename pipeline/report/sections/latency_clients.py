@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from statistics import median
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from barnabas.pipeline.report.marks import marks
 from barnabas.pipeline.report.parts import Drawn, Plot, Results, Row, Said, Table, cut, rows
 from barnabas.pipeline.report.plotting import MOST, PALETTE, grid, label, moment, time_axis
 from barnabas.pipeline.report.rises import Rise, rise
-from barnabas.pipeline.report.sections.latency import drawn, known, words
+from barnabas.pipeline.report.sections.latency import drawn, known, weight, words
 from barnabas.pipeline.report.wording import clock, duration, name
 
 MEASURES: Final = {"p99": "p99_ms", "p50": "p50_ms"}
@@ -51,7 +51,7 @@ def draw(results: Results) -> Drawn:
             "has them"
         )
     table = _table([_row(one, by_series[one], rises.get(one)) for one in ranked])
-    return Drawn(said[:SAID], [_plot(ranked, by_series)], [table], remarks)
+    return Drawn(said[:SAID], [_plot(ranked, by_series, rises)], [table], remarks)
 
 
 def broker_name(broker: int | None) -> str:
@@ -72,7 +72,9 @@ def _of(found: Rise) -> dict[str, Any]:
     return marks({**found.worst, "start": found.since, "end": found.until})
 
 
-def _plot(ranked: Sequence[Series], by_series: dict[Series, list[Row]]) -> Plot:
+def _plot(
+    ranked: Sequence[Series], by_series: dict[Series, list[Row]], rises: Collection[Series]
+) -> Plot:
     times = grid(row["bucket"] for one in ranked for row in by_series[one])
     traces, of = [], []
     for measure, column in MEASURES.items():
@@ -86,7 +88,7 @@ def _plot(ranked: Sequence[Series], by_series: dict[Series, list[Row]]) -> Plot:
                     "type": "scatter",
                     "mode": "lines+markers",
                     "marker": {"size": 5},
-                    "line": {"width": 2},
+                    **weight((api, client, broker) in rises),
                     "name": f"{label(client)} → {broker_name(broker)}, {api}",
                     "meta": measure,
                     "x": [moment(at) for at in at_all],

@@ -156,6 +156,16 @@ def test_what_rose_is_in_front_of_what_is_frequent() -> None:
     assert any(remark.startswith("Of 16 lines 10 are drawn at once") for remark in shown.remarks)
 
 
+@pytest.mark.parametrize(
+    ("section", "rose"),
+    [("latency", "Produce"), ("latency_clients", "payments → broker 2, Produce")],
+)
+def test_what_rose_is_drawn_above_all_else(section: str, rose: str) -> None:
+    (plot,) = drawn(section).plots
+    drawn_so = {(one["name"] == rose, one["zorder"], one["line"]["width"]) for one in plot.traces}
+    assert drawn_so == {(True, 1, 3), (False, 0, 1)}
+
+
 def test_series_that_the_query_leaves_out_are_counted() -> None:
     found = [{**row, "series": 70} for row in results()["latency_clients"].rows]
     remarks = drawn("latency_clients", latency_clients=Result(found, len(found))).remarks

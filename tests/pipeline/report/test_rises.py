@@ -16,7 +16,7 @@ def series(*p99: float | None, count: int = 10) -> list[dict[str, Any]]:
 
 
 def test_a_rise_has_its_beginning_its_worst_and_its_end() -> None:
-    found = rise("Produce", series(2, 2, 30, 90, 40, 2, 2, 35, 2))
+    found = rise("Produce", series(2, 2, 60, 90, 70, 2, 2, 65, 2))
     assert found is not None
     assert (found.since, found.worst["bucket"], found.until) == (at(2), at(3), at(4))
     assert found.text == (
@@ -25,15 +25,15 @@ def test_a_rise_has_its_beginning_its_worst_and_its_end() -> None:
 
 
 def test_a_rise_of_one_bucket_is_at_its_time() -> None:
-    found = rise("Produce", series(0, 0, 0, 0, 25))
+    found = rise("Produce", series(0, 0, 0, 0, 55))
     assert found is not None
-    assert found.text == "p99 rose to 25 ms at 14:05:04.000"
+    assert found.text == "p99 rose to 55 ms at 14:05:04.000"
 
 
 @pytest.mark.parametrize(
     ("api", "found"),
     [
-        ("Produce", series(2, 2, 2, 2, 15)),  # eight times, of nearly nothing
+        ("Produce", series(0.64, 0.64, 0.64, 0.64, 39)),  # 61 times, of nearly nothing
         ("Produce", series(30, 30, 30, 30, 200)),  # much, not eight times
         ("Produce", series(2, 2, 2, 90)),  # of so few buckets none is the usual one
         ("Produce", series(2, 2, 2, 2, 90, count=4)),  # of so few exchanges
