@@ -109,7 +109,8 @@ def _late(
     exchange: Exchange, request: dict[str, Any], alive: _Alive, key: tuple[str, str], gap: float
 ) -> Iterator[Finding]:
     seen = (alive.evidence, evidence(exchange))
-    who, limit = f"group {key[0]}: member {key[1]}", duration(alive.timeout_ms * MS)
+    who = f"group {key[0]}: member {key[1]} ({exchange.client})"
+    limit = duration(alive.timeout_ms * MS)
     silent = f"{who} was silent for {duration(gap * MS)}"
     # responses of a connection come in the order of requests: no heartbeat is under way there
     same = exchange.connection == alive.evidence.connection

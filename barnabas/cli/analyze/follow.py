@@ -110,7 +110,7 @@ def _work(
                 ended = bool(query.awaitTermination(1))
                 if batches.count > said:
                     said = batches.count
-                    output.note(f"batch {said} written")
+                    output.note(f"batch {said - 1} written")  # as the tables call it
             query.stop()
         if not batches.count:
             if interrupted.is_set():

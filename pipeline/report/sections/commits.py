@@ -13,7 +13,7 @@ def draw(results: Results) -> Drawn:
     said = []
     for column, severity, text in (
         ("gaps", "bad", "offsets were skipped and never fetched in this capture"),
-        ("refused", "odd", "commits were rejected"),
+        ("refused", "odd", "commits of partitions, several in a request, were rejected"),
         ("rewinds", "odd", "commits went backwards"),
         ("duplicates", "odd", "offsets were fetched again"),
     ):

@@ -69,7 +69,7 @@ def test_a_heartbeat_every_third_of_the_session() -> None:
 def test_later_than_a_third_and_a_grace() -> None:
     findings = found("heartbeats", join(0), beat(3 * S), beat(7 * S))
     assert whats(findings) == [
-        ("warning", "group g: member m was silent for 4 s; its session timeout is 9 s")
+        ("warning", "group g: member m (app) was silent for 4 s; its session timeout is 9 s")
     ]
     assert frames(findings) == [[(30001, 30002), (70001, 70002)]]
 
@@ -184,7 +184,7 @@ def test_commits_do_not_hide_that_heartbeats_stay_away() -> None:
     (finding,) = found("heartbeats", *silent)
     assert finding.severity == "warning"
     assert finding.what == (
-        "group g: member m commits, but has sent no heartbeat for 12 s; the broker asked for one "
+        "group g: member m (app) commits, but has sent no heartbeat for 12 s; the broker asked for one "
         "every 5 s"
     )
     assert frames([finding]) == [[(1, 2), (120001, 120002)]]
@@ -200,7 +200,7 @@ def test_a_silence_is_told_once_and_a_new_one_again() -> None:
     assert found("heartbeats", *silent, *heard) == [first]
     again = found("heartbeats", *silent, *heard, commit(40 * S), new_beat(42 * S, 1))
     assert [one.what.split("; the broker")[0] for one in again[1:]] == [
-        "group g: member m commits, but has sent no heartbeat for 13 s"
+        "group g: member m (app) commits, but has sent no heartbeat for 13 s"
     ]
     (_, later) = found("heartbeats", *silent, new_beat(40 * S, 1))
     assert "was silent for 18 s" in later.what
@@ -223,6 +223,6 @@ def test_a_member_that_was_removed_for_its_silence() -> None:
     (finding,) = found("heartbeats", new_beat(0, 0), new_beat(60 * S, 1, error=25))
     assert finding.severity == "error"
     assert finding.what == (
-        "group g: member m was silent for 60 s; the broker asked for a heartbeat every 5 s and "
+        "group g: member m (app) was silent for 60 s; the broker asked for a heartbeat every 5 s and "
         "now answers UNKNOWN_MEMBER_ID"
     )

@@ -86,7 +86,9 @@ def moved(finding: Finding) -> Fact:
 
 
 def silent(finding: Finding) -> Fact | None:
-    found = re.match(r"group (.*): member (.*?) (?:was silent for|commits, but)", finding.what)
+    found = re.match(
+        r"group (.*): member (.*) \(.*\) (?:was silent for|commits, but)", finding.what
+    )
     return None if found is None else found.groups()
 
 
