@@ -60,7 +60,10 @@ def _sql(section: Section, results: Results) -> Iterator[str]:
     text = "\n\n".join(f"-- {name}\n{results[name].sql};" for name in names if results[name].sql)
     if text:
         yield "<details><summary>SQL of these numbers</summary>"
-        yield '<p class="remark">tables.sql, beside this page, makes the tables that it asks.</p>'
+        yield (
+            '<p class="remark">Spark SQL. tables.sql, beside this page, makes the tables that it asks: '
+            "spark-sql keeps them in metastore_db in the folder in which it was started.</p>"
+        )
         label = f"SQL of {section.title}"
         yield f'<pre tabindex="0" role="region" aria-label="{text_html(label)}">{_text_lines(text)}</pre>'
         yield '<button type="button" class="copy">Copy</button> <output role="status"></output>'

@@ -6,9 +6,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
-from barnabas.pipeline.tables.tables import write
+from barnabas.pipeline.analyses import commits
+from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.report.digests import DIGESTS
+from barnabas.pipeline.report.registry import SECTIONS
+from barnabas.pipeline.rows.columns import arrow
+from barnabas.pipeline.tables.tables import TABLES, write
 from tests.places import ROOT, SAMPLES
 
 TEXT = (ROOT / "docs" / "howto" / "spark.md").read_text("utf-8")
@@ -32,6 +38,39 @@ def test_duckdb_knows_bodies_as_variant(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     query, printed = example(r'duckdb -c "([^\n]*)"\n')
     assert str(duckdb.sql(query)).strip() == printed.strip()
+
+
+def test_duckdb_has_views_of_the_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    duckdb: Any = pytest.importorskip("duckdb")
+    written(tmp_path, json_bodies=False)
+    monkeypatch.chdir(tmp_path)
+    of_spark = Path("analysis/analyses/commits")
+    of_spark.mkdir(parents=True)
+    pq.write_table(arrow(commits.COLUMNS).empty_table(), of_spark / "part.parquet")
+    script, printed = example(r"duckdb <<'SQL'\n(.*?)SQL\n")
+    *views, query = script.strip().split(";\n")
+    connection = duckdb.connect()
+    for view in views:
+        connection.execute(view)
+    assert str(connection.sql(query)).strip() == printed.strip()
+
+
+def test_duckdb_answers_all_sql_of_the_report_but_what_the_document_names() -> None:
+    duckdb: Any = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+    analyses = {f"analysis_{one.name}": one.columns for one in ANALYSES}
+    for name, columns in {**TABLES, **analyses}.items():
+        connection.register(name, arrow(columns).empty_table())
+    refused = set()
+    for digest in DIGESTS:
+        try:
+            connection.sql(digest.shown).fetchall()
+        except duckdb.Error:
+            refused.add(digest.name)
+    titles = {one.title for one in SECTIONS if refused & {one.name, *one.more}}
+    said = re.search(r"answer most of it, all but (.*):\n", TEXT)
+    assert said
+    assert set(re.findall(r"\*(.*?)\*", said[1])) == titles
 
 
 def test_polars_reads_bodies_as_json(
