@@ -9,6 +9,7 @@ from typing import Final
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.exchanges import Exchanged, answer, exchanged
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+from barnabas.plural import plural
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
 
@@ -21,7 +22,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     if len(observation.replies) > len(found):
         yield Verdict(
             "responses",
-            f"{len(observation.replies)} responses to {len(found)} requests",
+            f"{plural(len(observation.replies), 'response')} to {plural(len(found), 'request')}",
             ("more responses than requests", NAMES.get(found[0].asked.key, "") if found else ""),
         )
     for one in found:
