@@ -130,9 +130,14 @@ def test_lanes_say_who_was_late_and_what_a_phase_was(report: Page) -> None:
 
 
 def test_a_name_that_is_cut_is_whole_for_who_looks_for_it(report: Page) -> None:
-    name = report.locator("#rebalances .names div", has_text="(late)")
+    name = report.locator("#rebalances .names div", has_text="(missed one)")
+    whole = "one => one.scrollWidth <= one.clientWidth"
+    assert not name.evaluate(whole)
+    height = name.evaluate("one => one.parentElement.clientHeight")
     name.focus()
-    assert name.evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert name.evaluate(whole)
+    # beside the lanes, where it was
+    assert name.evaluate("one => one.parentElement.clientHeight") == height
     name.blur()
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from barnabas.pipeline.report.parts import Drawn, Result, Section
 from barnabas.pipeline.report.registry import SECTIONS
+from barnabas.pipeline.report.sections.unread import MISSING
 from tests.pipeline.report.made import HOSTILE, at, results
 
 BY_NAME = {section.name: section for section in SECTIONS}
@@ -58,6 +59,19 @@ def test_what_is_left_out_is_said(section: Section) -> None:
     given = {name: Result(found.rows, len(found.rows) + 7) for name, found in results().items()}
     remarks = section.draw(given).remarks
     assert any(remark.startswith("7 of ") for remark in remarks)
+
+
+def test_segments_that_are_not_there_are_said_before_the_gaps_that_come_of_them() -> None:
+    of = {"capture": "a", "bytes": None}
+    missing = {**of, "kind": "missing", "file": "a-7", "reason": "segments ... missing: 6"}
+    gaps = {**of, "kind": "gap", "file": None, "reason": MISSING, "bytes": 5310}
+    other = {**of, "kind": "gap", "file": None, "reason": "it began before"}
+    found = [{**row, "count": 28} for row in (other, gaps, missing)]
+    assert [one.text for one in drawn("unread", unread=Result(found, 3)).said] == [
+        "not read: a-7: segments ... missing: 6",
+        "not read: 28 gaps in a, 5,310 bytes",
+        "not read: gap, 28 times",
+    ]
 
 
 def test_a_rise_of_latency_stands_out_and_the_usual_does_not() -> None:
