@@ -202,6 +202,25 @@ FENCED = (
 def test_a_generation_waits_for_who_misses_it_and_the_next_one_does_not() -> None:
     assert waited(*TRIO, *MISSED, *FENCED) == ["", "b, which did not rejoin", ""]
     assert [one.missed for one in learnt(*TRIO, *MISSED, *FENCED)] == [{}, {"b": "b"}, {}]
+    assert whys(*TRIO, *MISSED, *FENCED)[1:] == [["c rejoined"], ["b rejoined"]]
+
+
+def test_nobody_waits_for_a_member_before_the_first_one_has_come() -> None:
+    left = leaves(1 * S, "c")
+    told = (beat(1.1 * S, one, 1, error=REBALANCE_IN_PROGRESS) for one in "ab")
+    b = join(5 * S, "b", 2, took=3.1 * S)
+    assert waited(*TRIO, left, *told, b, join(8 * S, "a", 2, members=("a", "b"), took=100))[1] == (
+        "a, 3 s"
+    )
+
+
+def test_who_comes_last_is_late_also_if_another_one_never_came() -> None:
+    """It was what ended the wait: the other one had been given up before."""
+    told = (beat(1.1 * S, one, 1, error=REBALANCE_IN_PROGRESS) for one in "ac")
+    b = join(1 * S, "b", 2, took=5 * S)
+    assert waited(*TRIO, *told, b, join(5.95 * S, "a", 2, members=("a", "b"), took=50))[1] == (
+        "a, 4.85 s"
+    )
 
 
 def test_who_was_not_seen_to_join_may_have_joined_unseen() -> None:

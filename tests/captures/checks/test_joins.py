@@ -113,3 +113,12 @@ def test_a_member_of_which_nothing_is_known() -> None:
     assert finding.what == (
         "group g: the rebalance to generation 2 took 5 s; no JoinGroup of b was captured"
     )
+
+
+def test_what_a_member_was_told_of_the_generation_before_does_not_count() -> None:
+    early = (reasons.join(7 * S, one, 3, took=5 * S) for one in "ac")
+    slow = (reasons.join(12 * S, "b", 3), sync(12.1 * S, "a", 3))
+    exchanges = (*reasons.TRIO, *reasons.MISSED, *early, *slow)
+    ended = sorted(exchanges, key=lambda one: one.ts + (one.latency_ms or 0) * 1e6)
+    *_, finding = found("joins", *ended, longest_ms=4000.0)
+    assert finding.what.endswith("member b (b) joined last, 5 s after the first JoinGroup")
