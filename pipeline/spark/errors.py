@@ -8,6 +8,7 @@ from typing import Final
 _TELLING: Final = (
     re.compile(r"\[PYTHON_VERSION_MISMATCH\] *(.*)"),
     re.compile(r"(Cannot run program.*)"),
+    re.compile(r"org\.apache\.kafka\.common\.errors\.(\w+: .*)"),
     re.compile(r"^(\w*(?:Error|Exception): .*)", re.MULTILINE),
 )
 

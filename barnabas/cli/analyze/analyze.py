@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from barnabas.pipeline.analyze import Outcome
+    from barnabas.pipeline.streaming.kafka_topic import Topic
 
 OURS: Final = frozenset(
     (
@@ -82,6 +83,8 @@ class Wanted(NamedTuple):
     json_bodies: bool = False
     checks: Sequence[Check] = CHECKS
     """Whose findings count."""
+    topic: Topic | None = None
+    """Where exchanges of a folder that is followed go, too."""
 
 
 def analyze(wanted: Wanted, output: Output | None = None) -> int:

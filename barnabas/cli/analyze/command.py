@@ -21,7 +21,8 @@ ANALYZE_EXAMPLES: Final = (
     "  barnabas analyze run.pcapng --out analysis --tables packets,frames\n\n"
     "  barnabas analyze captures/ --out analysis --set quality.gaps=0 --set quality.undecodable=10\n\n"
     "  barnabas analyze run.pcapng --out analysis --skip heartbeats --skip joins\n\n"
-    "  barnabas analyze --follow captures/ --out analysis"
+    "  barnabas analyze --follow captures/ --out analysis\n\n"
+    "  barnabas analyze --follow captures/ --out analysis --to-kafka broker:9092 --topic exchanges"
 )
 """What stands below its help."""
 
@@ -103,6 +104,26 @@ def analyze_command(
     once: Annotated[
         bool, typer.Option("--once", help="With --follow: end when all closed segments are read.")
     ] = False,
+    to_kafka: Annotated[
+        str | None,
+        typer.Option(
+            "--to-kafka",
+            metavar="HOST:PORT[,...]",
+            help="With --follow: also send exchanges, as JSON, to a topic of these brokers.",
+        ),
+    ] = None,
+    topic: Annotated[
+        str | None, typer.Option("--topic", metavar="NAME", help="Of --to-kafka.")
+    ] = None,
+    kafka_properties: Annotated[
+        Path | None,
+        typer.Option(
+            "--kafka-properties",
+            metavar="FILE",
+            help="How the producer of --to-kafka is configured, such as its TLS and SASL: lines "
+            "NAME=VALUE.",
+        ),
+    ] = None,
     tls_keys: TlsKeys = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary at the end as one JSON document.")
@@ -115,6 +136,7 @@ def analyze_command(
     """
     from barnabas.captures.checks import CHECKS
     from barnabas.cli.analyze.analyze import Wanted, analyze
+    from barnabas.cli.analyze.kafka_topic import kafka_topic
     from barnabas.cli.plugins.checks import chosen
     from barnabas.pipeline.tables.limits import limit
 
@@ -125,8 +147,9 @@ def analyze_command(
         raise Trouble(f"--set: {problem}") from None
     also = tuple(dict.fromkeys(filter(None, (tables or "").split(","))))
     checks = chosen(CHECKS, only or (), skip or ())
+    sent = kafka_topic(to_kafka, topic, kafka_properties)
     wanted = Wanted(
-        captures, out, master, spark, tls_keys, as_json, also, limits, json_bodies, checks
+        captures, out, master, spark, tls_keys, as_json, also, limits, json_bodies, checks, sent
     )
     if follow:
         from barnabas.cli.analyze.follow import follow as follow_folder
@@ -134,4 +157,8 @@ def analyze_command(
         raise typer.Exit(follow_folder(wanted, until_read=once))
     if once:
         raise Trouble("--once says when --follow ends: give both")
+    if sent is not None:
+        raise Trouble(
+            "--to-kafka sends the exchanges of a folder that is followed: give --follow, too"
+        )
     raise typer.Exit(analyze(wanted))

@@ -7,10 +7,12 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from barnabas.cli.analyze.analyze import Wanted, printed, session_of, taken
+from barnabas.cli.analyze.kafka_topic import with_connector
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.console.output import Output
 from barnabas.endings import endings, interruptible
@@ -32,6 +34,8 @@ def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) ->
     """
     output = output or Output()
     folder = _folder(wanted)
+    if wanted.topic is not None:
+        wanted = wanted._replace(settings=with_connector(wanted.settings))
     segments = folder.glob("*.pcapng")
     try:
         with (
@@ -88,6 +92,7 @@ def _work(
     from barnabas.pipeline.spark.progress import watched
     from barnabas.pipeline.streaming.batches import Batches
     from barnabas.pipeline.streaming.job import follow as begin
+    from barnabas.pipeline.streaming.kafka_topic import send
 
     out = wanted.out.resolve()
     batches = Batches(out)
@@ -100,6 +105,7 @@ def _work(
                     batches,
                     until_read=until_read,
                     json_bodies=wanted.json_bodies,
+                    sink=None if wanted.topic is None else partial(send, topic=wanted.topic),
                 )
             except ValueError as problem:
                 raise Trouble(f"--out {out} was {problem}: choose another folder") from None
