@@ -52,7 +52,8 @@ class Outcome(NamedTuple):
     overview: Overview
     results: Mapping[str, Result]
     """What is in the report, by the names of `barnabas.pipeline.report.digests`."""
-    report: Path
+    report: Path | str
+    """Where it is; text: on another file system."""
     quality: Sequence[Mapping[str, Any]] = ()
     """How much was read, the rows of that table."""
 

@@ -21,8 +21,12 @@ _BATCH: Final = "batch"
 """By which the streaming job's tables are in folders, before all else."""
 
 
-def statements(out: Path) -> Iterator[str]:
-    """What makes tables of those that are in the folder: `exchanges` ..., and `analysis_latency` ..."""
+def statements(out: Path, location: str = "") -> Iterator[str]:
+    """What makes tables of those that are in the folder: `exchanges` ..., and `analysis_latency` ...
+
+    location: where the folder will be, if that is elsewhere, as Spark names it.
+    """
+    location = location.rstrip("/") or str(out.resolve())
     for name, columns in TABLES.items():
         place = out / name
         if place.is_dir():
@@ -31,20 +35,21 @@ def statements(out: Path) -> Iterator[str]:
             said = ddl_of(name)
             if followed:
                 folders, said = (_BATCH, *folders), f"{said}, `{_BATCH}` bigint"
-            yield _table(name, said, folders, place)
+            yield _table(name, said, folders, f"{location}/{name}")
             yield from _added(name, (*columns, *((BODY_JSON,) if name == "exchanges" else ())))
             # else Spark does not look for folders; of those that are gone it forgets the rows
             yield f"MSCK REPAIR TABLE {name} SYNC PARTITIONS"
     for analysis in ANALYSES:
         place = out / "analyses" / analysis.name
         if place.is_dir():
-            yield _table(f"analysis_{analysis.name}", ddl(analysis.columns), (), place)
+            where = f"{location}/analyses/{analysis.name}"
+            yield _table(f"analysis_{analysis.name}", ddl(analysis.columns), (), where)
             yield from _added(f"analysis_{analysis.name}", analysis.columns)
 
 
-def _table(name: str, columns: str, folders: tuple[str, ...], place: Path) -> str:
+def _table(name: str, columns: str, folders: tuple[str, ...], place: str) -> str:
     by = f" PARTITIONED BY ({', '.join(folders)})" if folders else ""
-    where = str(place.resolve()).replace("\\", "\\\\").replace("'", "\\'")
+    where = place.replace("\\", "\\\\").replace("'", "\\'")
     return (
         f"CREATE TABLE IF NOT EXISTS {name} ({columns}) USING parquet{by} LOCATION '{where}' "
         f"TBLPROPERTIES ('{VERSION_KEY.decode()}' = '{VERSION}')"
@@ -61,6 +66,6 @@ def _added(name: str, columns: Sequence[Column]) -> Iterator[str]:
             )
 
 
-def script(out: Path) -> str:
+def script(out: Path, location: str = "") -> str:
     """All of them, as a file."""
-    return "".join(f"{one};\n" for one in statements(out))
+    return "".join(f"{one};\n" for one in statements(out, location))

@@ -70,6 +70,6 @@ def test_one_task_and_many_say_the_same(
     assert one.overview == other.overview
     results = {name for name in one.results if one.results[name] != other.results[name]}
     assert results == set()
-    same = one.report.read_text("utf-8") == other.report.read_text("utf-8")
+    same = Path(one.report).read_text("utf-8") == Path(other.report).read_text("utf-8")
     assert same, "a page is too long to be shown"
     assert spark.conf.get("spark.sql.shuffle.partitions") == "2"

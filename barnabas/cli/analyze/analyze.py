@@ -19,7 +19,7 @@ from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
 from barnabas.endings import interruptible
 from barnabas.pipeline.spark.errors import UnavailableError, reason
-from barnabas.pipeline.spark.masters import parse_master
+from barnabas.pipeline.spark.masters import Master, parse_master
 from barnabas.pipeline.tables.folders import (
     ON_REQUEST,
     Partition,
@@ -93,13 +93,7 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
     As for `barnabas check`, notes alone are no findings in the sense of the exit code.
     """
     output = output or Output()
-    try:
-        parse_master(wanted.master)
-    except ValueError as problem:
-        raise Trouble(f"--master: {problem}") from None
-    for table in wanted.also:
-        if table not in ON_REQUEST:
-            raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
+    check(wanted)
     files = capture_files(wanted.captures)
     for path in files:
         try:
@@ -121,6 +115,17 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
             f"interrupted: {wanted.out} is not complete; run the same command to start again"
         )
         return INTERRUPTED
+
+
+def check(wanted: Wanted) -> Master:
+    """Where Spark is to run. Raises Trouble for a master or a table that there is not."""
+    for table in wanted.also:
+        if table not in ON_REQUEST:
+            raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
+    try:
+        return parse_master(wanted.master)
+    except ValueError as problem:
+        raise Trouble(f"--master: {problem}") from None
 
 
 def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
@@ -180,7 +185,7 @@ def _analyzed(
     here = parse_master(wanted.master).kind == "embedded"
     if not here or "packets" in wanted.also or size_of(files) > AT_ONCE:
         with session_of(wanted, progress, files) as spark:
-            yield _work(spark, wanted, files, progress)
+            yield work(spark, wanted, files, progress)
         return
     with ThreadPoolExecutor(1) as beside:
         # the checks of the pure core first: they have something to say before Spark has begun
@@ -193,22 +198,25 @@ def _analyzed(
                 tables.result()
                 outcome = _analyses(spark, wanted, progress)
             except TooMuch:
-                outcome = _work(spark, wanted, files, progress)
+                outcome = work(spark, wanted, files, progress)
             yield outcome
 
 
 @contextmanager
-def session_of(wanted: Wanted, progress: Shown, files: Iterable[Path]) -> Iterator[SparkSession]:
+def session_of(
+    wanted: Wanted, progress: Shown, files: Iterable[Path] | None
+) -> Iterator[SparkSession]:
     """Spark as the command line asked for it. Raises Trouble for what can't be had, then or later.
 
-    files: what it is to read, as far as that is there.
+    files: what it is to read, as far as that is there; None: nobody knows yet.
     """
     from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
 
     progress.step(0, 1, "starting Spark")
     try:
         ours: Mapping[str, str] = {}
-        if parse_master(wanted.master).kind == "embedded":  # others are set up elsewhere
+        # others are set up elsewhere
+        if parse_master(wanted.master).kind == "embedded" and files is not None:
             size = size_of(files)
             ours = QUICK if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
         with session(wanted.master, {**ours, **wanted.settings}) as spark:
@@ -251,7 +259,8 @@ def _analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:
         return analyze_tables(spark, wanted.out.resolve(), progress.step)
 
 
-def _work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
+def work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
+    """The tables of these files, and the analyses and the report of the folder. Raises Trouble."""
     with _watched(spark, progress):
         _tables(spark, wanted, files, progress)
     return _analyses(spark, wanted, progress)

@@ -29,20 +29,21 @@ ANALYZE_EXAMPLES: Final = (
 
 def analyze_command(
     captures: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             metavar="CAPTURE...",
-            parser=capture_path,
-            help="Captures (pcapng or pcap, also gzip or zstd), or folders.",
+            help="Captures (pcapng or pcap, also gzip or zstd), or folders; also of Hadoop's file "
+            "systems, such as hdfs:// or s3a://.",
         ),
     ],
     out: Annotated[
-        Path,
+        str,
         typer.Option(
             "--out",
             "-o",
             metavar="DIR",
-            help="Folder for tables and report: new, empty, or of an earlier run.",
+            help="Folder for tables and report: new, empty, or of an earlier run; a new one, if it has "
+            "a scheme.",
         ),
     ],
     master: Annotated[
@@ -138,6 +139,7 @@ def analyze_command(
     from barnabas.cli.analyze.analyze import Wanted, analyze
     from barnabas.cli.analyze.kafka_topic import kafka_topic
     from barnabas.cli.plugins.checks import chosen
+    from barnabas.pipeline.spark.hadoop_files import scheme_of
     from barnabas.pipeline.tables.limits import limit
 
     spark = spark_settings(conf)
@@ -148,9 +150,14 @@ def analyze_command(
     also = tuple(dict.fromkeys(filter(None, (tables or "").split(","))))
     checks = chosen(CHECKS, only or (), skip or ())
     sent = kafka_topic(to_kafka, topic, kafka_properties)
+    elsewhere = any(map(scheme_of, (*captures, out)))
+    paths = [] if elsewhere else [capture_path(text) for text in captures]
     wanted = Wanted(
-        captures, out, master, spark, tls_keys, as_json, also, limits, json_bodies, checks, sent
+        *(paths, Path(out), master, spark, tls_keys, as_json, also, limits, json_bodies),
+        *(checks, sent),
     )
+    if follow and elsewhere:
+        raise Trouble("--follow needs folders of this machine: what has a scheme is not followed")
     if follow:
         from barnabas.cli.analyze.follow import follow as follow_folder
 
@@ -161,4 +168,8 @@ def analyze_command(
         raise Trouble(
             "--to-kafka sends the exchanges of a folder that is followed: give --follow, too"
         )
+    if elsewhere:
+        from barnabas.cli.analyze.elsewhere import analyze_elsewhere
+
+        raise typer.Exit(analyze_elsewhere(captures, out, wanted))
     raise typer.Exit(analyze(wanted))

@@ -65,6 +65,15 @@ def test_jars_that_somebody_names_are_taken() -> None:
         assert with_connector({name: value}) == {name: value}
 
 
-def test_it_wants_follow(tmp_path: Path) -> None:
+def test_it_wants_follow_and_a_folder_of_this_machine(tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    sample = str(SAMPLES / "rebalance.pcap.gz")
     with pytest.raises(Trouble, match="give --follow, too"):
-        analyze_command([SAMPLES / "x.pcap"], tmp_path / "out", to_kafka="a:1", topic="t")
+        analyze_command([sample], out, to_kafka="a:1", topic="t")
+    with pytest.raises(Trouble, match="what has a scheme is not followed"):
+        analyze_command(["s3a://bucket/captures"], out, follow=True)
+    with pytest.raises(Trouble, match="only packets, frames are written on request"):
+        analyze_command(["s3a://bucket/captures"], out, tables="nonsense")
+    with pytest.raises(Trouble, match="can't be had by Spark Connect"):
+        analyze_command(["s3a://bucket/captures"], out, master="sc://127.0.0.1")
+    assert not (tmp_path / "out").exists()

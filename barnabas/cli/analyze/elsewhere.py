@@ -1,0 +1,87 @@
+"""`barnabas analyze` from and to Hadoop's file systems, such as s3a://, by copies on this machine."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from barnabas.cli.analyze.analyze import Wanted, check, printed, session_of, taken, work
+from barnabas.cli.analyze.progress import Shown, shown
+from barnabas.cli.captures.files import capture_files, capture_path, named_so
+from barnabas.cli.captures.input import opened
+from barnabas.cli.captures.tls_keys import read_keys
+from barnabas.cli.console.output import Output
+from barnabas.pipeline.spark.hadoop_files import HadoopFiles, scheme_of
+from barnabas.trouble import COULD_NOT_RUN, Trouble
+
+
+def analyze_elsewhere(
+    captures: Sequence[str], out: str, wanted: Wanted, output: Output | None = None
+) -> int:
+    """As `analyze`, of captures and to a folder of which some have a scheme. wanted: all but these.
+
+    Returns the exit code. Raises Trouble.
+    """
+    output = output or Output()
+    if check(wanted).kind == "connect":
+        raise Trouble("what has a scheme, such as s3a://, can't be had by Spark Connect: use paths")
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="barnabas-analyze-") as staging,
+            shown(output) as progress,
+        ):
+            return _staged(captures, out, wanted, Path(staging), progress, output)
+    except KeyboardInterrupt:
+        output.note(f"interrupted: {out} is not written; run the same command to start again")
+        return COULD_NOT_RUN
+
+
+def _staged(
+    captures: Sequence[str],
+    out: str,
+    wanted: Wanted,
+    staging: Path,
+    progress: Shown,
+    output: Output,
+) -> int:
+    from barnabas.pipeline.analyze import REPORT
+    from barnabas.pipeline.tables.sql import FILE, script
+
+    with session_of(wanted, progress, None) as spark:
+        files = HadoopFiles(spark)
+        there = scheme_of(out) is not None
+        if there and files.exists(out):
+            raise Trouble(f"--out {out} is there already: choose a new folder")
+        place = staging / "out" if there else Path(out)
+        progress.step(0, 1, "copying captures")
+        given = [
+            path
+            for number, one in enumerate(captures)
+            for path in _here(one, files, staging / f"{number}")
+        ]
+        local = wanted._replace(captures=given, out=place)
+        found = capture_files(given)
+        opened(*found, keys=read_keys(wanted.tls_keys))
+        with taken(place, "capture"):
+            outcome = work(spark, local, found, progress)
+            if there:
+                progress.step(0, 1, f"copying to {out}")
+                (place / FILE).write_text(script(place, out), "utf-8")
+                files.put(place, out)
+                outcome = outcome._replace(report=f"{out.rstrip('/')}/{REPORT}")
+        progress.end()
+        return printed(outcome, wanted, output)
+
+
+def _here(text: str, files: HadoopFiles, folder: Path) -> list[Path]:
+    """Where a capture is, or those of a folder are, on this machine: what has a scheme is copied."""
+    if scheme_of(text) is None:
+        return [capture_path(text)]
+    found = [url for url in files.matching(text) if url == text or named_so(Path(url))]
+    if not found:
+        raise Trouble(f"no capture is at {text}")
+    folder.mkdir()
+    for url in found:
+        files.fetch(url, folder / Path(url).name)
+    return sorted(folder.iterdir())
