@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -54,8 +54,9 @@ _FILES: Final = "path string, modificationTime timestamp, length bigint, content
 """What Spark says of files; their content is not read."""
 _ROWS: Final = 2000
 
-Sink = Callable[["SparkSession", Path], None]
-"""Given a folder with the tables of a batch before that is over, once more if it is done again."""
+Sink = Callable[["SparkSession", Path, int], None]
+"""Given a folder with the tables of a batch, and its number, before that is over; once more if it is done
+again."""
 
 
 def follow(
@@ -67,13 +68,13 @@ def follow(
     every: str = "2 seconds",
     until_read: bool = False,
     json_bodies: bool = False,
-    sink: Sink | None = None,
+    sinks: Sequence[Sink] = (),
 ) -> StreamingQuery:
     """Begin to write what a proxy captures into `folder` to tables, as segments are closed.
 
     It goes on where the run before ended, however that did. The query runs until it is stopped;
     with `until_read` it ends when all that is there is read. every: how often the folder is looked at.
-    json_bodies: whether bodies are also written as JSON text. sink: where each batch goes, too.
+    json_bodies: whether bodies are also written as JSON text. sinks: where each batch goes, too.
     Paths are those of this machine. Raises OSError if a folder can't be read or made, ValueError if the run
     before was another version's.
     """
@@ -91,7 +92,7 @@ def follow(
         .load(str(folder))
         .select("path")
     )
-    writer = files.writeStream.foreachBatch(partial(_batch, spark, folder, batches, whole, sink))
+    writer = files.writeStream.foreachBatch(partial(_batch, spark, folder, batches, whole, sinks))
     writer = writer.option("checkpointLocation", str(out / "_checkpoint"))
     writer = (
         writer.trigger(availableNow=True) if until_read else writer.trigger(processingTime=every)
@@ -104,7 +105,7 @@ def _batch(
     folder: Path,
     batches: Batches,
     whole: pa.Schema,
-    sink: Sink | None,
+    sinks: Sequence[Sink],
     files: DataFrame,
     number: int,
 ) -> None:
@@ -119,8 +120,8 @@ def _batch(
     names = {} if state.reader is None else dict(state.reader.context.topics)
     written = _write_exchanges(spark, run, names, whole)
     _write_quality(run, read, written)
-    if sink is not None:
-        sink(spark, run)
+    for sink in sinks:
+        sink(spark, run, number)
     batches.install(run, number, _TABLES)
     batches.finish(run, number, state)
     with contextlib.suppress(OSError):  # then there are more files than need be

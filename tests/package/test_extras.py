@@ -84,6 +84,17 @@ NEED: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
             "--db",
             "FOLDER/b.db",
         ),
+        (
+            "analyze",
+            "--follow",
+            "FOLDER",
+            "--out",
+            "FOLDER/out",
+            "--to-kafka",
+            "127.0.0.1:9",
+            "--topic",
+            "t",
+        ),
     ),
     "tls": ((*PROXY, "--client-tls"),),
     "control": ((*PROXY, "--control", "127.0.0.1:0"),),
@@ -102,6 +113,9 @@ NEED: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     ),
     "schemas": (("decode", str(SAMPLES / "faults.pcapng"), "--json", "--schemas", "FOLDER"),),
     "demo": (("demo", "--capture", "FOLDER/demo.pcapng"),),
+    "delta": (
+        ("analyze", str(SAMPLES / "faults.pcapng"), "--out", "FOLDER/out", "--format", "delta"),
+    ),
     "spark": (
         ("analyze", str(SAMPLES / "faults.pcapng"), "--out", "FOLDER/out"),
         ("fuzz", "run", "decoders", "--spark", "--cases", "1", "--db", "FOLDER/c.db"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -47,6 +48,7 @@ OURS: Final = frozenset(
         "quality",
         *ON_REQUEST,
         "analyses",
+        "delta",
         "report.html",
         "report.part",
         "tables.sql",
@@ -85,6 +87,8 @@ class Wanted(NamedTuple):
     """Whose findings count."""
     topic: Topic | None = None
     """Where exchanges of a folder that is followed go, too."""
+    delta: bool = False
+    """Whether the tables are Delta tables, too."""
 
 
 def analyze(wanted: Wanted, output: Output | None = None) -> int:
@@ -118,7 +122,12 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
 
 
 def check(wanted: Wanted) -> Master:
-    """Where Spark is to run. Raises Trouble for a master or a table that there is not."""
+    """Where Spark is to run. Raises Trouble for a master, a table or a format that can't be had."""
+    if wanted.delta and importlib.util.find_spec("deltalake") is None:
+        raise Trouble(
+            "--format delta needs the package deltalake: pip install 'barnabas[delta]'",
+            COULD_NOT_RUN,
+        )
     for table in wanted.also:
         if table not in ON_REQUEST:
             raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
@@ -247,9 +256,13 @@ def _tables(
     out, files = wanted.out.resolve(), [path.resolve() for path in files]
     secrets = [wanted.tls_keys.read_bytes()] if wanted.tls_keys else []
     step = None if progress is None else progress.step
-    write(
+    made = write(
         spark, files, out, step, secrets=secrets, also=wanted.also, json_bodies=wanted.json_bodies
     )
+    if wanted.delta:
+        from barnabas.pipeline.tables.delta import commit_capture
+
+        commit_capture(out, made.capture)
 
 
 def _analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:

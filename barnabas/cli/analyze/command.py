@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -25,6 +26,13 @@ ANALYZE_EXAMPLES: Final = (
     "  barnabas analyze --follow captures/ --out analysis --to-kafka broker:9092 --topic exchanges"
 )
 """What stands below its help."""
+
+
+class TableFormat(StrEnum):
+    """How tables are written."""
+
+    PARQUET = "parquet"
+    DELTA = "delta"
 
 
 def analyze_command(
@@ -72,6 +80,14 @@ def analyze_command(
             help="Also write bodies as JSON text, body_json, for readers that know no VARIANT.",
         ),
     ] = False,
+    table_format: Annotated[
+        TableFormat,
+        typer.Option(
+            "--format",
+            help="delta: write the tables as Delta tables, too, in DIR/delta, with bodies as "
+            "body_json.",
+        ),
+    ] = TableFormat.PARQUET,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -152,9 +168,20 @@ def analyze_command(
     sent = kafka_topic(to_kafka, topic, kafka_properties)
     elsewhere = any(map(scheme_of, (*captures, out)))
     paths = [] if elsewhere else [capture_path(text) for text in captures]
+    delta = table_format is TableFormat.DELTA
     wanted = Wanted(
-        *(paths, Path(out), master, spark, tls_keys, as_json, also, limits, json_bodies),
-        *(checks, sent),
+        paths,
+        Path(out),
+        master,
+        spark,
+        tls_keys,
+        as_json,
+        also,
+        limits,
+        json_bodies=json_bodies or delta,
+        checks=checks,
+        topic=sent,
+        delta=delta,
     )
     if follow and elsewhere:
         raise Trouble("--follow needs folders of this machine: what has a scheme is not followed")

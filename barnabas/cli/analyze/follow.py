@@ -7,17 +7,15 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from barnabas.cli.analyze.analyze import Wanted, printed, session_of, taken
+from barnabas.cli.analyze.analyze import Wanted, check, printed, session_of, taken
 from barnabas.cli.analyze.kafka_topic import with_connector
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.console.output import Output
 from barnabas.endings import endings, interruptible
 from barnabas.pipeline.spark.errors import reason
-from barnabas.pipeline.spark.masters import parse_master
 from barnabas.pipeline.tables.folders import checked_path
 from barnabas.trouble import COULD_NOT_RUN, INTERRUPTED, Trouble
 
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from barnabas.pipeline.analyze import Outcome
+    from barnabas.pipeline.streaming.job import Sink
 
 
 def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) -> int:
@@ -67,11 +66,7 @@ def _folder(wanted: Wanted) -> Path:
         raise Trouble(
             "--tables does not work with --follow: analyze the folder when it is complete"
         )
-    try:
-        kind = parse_master(wanted.master).kind
-    except ValueError as problem:
-        raise Trouble(f"--master: {problem}") from None
-    if kind == "connect":
+    if check(wanted).kind == "connect":
         raise Trouble(
             "--follow reads the folder on this machine: it can't use Spark Connect as --master"
         )
@@ -92,7 +87,6 @@ def _work(
     from barnabas.pipeline.spark.progress import watched
     from barnabas.pipeline.streaming.batches import Batches
     from barnabas.pipeline.streaming.job import follow as begin
-    from barnabas.pipeline.streaming.kafka_topic import send
 
     out = wanted.out.resolve()
     batches = Batches(out)
@@ -105,7 +99,7 @@ def _work(
                     batches,
                     until_read=until_read,
                     json_bodies=wanted.json_bodies,
-                    sink=None if wanted.topic is None else partial(send, topic=wanted.topic),
+                    sinks=[*_sinks(wanted, out)],
                 )
             except ValueError as problem:
                 raise Trouble(f"--out {out} was {problem}: choose another folder") from None
@@ -126,6 +120,17 @@ def _work(
             return analyze_tables(spark, out, progress.step)
     except PySparkException as problem:
         raise Trouble(f"Spark failed: {reason(problem)}", COULD_NOT_RUN) from problem
+
+
+def _sinks(wanted: Wanted, out: Path) -> Iterator[Sink]:
+    from barnabas.pipeline.streaming.kafka_topic import send
+    from barnabas.pipeline.tables.delta import DELTA, commit_batch
+
+    topic = wanted.topic
+    if topic is not None:
+        yield lambda spark, tables, _: send(spark, tables, topic)
+    if wanted.delta:
+        yield lambda _, tables, number: commit_batch(tables, out / DELTA, number)
 
 
 @contextmanager

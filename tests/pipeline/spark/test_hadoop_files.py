@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 
 from barnabas.pipeline.spark.hadoop_files import HadoopFiles
 from tests.pipeline.spark_processes import LITTLE
@@ -97,7 +98,16 @@ def test_captures_are_read_from_there_and_tables_written_there(tmp_path: Path) -
 
     def analyzed(captures: str) -> subprocess.CompletedProcess[str]:
         conf = f"spark.hadoop.{_mounted('lake')}={tmp_path.as_uri()}"
-        command = [sys.executable, "-m", "barnabas", "analyze", captures, "--json"]
+        command = [
+            sys.executable,
+            "-m",
+            "barnabas",
+            "analyze",
+            captures,
+            "--json",
+            "--format",
+            "delta",
+        ]
         return subprocess.run(
             [*command, "--out", "viewfs://lake/data/out/", "--master", "local[2]", "--conf", conf],
             capture_output=True,
@@ -114,6 +124,8 @@ def test_captures_are_read_from_there_and_tables_written_there(tmp_path: Path) -
     out = tmp_path / "out"
     assert (out / "report.html").exists()
     assert len(pq.read_table(out / "exchanges")) == document["exchanges"] > 0
+    delta = DeltaTable(out / "delta" / "exchanges").to_pyarrow_dataset()
+    assert delta.count_rows() == document["exchanges"]
     assert "LOCATION 'viewfs://lake/data/out/exchanges'" in (out / "tables.sql").read_text()
     left = sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("."))
     assert left == ["captures", "out"], "all else is gone"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from deltalake import DeltaTable
 
 from barnabas.peers.apache import ApacheCluster
 from barnabas.pipeline.streaming import kafka_topic
@@ -69,6 +70,7 @@ def test_a_topic_has_the_rows_of_the_table_also_of_a_batch_that_could_not_be_sen
     assert {one.value["id"] for one in found} == {"/".join(map(str, place)) for place in rows}
     assert len(found) == len(rows)
     assert len({one.partition for one in found}) > 1
+    assert DeltaTable(out / "delta" / "exchanges").to_pyarrow_dataset().count_rows() == len(rows)
     latest: dict[str, tuple[int, int]] = {}
     for one in found:
         place = one.value["capture"], one.value["connection"], one.value["ordinal"]
@@ -90,7 +92,7 @@ def analyzed(
     folder: Path, out: Path, servers: str, *options: str
 ) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "barnabas", "analyze", "--follow", str(folder), "--once"]
-    sent = ["--json-bodies", "--to-kafka", servers, "--topic", TOPIC, *options]
+    sent = ["--format", "delta", "--to-kafka", servers, "--topic", TOPIC, *options]
     return subprocess.run(
         [*command, "--out", str(out), "--master", "local[2]", *sent],
         capture_output=True,
