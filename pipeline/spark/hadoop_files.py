@@ -64,12 +64,18 @@ class HadoopFiles:
         yet. It gets its name when all of it is there."""
         with _troubles(url):
             system, path = self._system(url)
-            part = self._jvm.org.apache.hadoop.fs.Path(path.getParent(), f"_{uuid.uuid4().hex}")
+            hadoop = self._jvm.org.apache.hadoop.fs
+            known = self._configuration
+            here = hadoop.FileSystem.getLocal(known)
+            part = hadoop.Path(path.getParent(), f"_{uuid.uuid4().hex}")
             try:
                 system.mkdirs(part)
                 for one in sorted(folder.iterdir()):
                     if not one.name.startswith("_"):
-                        system.copyFromLocalFile(False, True, self._path(one), part)
+                        # as a stream: S3A's own copy of a file repeats itself where a store is not quite AWS
+                        hadoop.FileUtil.copy(
+                            here, self._path(one), system, part, False, True, known
+                        )
                 renamed = system.rename(part, path)
             except BaseException:
                 system.delete(part, True)

@@ -224,9 +224,8 @@ def session_of(
     progress.step(0, 1, "starting Spark")
     try:
         ours: Mapping[str, str] = {}
-        # others are set up elsewhere
-        if parse_master(wanted.master).kind == "embedded" and files is not None:
-            size = size_of(files)
+        if parse_master(wanted.master).kind == "embedded":  # others are set up elsewhere
+            size = LITTLE if files is None else size_of(files)
             ours = QUICK if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
         with session(wanted.master, {**ours, **wanted.settings}) as spark:
             yield spark

@@ -81,7 +81,8 @@ def _here(text: str, files: HadoopFiles, folder: Path) -> list[Path]:
     found = [url for url in files.matching(text) if url == text or named_so(Path(url))]
     if not found:
         raise Trouble(f"no capture is at {text}")
-    folder.mkdir()
-    for url in found:
-        files.fetch(url, folder / Path(url).name)
-    return sorted(folder.iterdir())
+    copies = [folder / f"{number}" / Path(url).name for number, url in enumerate(found)]
+    for url, copy in zip(found, copies, strict=True):
+        copy.parent.mkdir(parents=True)  # others may have the name, too
+        files.fetch(url, copy)
+    return copies

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from barnabas.addresses import parse_servers
+from barnabas.captures.host_port import endpoint_text
 from barnabas.trouble import COULD_NOT_RUN, Trouble, reason_of
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ def kafka_topic(servers: str | None, name: str | None, properties: Path | None) 
             if given is not None:
                 raise Trouble(f"{option} is about --to-kafka HOST:PORT: give both")
         return None
-    parse_servers(servers)
+    reached = ",".join(map(endpoint_text, parse_servers(servers)))
     if name is None:
         raise Trouble("--to-kafka needs --topic NAME")
     if not _NAME.fullmatch(name):
         raise Trouble(f"--topic {name!r} is no name of a topic: up to 249 of a-z A-Z 0-9 . _ - are")
     from barnabas.pipeline.streaming.kafka_topic import Topic
 
-    return Topic(servers, name, {} if properties is None else read_properties(properties))
+    return Topic(reached, name, {} if properties is None else read_properties(properties))
 
 
 def read_properties(path: Path) -> dict[str, str]:

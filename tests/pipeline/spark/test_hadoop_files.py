@@ -116,10 +116,14 @@ def test_captures_are_read_from_there_and_tables_written_there(tmp_path: Path) -
             env={**os.environ, **LITTLE, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
         )
 
-    done = analyzed("viewfs://lake/data/captures")
+    (tmp_path / "more").mkdir()
+    shutil.copy(SAMPLES / "faults.pcapng", tmp_path / "more" / "rebalance.pcap.gz")
+    done = analyzed("viewfs://lake/data/[cm]*")
     assert (done.returncode, done.stderr) == (0, "")
     document = json.loads(done.stdout)
     assert document["captures"] == ["rebalance.pcap.gz"]
+    (quality,) = document["quality"]
+    assert quality["files"] == 2, "of one name, in two folders"
     assert document["report"] == "viewfs://lake/data/out/report.html"
     out = tmp_path / "out"
     assert (out / "report.html").exists()
@@ -128,7 +132,7 @@ def test_captures_are_read_from_there_and_tables_written_there(tmp_path: Path) -
     assert delta.count_rows() == document["exchanges"]
     assert "LOCATION 'viewfs://lake/data/out/exchanges'" in (out / "tables.sql").read_text()
     left = sorted(path.name for path in tmp_path.iterdir() if not path.name.startswith("."))
-    assert left == ["captures", "out"], "all else is gone"
+    assert left == ["captures", "more", "out"], "all else is gone"
     again = analyzed("viewfs://lake/data/captures")
     assert again.returncode == 2
     assert again.stderr == (

@@ -25,7 +25,7 @@ def test_options_make_a_topic(tmp_path: Path) -> None:
     }
     assert read_properties(file) == properties
     assert kafka_topic("a:1,b:2", "t", file) == Topic("a:1,b:2", "t", properties)
-    assert kafka_topic("a:1", "t", None) == Topic("a:1", "t")
+    assert kafka_topic("a, [::1]:1", "t", None) == Topic("a:9092,[::1]:1", "t")
     assert kafka_topic(None, None, None) is None
 
 
