@@ -99,12 +99,7 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
     output = output or Output()
     check(wanted)
     files = capture_files(wanted.captures)
-    for path in files:
-        try:
-            str(path).encode()
-        except UnicodeEncodeError:
-            raise Trouble(f"can't analyze {path}: its name is not UTF-8; rename it") from None
-    opened(*files, keys=read_keys(wanted.tls_keys))
+    check_captures(wanted, files)
     try:
         with (
             interruptible(),
@@ -135,6 +130,16 @@ def check(wanted: Wanted) -> Master:
         return parse_master(wanted.master)
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
+
+
+def check_captures(wanted: Wanted, files: Iterable[Path]) -> None:
+    """Raises Trouble for what is no capture, or is called so that Spark can't name it."""
+    for path in files:
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise Trouble(f"can't analyze {path}: its name is not UTF-8; rename it") from None
+    opened(*files, keys=read_keys(wanted.tls_keys))
 
 
 def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:

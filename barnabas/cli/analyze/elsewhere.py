@@ -6,14 +6,21 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from barnabas.cli.analyze.analyze import Wanted, check, printed, session_of, taken, work
+from barnabas.cli.analyze.analyze import (
+    Wanted,
+    check,
+    check_captures,
+    printed,
+    session_of,
+    taken,
+    work,
+)
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.captures.files import capture_files, capture_path, named_so
-from barnabas.cli.captures.input import opened
-from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
+from barnabas.endings import interruptible
 from barnabas.pipeline.spark.hadoop_files import HadoopFiles, scheme_of
-from barnabas.trouble import COULD_NOT_RUN, Trouble
+from barnabas.trouble import INTERRUPTED, Trouble
 
 
 def analyze_elsewhere(
@@ -28,13 +35,14 @@ def analyze_elsewhere(
         raise Trouble("what has a scheme, such as s3a://, can't be had by Spark Connect: use paths")
     try:
         with (
+            interruptible(),
             tempfile.TemporaryDirectory(prefix="barnabas-analyze-") as staging,
             shown(output) as progress,
         ):
             return _staged(captures, out, wanted, Path(staging), progress, output)
     except KeyboardInterrupt:
         output.note(f"interrupted: {out} is not written; run the same command to start again")
-        return COULD_NOT_RUN
+        return INTERRUPTED
 
 
 def _staged(
@@ -62,7 +70,7 @@ def _staged(
         ]
         local = wanted._replace(captures=given, out=place)
         found = capture_files(given)
-        opened(*found, keys=read_keys(wanted.tls_keys))
+        check_captures(wanted, found)
         with taken(place, "capture"):
             outcome = work(spark, local, found, progress)
             if there:
