@@ -92,7 +92,9 @@ def follow(
         .load(str(folder))
         .select("path")
     )
-    writer = files.writeStream.foreachBatch(partial(_batch, spark, folder, batches, whole, sinks))
+    writer = files.writeStream.foreachBatch(
+        partial(_batch, spark, folder, batches, whole, sinks=sinks)
+    )
     writer = writer.option("checkpointLocation", str(out / "_checkpoint"))
     writer = (
         writer.trigger(availableNow=True) if until_read else writer.trigger(processingTime=every)
@@ -105,9 +107,10 @@ def _batch(
     folder: Path,
     batches: Batches,
     whole: pa.Schema,
-    sinks: Sequence[Sink],
     files: DataFrame,
     number: int,
+    *,
+    sinks: Sequence[Sink] = (),
 ) -> None:
     """A batch, from the segments that came. whole: the columns of exchanges."""
     if batches.over(number):
