@@ -72,7 +72,7 @@ class HadoopFiles:
                 system.mkdirs(part)
                 for one in sorted(folder.iterdir()):
                     if not one.name.startswith("_"):
-                        # as a stream: S3A's own copy of a file repeats itself where a store is not quite AWS
+                        # as a stream: S3A's own copy of a local file did not end with moto's S3 server
                         hadoop.FileUtil.copy(
                             here, self._path(one), system, part, False, True, known
                         )
