@@ -10,6 +10,9 @@ from barnabas.fuzz.cases.case import Case
 TOGETHER: Final = "together"
 """The fact of a case that is blamed for what only several showed: their numbers. It is the last of them."""
 
+UNDER_WAY: Final = "under_way"
+"""The fact of such a case where nobody could look further: all of them, in words."""
+
 WAITED: Final = "waited_ms"
 """The fact of a case an answer to which was waited for in vain: for how many ms."""
 
@@ -47,9 +50,10 @@ Ending = Literal["open", "closed", "reset", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A process that ended: its exit code (negative: the signal), and the end of what it printed."""
+    """A process that ended: its exit code (negative: the signal; None: it is somebody else's, and its address
+    refuses connections), and the end of what it printed."""
 
-    exit_code: int
+    exit_code: int | None
     last_words: str
 
 

@@ -13,6 +13,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.engine.features import features
 from barnabas.fuzz.engine.stats import Judged, Stats
+from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.targets.target import Runs
 
@@ -89,8 +90,8 @@ def run_range(
     """Run cases of these numbers in batches: as many at once as the target likes best, or as is said.
 
     A batch ends early behind the case after which `over()`, or behind those under way if the target can
-    `run_until` it is; what there is of one is yielded behind each case after which it is `due()`, and when
-    somebody interrupts it.
+    `run_until` it is; what there is of one is yielded behind each case after which it is `due()`, when
+    somebody interrupts it, and when the target can't go on (CannotRun).
     """
     run_until = getattr(target, "run_until", None)
     end = numbers.start
@@ -112,7 +113,7 @@ def run_range(
                 stats.add(one)
             else:
                 end = stop if run_until is None or not over() else end
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, CannotRun):
             yield Batch(end, stats)
             raise
         yield Batch(end, stats)

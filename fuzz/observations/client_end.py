@@ -24,10 +24,11 @@ def client_end(observation: Observation) -> ClientEnd | None:
         return None
     facts: dict[str, Any] = dict(observation.facts)
     said = crash(death.last_words)
-    if facts.get("each") and said is None and death.exit_code >= 0:
+    signalled = (death.exit_code or 0) < 0
+    if facts.get("each") and said is None and not signalled:
         return None  # a command that is run for each case may say by its code that something failed
     code = how(death.exit_code)
     reason, frames = (code, ()) if said is None else said
     what = f"the process ended: {code}" + (f", {reason}" if said else "")
-    place = frames or (() if death.exit_code >= 0 else about(observation.case))
+    place = frames or (about(observation.case) if signalled else ())
     return ClientEnd(what, (reason, *place))

@@ -33,12 +33,14 @@ class Crash(NamedTuple):
     frames: tuple[str, ...]
 
 
-def how(code: int) -> str:
-    """How a process ended, by its exit code (negative: a signal).
+def how(code: int | None) -> str:
+    """How a process ended, by its exit code (negative: a signal; None: nobody here knows).
 
-    >>> how(3), how(-9)
-    ('exit code 3', 'signal SIGKILL')
+    >>> how(3), how(-9), how(None)
+    ('exit code 3', 'signal SIGKILL', 'its address refuses connections')
     """
+    if code is None:
+        return "its address refuses connections"
     if code >= 0:
         return f"exit code {code}"
     try:

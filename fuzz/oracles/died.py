@@ -24,8 +24,9 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
         where = (*said.frames, said.reason)
     else:
         where = ()
-    if death.exit_code < 0 and not found and (said is None or not said.frames):
-        where = (*where, *placeless(observation))  # a signal tells no place
+    placed = death.exit_code is not None and death.exit_code >= 0  # a signal tells no place
+    if not placed and not found and (said is None or not said.frames):
+        where = (*where, *placeless(observation))
     yield Verdict("died", f"the process ended: {ended}", (ended, *where))
 
 

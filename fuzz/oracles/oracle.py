@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Role
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import TOGETHER, UNDER_WAY, Observation
 
 OF_REPLIES: Final = frozenset(
     ("clients-differ", "closing", "differing", "responses", "server_error", "silent", "unanswered")
@@ -43,12 +43,21 @@ def alone(oracle: str, observation: Observation) -> bool:
 
 def whose(oracle: str, observation: Observation) -> str:
     """The case that showed it; of what several showed, and none of them alone, the last is named as such.
+    Where nobody could look further, all are named that it may be.
 
     >>> from barnabas.fuzz.cases.case import Case, Recipe, Seed
     >>> case = Case(7, Recipe(Seed(3, 9, "request", b"", ""), ()), ())
     >>> shared = Observation(case, facts=(("together", [6, 7]),))
     >>> whose("logged", Observation(case)), whose("logged", shared), whose("closing", shared)
     ('case 7', 'no one case, behind case 7', 'case 7')
+    >>> whose("died", Observation(case, facts=(("together", [6, 7]), ("under_way", ["case 6", "case 7"]))))
+    'one of the cases 6, 7'
     """
     number = f"case {observation.case.number}"
-    return number if alone(oracle, observation) else f"no one case, behind {number}"
+    if alone(oracle, observation):
+        return number
+    facts = dict(observation.facts)
+    several = facts.get(TOGETHER)
+    if UNDER_WAY in facts and isinstance(several, list):
+        return f"one of the cases {', '.join(map(str, several))}"
+    return f"no one case, behind {number}"

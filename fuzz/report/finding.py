@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.fuzz.cases.observation import EARLIER
+from barnabas.fuzz.cases.observation import EARLIER, UNDER_WAY
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.engine.making import cook
@@ -27,7 +27,7 @@ LINES: Final = 40
 """Of a log entry or a stack trace."""
 
 NOT_SHOWN: Final = frozenset(
-    ("bases", "dialect", EARLIER, "frames", "later", "port", "records", "stack", "where")
+    ("bases", "dialect", EARLIER, "frames", "later", "port", "records", "stack", UNDER_WAY, "where")
 )
 """Facts that targets and oracles need and no reader does; nor does one need those that are true or empty."""
 
@@ -96,6 +96,10 @@ def _seen(finding: Finding) -> Iterator[str]:
     for name, value in seen.facts:
         if name not in NOT_SHOWN and value and value is not True:
             yield _clipped(f"  {name}: {printable(str(value))}")
+    under_way = dict(seen.facts).get(UNDER_WAY)
+    if isinstance(under_way, list):
+        yield "  under way, one of these:"
+        yield from (_clipped(f"    {printable(str(one))}") for one in under_way)
     yield from _dump("received", seen.replies, None)
     if seen.raised:
         yield "  raised:"

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import TOGETHER, Death, Observation, Probe
+from barnabas.fuzz.cases.observation import TOGETHER, UNDER_WAY, Death, Observation, Probe
+from barnabas.fuzz.cases.wording import made_of
 
 GROWTH: Final = 64 << 20
 """Bytes of memory that a batch may take without being asked for it."""
@@ -98,6 +99,34 @@ def searched(
             return [settled[number] for number in sorted(settled)]
     reached = [settled[number] for number in sorted(settled)]
     return halved(reached or in_order, wrong, perform, trouble, likely)
+
+
+def unsearched(found: Sequence[Observation], wrong: Trouble, most: int) -> list[Observation]:
+    """Of cases behind which a target ended that nobody here can start again: those that are settled. Who was
+    under way is blamed: where that are several, the last of them, and a fact names all; what the others would
+    have come to is not known. found: in the order in which they were over; most: how many can be under way at
+    once.
+    """
+    got = [one for one in found if one.ending != "refused"]
+    # a process that ends closes them last, and was alive at its last answer: what is read at once may come in
+    # any order
+    answered = max(
+        (at for at, one in enumerate(got) if one.replies and not _closed(one)), default=0
+    )
+    ended = [one for one in got[max(answered - most, 0) :] if _closed(one)][-most:]
+    suspects = ended if wrong.death is not None else []
+    suspects = (
+        suspects or [one for one in got if one.ending != "open" or one.overdue] or got[-most:]
+    )
+    last, *others = sorted(suspects, key=lambda one: -one.case.number)
+    settled = blamed(last, wrong)
+    if others:
+        cases = [one.case for one in (*reversed(others), last)]
+        numbers = [case.number for case in cases]
+        words = [f"case {case.number}: {made_of(case.recipe)}" for case in cases]
+        facts = (*settled.facts, (TOGETHER, numbers), (UNDER_WAY, words))
+        settled = replace(settled, facts=facts)
+    return [settled if one is last else one for one in got if one not in others]
 
 
 def _suspects(

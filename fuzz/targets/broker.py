@@ -9,12 +9,12 @@ from typing import Final, Self
 from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
 from barnabas.fuzz.coverage.lines import Meter, Reach
-from barnabas.fuzz.errors import Misuse
+from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.observations.delayed_responses import AT_WORK_MS, LIMIT_MS
 from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.sessions.registry import named
 from barnabas.fuzz.targets.attributing import attributed
-from barnabas.fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched
+from barnabas.fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched, unsearched
 from barnabas.fuzz.targets.canary import Canary
 from barnabas.fuzz.targets.crash_counts import CrashCounts
 from barnabas.fuzz.targets.entries import about
@@ -85,6 +85,8 @@ class BrokerTarget:
         self._rss: tuple[int, int] | None = None
         self._heap: tuple[int, int] | None = None
         self._canary = Canary(self.prober)
+        self._down = False
+        """Whether it could not be started again."""
 
     def count(self, *, guiding: bool) -> None:
         """Have its process count the lines that it reaches, before it starts; guiding: there is but one way.
@@ -141,13 +143,14 @@ class BrokerTarget:
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases in order. What died is started again before the next one. Raises CannotRun if it
-        can't be."""
+        can't be, behind the observations of what was sent."""
         start = 0
         while start < len(cases):
             end, before = start + self.at_once, self.restarts
-            for observation, restarts in self._run(cases[start:end]):
+            told = self._run(cases[start:end])
+            for observation, restarts in told:
                 yield self._completed(observation, restarts)
-            start = end
+            start += len(told)
             if self.restarts > before:
                 self._at_once = max(self._at_once // 2, min(FIRST, self._batch))
             else:
@@ -157,10 +160,17 @@ class BrokerTarget:
         """All on their way at once, as far as there are connections; a probe behind each batch that is over,
         while the next one goes on. Where something is wrong, all since the last probe are suspected; what
         the search for whom to blame leaves open is sent again, unless its kind is set aside by then.
-        Beside each, how many restarts there had been when it was sent."""
+        Beside each, how many restarts there had been when it was sent. Where it can't be started again, those
+        up to the last one that was sent; what was not sent before that is set aside."""
         found: dict[int, tuple[Observation, int]] = {}
         while left := [index for index in range(len(cases)) if index not in found]:
-            self._ready()
+            try:
+                self._ready()
+            except CannotRun:
+                last = max((i for i, (one, _) in found.items() if not _is_aside(one)), default=-1)
+                if last < 0:
+                    raise
+                return [found.get(i, (_set_aside(cases[i]), 0)) for i in range(last + 1)]
             self._rss, self._heap = self.service.rss(), self.service.heap()
             alone = (
                 len(cases) == 1
@@ -168,7 +178,7 @@ class BrokerTarget:
             aside = {one for one in left if not alone and self._crash_counts.enough(cases[one])}
             self.set_aside += len(aside)
             for index in aside:
-                found[index] = Observation(cases[index], facts=((SET_ASIDE, True),)), 0
+                found[index] = _set_aside(cases[index]), 0
             sent = [index for index in left if index not in aside]
             flow = self.lanes.flow([cases[index] for index in sent])
             restarts = self.restarts
@@ -200,13 +210,13 @@ class BrokerTarget:
         if wrong is not None:
             places = {one.case.number: place for place, one in found.items()}
             self.doing = f"looking for the case behind {wrong.named}, one of {len(found)}"
-            settled = searched(
-                list(found.values()),
-                wrong,
-                self._perform,
-                lambda: self._wrong,
-                self._crash_counts.likely,
-            )
+            over = list(found.values())
+            try:
+                settled = searched(
+                    over, wrong, self._perform, lambda: self._wrong, self._crash_counts.likely
+                )
+            except CannotRun:
+                settled = unsearched(over, wrong, self.lanes.connections.most)
             for one in settled:
                 if alone_to_blame(one):
                     self._unattributed.caught(one.log)
@@ -217,7 +227,13 @@ class BrokerTarget:
         return [(place, found[place]) for place in sorted(found)]
 
     def _completed(self, observation: Observation, restarts: int) -> Observation:
-        """With what only a second look can tell."""
+        """With what only a second look can tell, while it can be looked."""
+        try:
+            return observation if self._down else self._looked(observation, restarts)
+        except CannotRun:
+            return observation
+
+    def _looked(self, observation: Observation, restarts: int) -> Observation:
         observation = self._looks.look(observation)
         asked = question(observation.sent).requests
         if observation.ending != "open":
@@ -314,25 +330,36 @@ class BrokerTarget:
     def _ready(self) -> None:
         """Bring back what died or hangs. Raises CannotRun."""
         wrong = self._wrong
-        self._wrong = None
         probe = wrong.probe if wrong else None
         if wrong is None or (wrong.death is None and (probe is None or probe.answered)):
+            self._wrong = None
             if probe is not None and probe.problem:
                 self._canary.write(self.lanes.offered)  # or what is damaged now is blamed on others
             return
         if wrong.death is None and self._revival.was_busy():
+            self._wrong = None
             self.lanes.aim(self.service.address)
         else:
             self._restart()
 
     def _restart(self) -> None:
-        before, self.doing = self.doing, "starting it anew"
-        self._revival.restart()
-        self.doing = before
-        self._wrong = None
+        before, self.doing, self._down = self.doing, "starting it anew", True
+        try:
+            self._revival.restart()
+        finally:
+            self.doing = before
+        self._wrong, self._down = None, False
 
     def _aim(self) -> None:
         self.lanes.aim(self.service.address)
         self.lanes.offered = self.prober.offered()
         self.unprepared = prepare(self.prober, self.lanes.offered)
         self._canary.write(self.lanes.offered)
+
+
+def _set_aside(case: Case) -> Observation:
+    return Observation(case, facts=((SET_ASIDE, True),))
+
+
+def _is_aside(observation: Observation) -> bool:
+    return (SET_ASIDE, True) in observation.facts

@@ -9,7 +9,7 @@ from typing import Final
 from barnabas.fuzz.cases.observation import Death, Probe
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.probing import Prober
-from barnabas.fuzz.targets.service import Service
+from barnabas.fuzz.targets.service import Elsewhere, Service
 
 BACK: Final = 4
 """Connections that are all answered by a broker which hung and is well again. One of its network threads
@@ -60,6 +60,8 @@ class Revival:
 
     def death(self, probe: Probe) -> Death | None:
         """How its process ended, if it did; one that left a probe unanswered may be about to."""
+        if isinstance(self._service, Elsewhere):
+            return None if probe.answered else self._service.death()
         death = self._service.death()
         deadline = time.monotonic() + (0 if probe.answered else DYING_S)
         while death is None and time.monotonic() < deadline:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import socket
+from typing import Final, Protocol
 
 from barnabas.fuzz.cases.observation import Death
 
@@ -45,6 +46,10 @@ class Service(Protocol):
         ...
 
 
+LISTENS_S: Final = 1.0
+"""Seconds that it may take to tell whether anybody listens."""
+
+
 class Elsewhere:
     """A service that somebody else runs: only its address is known."""
 
@@ -59,7 +64,13 @@ class Elsewhere:
         """Nothing to do."""
 
     def death(self) -> Death | None:
-        """Not known."""
+        """Whether its address refuses connections. How it ended is not known."""
+        try:
+            socket.create_connection(self.address, LISTENS_S).close()
+        except ConnectionRefusedError:
+            return Death(None, "")
+        except OSError:
+            pass
         return None
 
     def log(self) -> tuple[str, ...]:

@@ -125,8 +125,9 @@ class Shown:
         aside = sum(row.cases for row in self.findings.aside(self.kept.id))
         if aside:
             self.output.note(
-                f"{plural(aside, 'case')} not sent: similar cases had crashed the target "
-                "repeatedly, the client did not send the request, or two could not be compared; see "
+                f"{plural(aside, 'case')} set aside: similar cases had crashed the target "
+                "repeatedly, it ended with several under way, the client did not send the request, or two "
+                "could not be compared; see "
                 f"`barnabas fuzz aside {shlex.quote(str(database))}`"
             )
         self._event(

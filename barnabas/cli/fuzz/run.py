@@ -14,6 +14,7 @@ from barnabas.cli.fuzz.campaigns import Read
 from barnabas.cli.fuzz.progress import Shown, shown
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.endings import interruptible
+from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.corpus.corpora import basis
 from barnabas.fuzz.coverage.jacoco import Jacoco
 from barnabas.fuzz.database.findings import Finding, Findings, FindingsError, Kept
@@ -127,6 +128,10 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
             finished = True
         except KeyboardInterrupt:
             progress.note("interrupted: run the same command to continue behind what is kept")
+        except CannotRun as problem:
+            progress.close(time.monotonic() - began, wanted.database)
+            goes_on = f"{problem}; the same command goes on at case {kept.done}"
+            raise CannotRun(goes_on) from None
         progress.close(time.monotonic() - began, wanted.database)
     any_ = bool(findings.findings(kept.id))
     return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN
@@ -201,8 +206,13 @@ def _make_smaller(
     progress: Shown,
     over: threading.Event,
 ) -> None:
-    """Shrink what is not smaller yet; once the time is up, what remains when the campaign goes on."""
-    fresh: list[Finding] = [one for one in findings.findings(kept.id) if one.smaller is None]
+    """Shrink what is not smaller yet; once the time is up, what remains when the campaign goes on. What ended
+    a target that nobody here can start again is left as it is."""
+    fresh: list[Finding] = [
+        one
+        for one in findings.findings(kept.id)
+        if one.smaller is None and one.observation.death != Death(None, "")
+    ]
     if not (fresh and wanted.shrink):
         return
     each = "in all" if over.is_set() else "each"
@@ -221,7 +231,11 @@ def _make_smaller(
             (one.oracle, one.behaviour),
             lambda deadline=deadline: time.monotonic() > deadline,  # type: ignore[misc]
         )
-        smaller = shrink(one.recipe, fires, runs=wanted.shrink).recipe
+        try:
+            smaller = shrink(one.recipe, fires, runs=wanted.shrink).recipe
+        except CannotRun:  # nor is it tried again by the same command
+            findings.smaller(one, one.recipe)
+            raise
         # what is as small as it was is kept, too, or it would be tried whenever the campaign goes on
         findings.smaller(
             one, one.recipe if smaller == one.recipe else cook(smaller, one.first_case).recipe

@@ -267,8 +267,8 @@ def test_what_was_not_sent_is_counted_and_can_be_looked_at(campaign: Path) -> No
     table = fuzz("aside", "c.fuzz.db")
     assert (table.exit_code, "Metadata" in table.stdout) == (0, True)
     assert f"set aside: {over['set_aside']} cases" in fuzz("report").stdout
-    assert "100 cases not sent" not in fuzz(*run).stderr
-    assert f"{over['set_aside']} cases not sent" in fuzz(*run).stderr
+    assert "100 cases set aside" not in fuzz(*run).stderr
+    assert f"{over['set_aside']} cases set aside" in fuzz(*run).stderr
 
 
 def test_nothing_found_is_0(campaign: Path) -> None:

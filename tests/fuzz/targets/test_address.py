@@ -1,0 +1,100 @@
+"""Brokers that somebody else runs: what ends them is told, and nobody starts them but who runs them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import SET_ASIDE, Death, Observation
+from barnabas.fuzz.database.finding import Finding
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.oracles.died import DIED
+from barnabas.fuzz.oracles.oracle import whose
+from barnabas.fuzz.report.finding import text
+from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.service import Elsewhere
+from barnabas.specs.keys import METADATA
+from tests.fuzz.mortal import Mortal
+from tests.fuzz.observed import case, request
+from tests.proxy.servers import SOON
+
+ASK = request(METADATA, 1, {"topics": []})
+KILL = request(METADATA, 1, {"topics": [{"name": "die"}]})
+
+
+@pytest.fixture
+def broker() -> Iterator[Mortal]:
+    mortal = Mortal(lambda asked: b"die" in asked)
+    yield mortal
+    mortal.die()
+
+
+def aimed(broker: Mortal, lanes: int = 1) -> BrokerTarget:
+    return BrokerTarget(Elsewhere(*broker.address), batch=16, lanes=lanes, patience=20, limit=20)
+
+
+def until_it_ends(target: BrokerTarget, cases: Sequence[Case]) -> list[Observation]:
+    found: list[Observation] = []
+    with pytest.raises(CannotRun, match=r"no longer serves.*start it again"):
+        found.extend(target.run([one._replace(number=n) for n, one in enumerate(cases)]))
+    return found
+
+
+def test_the_one_case_that_was_under_way_has_killed_it(broker: Mortal) -> None:
+    with aimed(broker) as target:
+        found = until_it_ends(target, [*[case(ASK)] * 5, case(KILL), *[case(ASK)] * 5])
+    assert [one.case.number for one in found] == [0, 1, 2, 3, 4, 5]
+    assert [len(one.replies) for one in found] == [1, 1, 1, 1, 1, 0]
+    assert [one.death for one in found] == [None] * 5 + [Death(None, "")]
+    assert [one.what for one in DIED.judge(found[-1])] == [
+        "the process ended: its address refuses connections"
+    ]
+    assert whose("died", found[-1]) == "case 5"
+
+
+def test_of_several_under_way_all_are_named(broker: Mortal) -> None:
+    parked, killed = threading.Event(), threading.Event()
+
+    def kills(asked: bytes) -> bool:
+        if b"park" in asked:
+            parked.set()
+            killed.wait(SOON)
+            return False
+        if b"die" in asked:
+            parked.wait(SOON)
+            broker.die()
+            killed.set()
+        return False
+
+    broker.kills = kills
+    park = request(METADATA, 1, {"topics": [{"name": "park"}]})
+    with aimed(broker, lanes=2) as target:
+        found = until_it_ends(target, [case(one) for one in (ASK, park, KILL, ASK)])
+    (blamed,) = (one for one in found if one.death is not None)
+    assert whose("died", blamed) == "one of the cases 1, 2"
+    said = text(
+        Finding(1, "n", "died", (), "", 1, 2, blamed.case.recipe, blamed, b"", None), "f.db"
+    )
+    assert "under way, one of these:\n    case 1: Metadata v1" in said
+
+
+def test_one_case_that_is_asked_for_is_told_without_an_error(broker: Mortal) -> None:
+    with aimed(broker) as target:
+        (one,) = target.run([case(KILL)])
+        assert one.death == Death(None, "")
+        broker.start()
+        (again,) = target.run([case(ASK)])
+    assert len(again.replies) == 1
+
+
+def test_what_was_not_sent_before_the_last_case_that_was_is_set_aside(broker: Mortal) -> None:
+    asked, kill = case(ASK), case(KILL)
+    in_session = asked._replace(recipe=asked.recipe._replace(session="joined"))
+    cases = [asked, in_session, kill, in_session]  # a connection goes on with what needs no session
+    with aimed(broker) as target:
+        found = until_it_ends(target, cases)
+    told = [(one.death is not None, (SET_ASIDE, True) in one.facts) for one in found]
+    assert told == [(False, False), (False, True), (True, False)]
