@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.observations.about import NO_STACK
+from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.specs.registry import NAMES
 
 STACK_AT: Final = {
@@ -24,6 +25,16 @@ STACK_AT: Final = {
     "closing": 2,
 }
 """Oracles of whose behaviours the rest, from there on, is an error and the innermost frames."""
+
+ERROR_AT: Final = {
+    "damaged": slice(1, 2),
+    "differing": slice(None),
+    "responses": slice(None),
+    "silent": slice(1, 2),
+}
+"""Where the error stands in behaviours of oracles that know no frames; else it is the first."""
+
+GRAVITY: Final = {one.name: at for at, one in enumerate(ORACLES)}
 
 PLACELESS: Final = frozenset(("client-hung", "client-memory", "hung", "amplified"))
 """Oracles whose behaviours name fields and mutators only."""
@@ -41,7 +52,7 @@ _NO_MORE: Final = frozenset((NO_STACK, *NAMES.values()))
 
 
 class Cause(NamedTuple):
-    """An error (a class, a panic, a signal; the behaviour's first words where there is none), the innermost
+    """An error (a class, a panic, a signal; what the oracle says where there is none), the innermost
     frame of the program's own, "" if none is known, and the oracle, "" where both are known."""
 
     error: str
@@ -50,7 +61,7 @@ class Cause(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Findings of one cause, in the order in which they were found."""
+    """Findings of one cause, the gravest first, of those the first found."""
 
     cause: Cause
     findings: tuple[Finding, ...]
@@ -68,8 +79,12 @@ def cause(oracle: str, behaviour: Sequence[str]) -> Cause:
     Cause(error='panic: len out of range', frame='github.com/a/b.(*C).read', oracle='')
     >>> cause("closing", ("Fetch", "closed", "java.lang.Error", "kafka.A.f", "kafka.B.g"))
     Cause(error='java.lang.Error', frame='kafka.A.f', oracle='')
-    >>> cause("client-hung", ("nulls records.count",)), cause("responses", ("Metadata", "topics"))
-    (Cause(error='', frame='', oracle='client-hung'), Cause(error='Metadata', frame='', oracle='responses'))
+    >>> cause("client-hung", ("nulls records.count",))
+    Cause(error='', frame='', oracle='client-hung')
+    >>> cause("responses", ("Metadata", "topics"))
+    Cause(error='Metadata, topics', frame='', oracle='responses')
+    >>> cause("silent", ("Produce", "other records", "nulls key")).error
+    'other records'
     """
     if oracle in PLACELESS:
         return Cause("", "", oracle)
@@ -78,7 +93,8 @@ def cause(oracle: str, behaviour: Sequence[str]) -> Cause:
     told = behaviour[STACK_AT.get(oracle, len(behaviour)) :]
     frames = [*itertools.takewhile(lambda one: one not in _NO_MORE, told)]
     if not frames:
-        return Cause(next(iter(behaviour), ""), "", oracle)
+        said = behaviour[ERROR_AT.get(oracle, slice(1))]
+        return Cause(", ".join(filter(None, said)), "", oracle)
     # a death is told by an exception of Java's, which comes first, or by what was said last
     last = oracle == "died" and not _ERROR.fullmatch(frames[0])
     error = frames.pop(-1 if last else 0)
@@ -89,8 +105,8 @@ def cause(oracle: str, behaviour: Sequence[str]) -> Cause:
 
 
 def groups(found: Iterable[Finding]) -> list[Group]:
-    """Findings by cause: the group first of which a finding came first."""
+    """Findings by cause: the gravest first, of those the first found."""
     by_cause: dict[Cause, list[Finding]] = {}
-    for one in found:
+    for one in sorted(found, key=lambda one: GRAVITY.get(one.oracle, len(GRAVITY))):
         by_cause.setdefault(cause(one.oracle, one.behaviour), []).append(one)
     return [Group(one, tuple(members)) for one, members in by_cause.items()]

@@ -67,3 +67,35 @@ def test_groups_stand_where_their_first_finding_does() -> None:
     found = groups([FINDING, other, same])
     assert [[one.name for one in group.findings] for group in found] == [["a", "c"], ["b"]]
     assert found[0].cases == 7
+
+
+def test_the_gravest_come_first() -> None:
+    closing = replace(FINDING, name="b", oracle="closing", behaviour=("Fetch", "closed"))
+    died = replace(FINDING, name="c", oracle="died", behaviour=("exit code 2",))
+    assert [group.findings[0].name for group in groups([closing, FINDING, died])] == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("oracle", "one", "other"),
+    [
+        ("differing", ("Produce", "no error", "CORRUPT_MESSAGE"), ("Produce", "died", "closed")),
+        (
+            "silent",
+            ("Produce", "records announced", "nulls"),
+            ("Produce", "other records", "nulls"),
+        ),
+        ("responses", ("correlation id", "Fetch"), ("correlation id", "Produce")),
+        ("damaged", ("Fetch", "its records are gone"), ("Fetch", "its records have changed")),
+    ],
+)
+def test_what_two_errors_of_an_oracle_say_is_not_one_cause(
+    oracle: str, one: tuple[str, ...], other: tuple[str, ...]
+) -> None:
+    assert cause(oracle, one) != cause(oracle, other)
+
+
+def test_one_error_is_one_cause_whatever_was_changed() -> None:
+    assert (
+        len({cause("silent", ("Produce", "records", field)) for field in ("nulls a", "counts b")})
+        == 1
+    )
