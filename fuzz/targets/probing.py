@@ -86,6 +86,11 @@ class Prober:
         self._socket: socket.socket | None = None
         self._correlation_id = 0
 
+    @property
+    def logs_in(self) -> bool:
+        """Whether it does."""
+        return self._who is not None
+
     def aim(self, address: tuple[str, int]) -> None:
         """Whom it asks from now on."""
         self.close()

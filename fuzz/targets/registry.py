@@ -131,7 +131,11 @@ def with_settings(text: str, changes: Mapping[str, Any]) -> str:
     """
     named = sides(text)
     if not any(map(is_apache, named)):
-        raise Misuse(f"{text}: only a target of the kind apache takes settings, e.g. apache:4.3.1")
+        login = "; a login is named as in address:HOST:PORT?mechanism=PLAIN&username=NAME&password_file=FILE"
+        hint = login if text.startswith("address:") else ""
+        raise Misuse(
+            f"{text}: only a target of the kind apache takes settings, e.g. apache:4.3.1{hint}"
+        )
     return VERSUS.join(
         ApacheSettings.of(side.partition(":")[2]).changed(changes).text if is_apache(side) else side
         for side in named

@@ -15,6 +15,11 @@ BACK: Final = 4
 """Connections that are all answered by a broker which hung and is well again. One of its network threads
 takes each in turn, and by default it has three."""
 
+REFUSED: Final = ConnectionRefusedError.__name__
+
+LOGIN: Final = "; does it want a login (?mechanism=...) or TLS?"
+"""Said of who does not answer one that has not logged in."""
+
 DYING_S: Final = 2.0
 """How long a process that no longer answers may take to end."""
 
@@ -35,7 +40,10 @@ class Revival:
         problem = self._start()
         if problem is not None:
             host, port = self._service.address
-            raise CannotRun(f"{self._service.name} at {host}:{port} does not serve: {problem}")
+            hint = "" if self._prober.logs_in or REFUSED in problem else LOGIN
+            raise CannotRun(
+                f"{self._service.name} at {host}:{port} does not serve: {problem}{hint}"
+            )
 
     def restart(self) -> None:
         """Start it anew. Raises CannotRun."""

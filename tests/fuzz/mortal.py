@@ -41,6 +41,7 @@ class Mortal:
     def __init__(self, kills: Callable[[bytes], bool]) -> None:
         self.kills = kills
         self.asked: list[bytes] = []
+        self.answers = ANSWERS
         self.address = ("127.0.0.1", 0)
         self._taken: list[socket.socket] = []
         self.start()
@@ -77,7 +78,7 @@ class Mortal:
                 if self.kills(asked):
                     self.die()
                     return
-                answer = ANSWERS.get(int.from_bytes(asked[:2]))
+                answer = self.answers.get(int.from_bytes(asked[:2]))
                 if answer is None:
                     return
                 answer = asked[4:8] + answer[4:]

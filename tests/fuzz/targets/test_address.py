@@ -16,6 +16,7 @@ from barnabas.fuzz.oracles.oracle import whose
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.service import Elsewhere
+from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.keys import METADATA
 from tests.fuzz.mortal import Mortal
 from tests.fuzz.observed import case, request
@@ -98,3 +99,12 @@ def test_what_was_not_sent_before_the_last_case_that_was_is_set_aside(broker: Mo
         found = until_it_ends(target, cases)
     told = [(one.death is not None, (SET_ASIDE, True) in one.facts) for one in found]
     assert told == [(False, False), (False, True), (True, False)]
+
+
+@pytest.mark.parametrize("mechanism", ["", "PLAIN"])
+def test_who_wants_something_first_is_asked_about_a_login(broker: Mortal, mechanism: str) -> None:
+    broker.answers = {}
+    who = Credentials(mechanism, "alice", "secret") if mechanism else None
+    with pytest.raises(CannotRun) as told:
+        BrokerTarget(Elsewhere(*broker.address), limit=20, who=who).__enter__()
+    assert ("does it want a login" in str(told.value)) == (not mechanism)

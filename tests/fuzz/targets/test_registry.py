@@ -107,5 +107,7 @@ def test_settings_go_to_each_broker_of_apache_and_to_nobody_else() -> None:
     assert ApacheSettings.of(first.partition(":")[2]).settings == {"a.b": "c vs d&e", "x.y": ""}
     assert second == "embedded"
     assert login_of(found) == ("PLAIN", "barnabas")
+    with pytest.raises(Misuse, match=r"address:HOST:PORT\?mechanism="):
+        with_settings("address:127.0.0.1:9092", {"mechanism": "PLAIN"})
     with pytest.raises(Misuse, match="only a target of the kind apache takes settings"):
         with_settings("embedded", changes)
