@@ -9,6 +9,7 @@ from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import change
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
 from barnabas.fuzz.mutators.fields_dropped import places
+from barnabas.plural import plural
 
 _MOST: Final = 128 << 10
 
@@ -16,7 +17,7 @@ _MOST: Final = 128 << 10
 def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     """The same bytes again, right behind."""
     again = fieldmap.seed.frame[part.start : part.end][:_MOST]
-    detail = f"{len(again)} bytes again"
+    detail = f"{plural(len(again), 'byte')} again"
     return change(fieldmap, part.around, part.end, part.end, again, dice, detail)
 
 

@@ -8,6 +8,7 @@ from barnabas.fuzz.cases.seeded_random import SeededRandom
 from barnabas.fuzz.frame_map.fields import FieldMap, Part
 from barnabas.fuzz.mutating.changes import change, of_kinds
 from barnabas.fuzz.mutating.mutator import Mutated, Mutator
+from barnabas.plural import plural
 
 _SIZES: Final = (1, 1, 2, 4, 16, 1000)
 
@@ -17,7 +18,9 @@ def apply(fieldmap: FieldMap, part: Part, dice: SeededRandom) -> Mutated:
     size = dice.pick(_SIZES)
     more = bytes(size) if dice.chance(2) else dice.some_bytes(size)
     around = (*_own(fieldmap, part), *part.around)
-    return change(fieldmap, around, part.end, part.end, more, dice, f"{size} bytes more after it")
+    return change(
+        fieldmap, around, part.end, part.end, more, dice, f"{plural(size, 'byte')} more after it"
+    )
 
 
 def _own(fieldmap: FieldMap, part: Part) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from barnabas.fuzz.report.reached import (
     packages,
     unseen,
 )
+from barnabas.plural import plural
 
 ROUNDS: Final = ("round", "new features", "messages with more energy")
 """The columns of `Summary.progress`."""
@@ -107,7 +108,8 @@ class Summary:
         if not self.aside:
             return ()
         cases = sum(row.cases for row in self.aside)
-        return (("set aside", f"{cases:,} cases of {len(self.aside)} kinds (barnabas fuzz aside)"),)
+        some = f"{plural(cases, 'case')} of {plural(len(self.aside), 'kind')}"
+        return (("set aside", f"{some} (barnabas fuzz aside)"),)
 
 
 def sections(one: Summary) -> Iterator[tuple[str, tuple[str, ...], tuple[Row, ...]]]:
