@@ -24,8 +24,38 @@ WIDTH: Final = 96
 FRAME: Final = Path(__file__).with_name("script.txt")
 LOGIN: Final = Path(__file__).with_name("login.txt")
 
-_IMPORTS: Final = ("socket", "sys")
+_IMPORTS: Final = ("socket", "sys", "time")
 _LOGIN_IMPORTS: Final = ("base64", "hashlib", "hmac", "os", "secrets")
+
+
+class Criterion(NamedTuple):
+    """What shows a finding from outside: in words, and as Python's of what came and of how it ended."""
+
+    said: str
+    code: str
+
+
+UNTOLD: Final = Criterion("what is said above, which takes a look at what came", "None")
+_CLOSED: Final = Criterion("the connection ends without an answer", "ended and not came")
+_ANSWERED: Final = Criterion("it is answered", "came > 0")
+CRITERIA: Final = {
+    "died": Criterion("connections are refused afterwards", "refused(where)"),
+    "hung": Criterion("another client is not answered", "not served(where)"),
+    "unanswered": Criterion("no answer, and the connection stays", "not (came or ended)"),
+}
+
+
+def criterion(oracle: str, behaviour: Sequence[str]) -> Criterion:
+    """That of a finding."""
+    if oracle == "closing":
+        return _CLOSED if behaviour[1:2] == ("closed",) else _ANSWERED
+    return CRITERIA.get(oracle, UNTOLD)
+
+
+_ONE_BROKER: Final = (
+    "Before the case it leads the connection into a state: run it at a broker that is alone, or at the one "
+    "that coordinates the group or the transaction."
+)
 
 
 class Taken(NamedTuple):
@@ -37,10 +67,18 @@ class Taken(NamedTuple):
     offset: int
 
 
-def script(title: str, case: Case, recorded: Recorded, login: tuple[str, str] | None = None) -> str:
+def script(
+    title: str,
+    case: Case,
+    recorded: Recorded,
+    login: tuple[str, str] | None = None,
+    shown: Criterion = UNTOLD,
+) -> str:
     """The whole script. title: lines that say what came of it. login: by which mechanism of SASL, and as whom
-    it logs in first."""
+    it logs in first. shown: when it is."""
     lines = [*title.splitlines(), f"Sent: {made_of(case.recipe)}"]
+    if recorded.session:
+        lines.append(_ONE_BROKER)
     imports, functions, first = [*_IMPORTS], "", ""
     if login is not None:
         lines.append(f"Logs in by {login[0]} as {login[1]}: SASL_PASSWORD has the password.")
@@ -54,6 +92,8 @@ def script(title: str, case: Case, recorded: Recorded, login: tuple[str, str] | 
         .replace("FUNCTIONS\n", functions)
         .replace("    LOGIN\n", first)
         .replace("    STEPS\n", "".join(f"    {line}\n" for line in steps))
+        .replace("SHOWN", shown.code, 1)
+        .replace("CRITERION", shown.said, 1)
         .replace("ABOUT", wrapped(lines), 1)
     )
 
@@ -71,26 +111,43 @@ def in_rows(data: bytes) -> list[str]:
 
 
 def _steps(case: Case, recorded: Recorded) -> Iterator[Iterator[str]]:
+    requests = []
     for number, asked in enumerate(recorded.session):
-        known = recorded.session[:number]
         frame = len(asked.request).to_bytes(4, "big") + asked.request
-        yield _valid(asked, frame, [*_taken(frame, _places(asked), known)])
-    yield _case(case, recorded)
+        requests.append((frame, [*_taken(frame, _places(asked), recorded.session[:number])]))
+    last = [_live(case, recorded, number) for number in range(len(recorded.chunks))]
+    used = {one.answer for taken in (*(taken for _, taken in requests), *last) for one in taken}
+    for number, (asked, (frame, taken)) in enumerate(zip(recorded.session, requests, strict=True)):
+        yield _valid(asked, frame, taken, number in used)
+    yield _case(case, recorded, last)
 
 
-def _valid(asked: Asked, frame: bytes, taken: Sequence[Taken]) -> Iterator[str]:
+def _live(case: Case, recorded: Recorded, number: int) -> list[Taken]:
+    """What a chunk of the case takes from answers."""
+    live = [place for place in case.live if place.chunk == number]
+    return [*_taken(recorded.chunks[number], live, recorded.session)]
+
+
+def _valid(asked: Asked, frame: bytes, taken: Sequence[Taken], used: bool) -> Iterator[str]:
+    response = Seed(asked.key, asked.version, "response", asked.response, "")
+    errors = [
+        part.start
+        for part in map_of(response).parts
+        if part.path.rpartition(".")[2] == "error_code" and part.value == 0
+    ]
     yield f"# {NAMES[asked.key]} v{asked.version}"
     yield from _bytes("data", frame)
     yield from _put(taken)
-    yield "answers.append(ask(sock, data))"
+    told = f'"{NAMES[asked.key]} v{asked.version}", {len(asked.response)}, {used}, {errors}'
+    yield f"answers.append(checked(ask(sock, data), {told}))"
 
 
-def _case(case: Case, recorded: Recorded) -> Iterator[str]:
+def _case(case: Case, recorded: Recorded, taken: Sequence[Sequence[Taken]]) -> Iterator[str]:
     yield "# the case"
     for number, chunk in enumerate(recorded.chunks):
         yield from _bytes("data", chunk)
         live = [place for place in case.live if place.chunk == number]
-        yield from _put([*_taken(chunk, live, recorded.session)])
+        yield from _put(taken[number])
         yield from (f"mend(data, {place.offset})" for place in live if place.name == "crc")
         yield "send(sock, data)" if case.delivery != "bytewise" else "send(sock, data, 1)"
     if case.delivery == "half_open":

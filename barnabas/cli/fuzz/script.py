@@ -14,7 +14,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.report.client_script import Session, client_script
-from barnabas.fuzz.report.script import script
+from barnabas.fuzz.report.script import Criterion, criterion, script
 from barnabas.fuzz.sessions.registry import named as session_named
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.clients.target import ClientTarget
@@ -49,7 +49,8 @@ def fuzz_script(
             if case.recipe.seed.direction == "response":
                 text = _of_client(title, named, own, cases, output)
             else:
-                text = _of_broker(title, named, own, case, output)
+                shown = criterion(finding.oracle, finding.behaviour)
+                text = _of_broker(title, named, own, case, shown, output)
     except Misuse as problem:
         raise Trouble(str(problem)) from None
     except CannotRun as problem:
@@ -69,12 +70,14 @@ def _of_client(title: str, named: str, own: bool, cases: Sequence[Case], output:
         return client_script(title, [Session(one, *running.recorded(one)) for one in cases])
 
 
-def _of_broker(title: str, named: str, own: bool, case: Case, output: Output) -> str:
+def _of_broker(
+    title: str, named: str, own: bool, case: Case, shown: Criterion, output: Output
+) -> str:
     if any(live.name == "scram_proof" for live in case.live):
         raise Trouble("a script can't make the proof of SCRAM that the case of this finding needs")
     session = session_named(case.recipe.session)
     login = None if session is not None and session.before_login else login_of(named)
-    return script(title, case, _steps(named, own, case, output), login)
+    return script(title, case, _steps(named, own, case, output), login, shown)
 
 
 def _steps(named: str, own: bool, case: Case, output: Output) -> Recorded:

@@ -12,16 +12,17 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.report.script import script
+from barnabas.fuzz.report.script import criterion, script
 from barnabas.fuzz.sessions.login import PASSWORD, USERNAME
 from barnabas.fuzz.sessions.registry import SESSIONS, seeds
+from barnabas.fuzz.sessions.session import TOPIC
 from barnabas.fuzz.targets.address import address
 from barnabas.fuzz.targets.address_settings import Address
 from barnabas.fuzz.targets.apache import apache
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.probing import Prober
-from barnabas.fuzz.targets.recording import Recorded, recorded
+from barnabas.fuzz.targets.recording import Asked, Recorded, recorded
 from barnabas.peers.apache.sasl import scram_users
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.peers.replay.authentication import Credentials
@@ -33,7 +34,8 @@ from barnabas.specs.keys import (
     PRODUCE,
     SASL_AUTHENTICATE,
 )
-from tests.fuzz.observed import request
+from tests.fuzz.mortal import Mortal
+from tests.fuzz.observed import request, response
 
 
 def ran(text: str, address: str, folder: Path) -> list[str]:
@@ -44,10 +46,13 @@ def ran(text: str, address: str, folder: Path) -> list[str]:
         capture_output=True,
         text=True,
         timeout=60,
-        check=True,
+        check=False,
         cwd=folder,
     )
-    return done.stdout.splitlines()
+    assert done.returncode == 3, done.stderr
+    *lines, last = done.stdout.splitlines()
+    assert last == "can't tell: look at what came"
+    return lines
 
 
 def problem_of(text: str, host: str, port: int, folder: Path) -> str:
@@ -60,7 +65,7 @@ def problem_of(text: str, host: str, port: int, folder: Path) -> str:
         timeout=60,
         check=False,
     )
-    assert done.returncode == 1
+    assert done.returncode == 3
     assert done.stderr.count("\n") == 1
     return done.stderr
 
@@ -88,6 +93,60 @@ def test_a_broker_that_is_not_there_is_a_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         host, port = server.getsockname()
     assert problem_of(text, host, port, tmp_path).startswith(f"127.0.0.1:{port}: ")
+
+
+def told(text: str, address: tuple[str, int], folder: Path) -> tuple[int, str]:
+    path = folder / "finding.py"
+    path.write_text(text.replace("WAIT = 5.0", "WAIT = 1.0"))
+    line = [sys.executable, "-I", "-S", str(path), f"{address[0]}:{address[1]}"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, (done.stdout or done.stderr).splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("oracle", "behaviour", "dies", "code"),
+    [
+        ("died", (), True, 1),
+        ("died", (), False, 0),
+        ("hung", (), True, 1),
+        ("hung", (), False, 0),
+        ("closing", ("Metadata", "closed"), True, 1),
+        ("closing", ("Metadata", "answered", "a", "b"), False, 1),
+        ("closing", ("Metadata", "answered", "a", "b"), True, 0),
+        ("unanswered", (), False, 0),
+    ],
+)
+def test_it_says_whether_the_finding_is_shown(
+    oracle: str, behaviour: tuple[str, ...], dies: bool, code: int, tmp_path: Path
+) -> None:
+    frame = request(METADATA, 1, {"topics": [{"name": "die"}]})
+    case = Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
+    text = script("it", case, Recorded((), (frame,)), None, criterion(oracle, behaviour))
+    broker = Mortal(lambda asked: dies and b"die" in asked)
+    assert told(text, broker.address, tmp_path) == (code, "shown" if code else "not shown")
+    broker.die()
+
+
+def test_an_answer_before_the_case_that_has_other_fields_or_an_error_ends_it(
+    tmp_path: Path,
+) -> None:
+    frame = request(METADATA, 1, {"topics": []})
+    case = Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
+    topic = {"error_code": 0, "name": TOPIC, "is_internal": False, "partitions": []}
+    answered = {"brokers": [], "controller_id": -1, "topics": [topic]}
+    asked = Asked(METADATA, 1, frame[4:], response(METADATA, 1, answered))
+    text = script("it", case, Recorded((asked,), (frame,)))
+    assert "coordinates the group" in text
+    broker = Mortal(lambda asked: False)
+    assert told(text, broker.address, tmp_path) == (3, "can't tell: look at what came")
+    wrong = response(METADATA, 1, {**answered, "topics": [{**topic, "error_code": 3}]})
+    broker.answers = {METADATA: wrong}
+    code, line = told(text, broker.address, tmp_path)
+    assert (code, "Metadata v1 was answered with error code 3" in line) == (3, True)
+    moved = text.replace(f", {len(wrong)}, False", f", {len(wrong) + 1}, True")
+    code, line = told(moved, broker.address, tmp_path)
+    assert (code, f"{len(wrong)} bytes came, {len(wrong) + 1} were recorded" in line) == (3, True)
+    broker.die()
 
 
 @pytest.fixture(scope="module")
