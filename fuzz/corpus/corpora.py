@@ -47,6 +47,16 @@ class Basis(NamedTuple):
         }
 
 
+def kept_basis(said: Mapping[str, Any]) -> Basis:
+    """That of its JSON.
+
+    >>> kept_basis(Basis("client", ((3, (1, 2)),)).json())
+    Basis(role='client', versions=((3, (1, 2)),))
+    """
+    versions = ((int(key), tuple(all_)) for key, all_ in said["versions"].items())
+    return Basis(said["role"], tuple(versions))
+
+
 _DIRECTIONS: Final[Mapping[Role, tuple[Direction, ...]]] = {
     "broker": ("request",),
     "client": ("response",),

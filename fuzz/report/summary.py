@@ -124,8 +124,8 @@ def sections(one: Summary) -> Iterator[tuple[str, tuple[str, ...], tuple[Row, ..
 
 
 def summaries(findings: Findings) -> list[Summary]:
-    """All campaigns of a database."""
-    return [_summary(findings, row) for row in findings.campaigns()]
+    """All campaigns of a database, the newest first."""
+    return [_summary(findings, row) for row in reversed(findings.campaigns())]
 
 
 def _summary(findings: Findings, row: CampaignRow) -> Summary:

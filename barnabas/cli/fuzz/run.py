@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.campaigns import Read
@@ -15,9 +15,9 @@ from barnabas.cli.fuzz.progress import Shown, shown
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.endings import interruptible
 from barnabas.fuzz.cases.observation import Death
-from barnabas.fuzz.corpus.corpora import basis
+from barnabas.fuzz.corpus.corpora import basis, kept_basis
 from barnabas.fuzz.coverage.jacoco import Jacoco
-from barnabas.fuzz.database.findings import Finding, Findings, FindingsError, Kept
+from barnabas.fuzz.database.findings import CampaignRow, Finding, Findings, FindingsError, Kept
 from barnabas.fuzz.engine.assembling import Assembled, assembled
 from barnabas.fuzz.engine.counting import Compared, Counts, counting, what_valid_shows
 from barnabas.fuzz.engine.guiding import Guided
@@ -88,9 +88,25 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         progress = stack.enter_context(shown(output, wanted.as_json, findings))
         progress.note(f"starting {campaign.target}")
         target = stack.enter_context(target)
-        found = assembled(campaign, basis(target), read.folder)
         guides = {"coverage": "feedback"} if wanted.coverage == "feedback" else {}
+        before = [
+            one
+            for one in findings.campaigns()
+            if (one.name, one.target) == (read.name, target.name)
+        ]
+        found = assembled(campaign, basis(target), read.folder)
         settings = {**found.settings, **guides}
+        if found.basis.role == "client" and (
+            same := [one for one in before if _alike(one, settings)]
+        ):
+            # what a client asks for in its first seconds differs from run to run
+            found = assembled(campaign, kept_basis(same[-1].settings["basis"]), read.folder)
+            settings = {**found.settings, **guides}
+        if before and settings not in [one.settings for one in before]:
+            other = [
+                _WORDS.get(name, name) for name in settings if _differs(before[-1], settings, name)
+            ]
+            progress.note(f"other {', '.join(other)} than the run before: a new campaign")
         kept = findings.campaign(read.name, target.name, settings, time.time())
         last = campaign.budget.cases or FOREVER
         progress.begin(target, kept, len(found.corpus), campaign)
@@ -135,6 +151,19 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         progress.close(time.monotonic() - began, wanted.database)
     any_ = bool(findings.findings(kept.id))
     return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN
+
+
+_WORDS: Final = {"basis": "versions of the target"}
+
+
+def _differs(before: CampaignRow, settings: Mapping[str, Any], name: str) -> bool:
+    return bool(before.settings.get(name) != settings.get(name))
+
+
+def _alike(before: CampaignRow, settings: Mapping[str, Any]) -> bool:
+    """Whether all is the same but what the target takes."""
+    names = (before.settings.keys() | settings.keys()) - {"basis"}
+    return not any(_differs(before, settings, name) for name in names)
 
 
 def _counted(wanted: Wanted, found: Assembled, target: Target, kept: Kept, progress: Shown) -> Runs:

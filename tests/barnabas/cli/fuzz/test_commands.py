@@ -256,6 +256,41 @@ def test_the_same_command_goes_on(campaign: Path) -> None:
     assert next(one for one in events(third) if one["event"] == "over")["ran"] == 0
 
 
+def test_what_begins_a_new_campaign_is_said_and_the_newest_is_reported_first(
+    campaign: Path,
+) -> None:
+    first = fuzz("run", campaign, "--cases", 10, "--shrink", 0)
+    again = fuzz("run", campaign, "--cases", 20, "--shrink", 0)
+    other = fuzz("run", campaign, "--cases", 15, "--shrink", 0, "--seed", 4)
+    assert "a new campaign" not in first.stderr + again.stderr
+    assert "other seed than the run before: a new campaign" in other.stderr
+    reported = fuzz("report", "c.fuzz.db", "--json").stdout.splitlines()
+    assert [json.loads(line)["cases"] for line in reported] == [15, 20]
+
+
+class Surveyed(DecoderTarget):
+    """A client that asks for another version in each run."""
+
+    role = "client"
+    runs = 0
+
+    def survey(self) -> list[tuple[int, int]]:
+        Surveyed.runs += 1
+        return [(3, version) for version in range(4 + Surveyed.runs)]
+
+
+def test_what_a_client_asks_for_this_time_makes_no_new_campaign(
+    campaign: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{__name__}.Counted", Surveyed)
+    campaign.write_text(CAMPAIGN.replace("corpora: [generated]", "corpora: [answers]"))
+    run = ("run", campaign, "--target", "buggy:counted", "--shrink", 0, "--cases")
+    fuzz(*run, 10)
+    again = fuzz(*run, 20)
+    assert Surveyed.runs == 2
+    assert "continuing at case 10" in again.stderr
+
+
 def test_what_was_not_sent_is_counted_and_can_be_looked_at(campaign: Path) -> None:
     run = ("run", campaign, "--target", "buggy:weary", "--cases", 100)
     (over,) = [one for one in events(fuzz(*run, "--json")) if one["event"] == "over"]
