@@ -60,7 +60,7 @@ def test_the_page_is_whole_and_has_no_script(found: list[Summary]) -> None:
 
 def test_every_finding_is_in_both_with_its_command(found: list[Summary]) -> None:
     text, html = markdown(found), page(found)
-    names = [each.name for each in found[0].findings]
+    names = [each.name for each in found[1].findings]
     assert len(names) == 3
     for name in names:
         assert f"barnabas fuzz replay {name} --db" in text
@@ -68,9 +68,9 @@ def test_every_finding_is_in_both_with_its_command(found: list[Summary]) -> None
 
 
 def test_what_no_one_case_shows_is_shown_as_such(found: list[Summary]) -> None:
-    one = found[0].findings[0]
+    one = found[1].findings[0]
     seen = replace(one.observation, facts=(("together", [one.first_case - 1, one.first_case]),))
-    shared = replace(found[0], findings=(replace(one, observation=seen),))
+    shared = replace(found[1], findings=(replace(one, observation=seen),))
     for whole, alone in ((markdown([shared]), markdown(found)), (page([shared]), page(found))):
         assert f"no one case, behind case {one.first_case}" in whole
         assert "no one case" not in alone
@@ -84,7 +84,7 @@ def test_a_table_of_markdown_keeps_its_columns(found: list[Summary]) -> None:
 
 
 def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
-    one, empty = found
+    empty, one = found
     assert dict(one.facts)["cases"] == "100"
     assert sum(row.cases for row in one.apis) == 100
     assert one.progress == ((0, "running", 0),)
