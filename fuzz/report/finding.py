@@ -23,6 +23,8 @@ from barnabas.plural import plural
 WIDTH: Final = 400
 """Characters of a line that are shown: what is logged may have a whole message in it."""
 
+BEFORE: Final = "sent before it was shrunk"
+
 LINES: Final = 40
 """Of a log entry or a stack trace."""
 
@@ -59,25 +61,24 @@ def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
         yield _clipped(f"  shrunk: {made_of(finding.best)}")
     yield f"  replay: {command(finding, database)}"
     yield "  message, valid but for what is marked:"
-    yield from (f"    {line}" for line in tree(finding.best))
-    yield from _sent(finding)
+    chunks, what = _chunks(finding)
+    whole = chunks[0] if len(chunks) == 1 and what != BEFORE else None
+    yield from (f"    {line}" for line in tree(finding.best, whole))
+    yield from _dump(what, chunks, None if whole is None else place(finding.best, whole))
     if finding.best != finding.recipe:
         yield f"  what came is of {first}, before it was shrunk"
     yield from _seen(finding)
 
 
-def _sent(finding: Finding) -> Iterator[str]:
-    """What was sent; of what was shrunk what would be, as far as no session is asked."""
+def _chunks(finding: Finding) -> tuple[tuple[bytes, ...], str]:
+    """What was sent, and that in words; of what was shrunk what would be, as far as no session is asked."""
     seen = finding.observation
-    chunks, what = seen.sent or seen.case.chunks, "sent"
-    if finding.best != finding.recipe:
-        try:
-            chunks, what = cook(finding.best, finding.first_case).chunks, "sent if it is replayed"
-        except LookupError:  # made by another version
-            yield from _dump("sent before it was shrunk", chunks, None)
-            return
-    marked = place(finding.best, chunks[-1]) if len(chunks) == 1 else None
-    yield from _dump(what, chunks, marked)
+    if finding.best == finding.recipe:
+        return seen.sent or seen.case.chunks, "sent"
+    try:
+        return cook(finding.best, finding.first_case).chunks, "sent if it is replayed"
+    except LookupError:  # made by another version
+        return seen.sent or seen.case.chunks, BEFORE
 
 
 def _seen(finding: Finding) -> Iterator[str]:

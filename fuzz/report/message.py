@@ -6,7 +6,7 @@ shown, and what those stand in; the rest is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.wording import printable, shorten
@@ -31,6 +31,9 @@ DETAIL: Final = 120
 
 MARK: Final = ">"
 
+_FIXED: Final = frozenset(("int8", "int16", "int32", "int64", "uint16", "uint32"))
+"""Kinds of numbers that take as many bytes as they did, whatever is written."""
+
 
 class Line(NamedTuple):
     """A field: how deep it stands, what is shown of it, whether it was changed, and whether it is packed and
@@ -49,16 +52,17 @@ class Place(NamedTuple):
     end: int
 
 
-def tree(recipe: Recipe) -> Iterator[str]:
-    """The lines of a recipe's message."""
+def tree(recipe: Recipe, chunk: bytes | None = None) -> Iterator[str]:
+    """The lines of a recipe's message. chunk: what was made of it, if that is one."""
     chart = map_of(recipe.seed)
     changes = {one.path: _said(one) for one in recipe.changes if one.path}
+    became = {} if chunk is None else _became(recipe, chart, chunk)
     shown = [
         chart,
         *(one for one in charts_of(chart)[1:] if not changes.keys().isdisjoint(one.index)),
     ]
     holding = {one.packing.part.path for one in shown if one.packing is not None}
-    lines = [line for one in shown for line in _lines(one, changes, holding)]
+    lines = [line for one in shown for line in _lines(one, changes, holding, became)]
     seed = recipe.seed
     yield f"{NAMES.get(seed.key, seed.key)} v{seed.version} {seed.direction}"
     yield from _folded(lines)
@@ -101,7 +105,20 @@ def _said(change: Change) -> str:
     )
 
 
-def _lines(chart: FieldMap, changes: dict[str, str], holding: Set[str]) -> Iterator[Line]:
+def _became(recipe: Recipe, chart: FieldMap, chunk: bytes) -> dict[str, int]:
+    """The number of a fixed size that another one was put in the place of, by its path."""
+    if len(recipe.changes) != 1 or (path := recipe.changes[0].path) not in chart.index:
+        return {}
+    part, where = chart.parts[chart.index[path]], place(recipe, chunk)
+    if part.kind not in _FIXED or where is None or where.end - where.start != part.end - part.start:
+        return {}
+    data = chunk[where.start : where.end]
+    return {path: int.from_bytes(data, "big", signed=not part.kind.startswith("u"))}
+
+
+def _lines(
+    chart: FieldMap, changes: dict[str, str], holding: Set[str], became: Mapping[str, int]
+) -> Iterator[Line]:
     """A map's parts: numbers about others only where they were changed, or where they are fields."""
     above = 0
     if chart.packing is None:
@@ -120,6 +137,7 @@ def _lines(chart: FieldMap, changes: dict[str, str], holding: Set[str]) -> Itera
             name, depth = ".".join(names[-2:]), depth - 1  # it stands beside what it is of
         value = _value(chart.seed.frame, part)
         text = f"{name}: {value}" if value else name
+        text += f" -> {became[part.path]}" if part.path in became else ""
         text = f"{text}  <-- {said}" if said else text
         yield Line(depth, text, said is not None, part.path in holding)
 

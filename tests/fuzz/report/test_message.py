@@ -123,3 +123,10 @@ def test_what_stands_nowhere_has_no_place() -> None:
 def test_a_place_that_was_cut_off_is_the_end() -> None:
     made = Recipe(METADATA, (Change("truncation", "topics[0].name", 1),))
     assert place(made, bytes(10)) == (10, 10)
+
+
+def test_of_a_number_both_values_are_shown() -> None:
+    found = cook(Recipe(METADATA, (Change("limits", "header.correlation_id", 3),)), 0)
+    (line,) = (one for one in tree(found.recipe, found.chunks[0]) if "<--" in one)
+    sent = int.from_bytes(found.chunks[0][8:12], signed=True)
+    assert f"correlation_id: 7 -> {sent}  <-- limits" in line
