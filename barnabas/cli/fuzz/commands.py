@@ -19,20 +19,20 @@ from barnabas.cli.fuzz.finding_commands import (
     fuzz_script_command,
     fuzz_show_command,
 )
-from barnabas.cli.fuzz.options import DatabaseFile, Own
+from barnabas.cli.fuzz.options import Database, DatabaseFile, Own
 from barnabas.cli.fuzz.run_command import RUN_EXAMPLES, fuzz_run_command
 from barnabas.trouble import FINE
 
 REPORT_EXAMPLES: Final = (
     "Examples:\n\n"
-    "  barnabas fuzz report brokers.fuzz.db > findings.md\n\n"
-    "  barnabas fuzz report brokers.fuzz.db --html findings.html\n\n"
-    "  barnabas fuzz report brokers.fuzz.db --json | jq -r '.causes[].title'"
+    "  barnabas fuzz report --db brokers.fuzz.db > findings.md\n\n"
+    "  barnabas fuzz report --db brokers.fuzz.db --html findings.html\n\n"
+    "  barnabas fuzz report --db brokers.fuzz.db --json | jq -r '.causes[].title'"
 )
 ASIDE_EXAMPLES: Final = (
     "Examples:\n\n"
-    "  barnabas fuzz aside brokers.fuzz.db\n\n"
-    "  barnabas fuzz aside brokers.fuzz.db --json | jq -r '.frames[]'"
+    "  barnabas fuzz aside --db brokers.fuzz.db\n\n"
+    "  barnabas fuzz aside --db brokers.fuzz.db --json | jq -r '.frames[]'"
 )
 STATES_EXAMPLES: Final = examples(
     "barnabas fuzz states --target apache:4.3.1",
@@ -99,7 +99,8 @@ def fuzz_states_command(
 
 @fuzz_app.command("report", epilog=REPORT_EXAMPLES)
 def fuzz_report_command(
-    db: DatabaseFile = None,
+    file: DatabaseFile = None,
+    db: Database = None,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write one HTML page instead of Markdown.")
     ] = None,
@@ -111,12 +112,13 @@ def fuzz_report_command(
     """Report campaigns as Markdown, or as one HTML page. Exit code 1: there are findings."""
     from barnabas.cli.fuzz.report import fuzz_report
 
-    raise typer.Exit(fuzz_report(db, html, as_json=as_json))
+    raise typer.Exit(fuzz_report(db or file, html, as_json=as_json))
 
 
 @fuzz_app.command("aside", epilog=ASIDE_EXAMPLES)
 def fuzz_aside_command(
-    db: DatabaseFile = None,
+    file: DatabaseFile = None,
+    db: Database = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -127,7 +129,7 @@ def fuzz_aside_command(
     """List the cases that were not sent: others of their kind had ended the target again and again."""
     from barnabas.cli.fuzz.aside import fuzz_aside
 
-    raise typer.Exit(fuzz_aside(db, as_json=as_json))
+    raise typer.Exit(fuzz_aside(db or file, as_json=as_json))
 
 
 @fuzz_app.command(

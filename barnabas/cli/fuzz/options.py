@@ -22,7 +22,7 @@ Database = Annotated[
 ]
 DatabaseFile = Annotated[
     Path | None,
-    typer.Argument(metavar="[DB]", help="The findings database; the only *.fuzz.db here."),
+    typer.Argument(metavar="[DB]", help="The same as --db."),
 ]
 FindingName = Annotated[
     str, typer.Argument(metavar="FINDING", help="Name of the finding, or the start of it.")

@@ -31,7 +31,7 @@ from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
 from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
-from barnabas.fuzz.oracles.oracle import whose
+from barnabas.fuzz.oracles.oracle import alone, whose
 from barnabas.fuzz.report.cause import Group, groups
 from barnabas.fuzz.report.finding import command
 from barnabas.fuzz.report.title import heading, upon
@@ -58,6 +58,8 @@ class Shown:
     kept: Kept | None = None
     cells: set[Cell] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
+    shared: set[str] = field(default_factory=set)
+    """Those of them that no one case has shown: the first that does is told, too, and is what is kept."""
     first: int = 0
     began: float = 0.0
     last: int | None = None
@@ -76,7 +78,9 @@ class Shown:
         self.kept, self.first, self.began = kept, kept.done, time.monotonic()
         self.last = campaign.budget.cases
         self.cells = set(self.findings.coverage(kept.id))
-        self.named = {one.name for one in self.findings.findings(kept.id)}
+        known = self.findings.findings(kept.id)
+        self.named = {one.name for one in known}
+        self.shared = {one.name for one in known if not alone(one.oracle, one.observation)}
         self.progress.update(self.task, total=self.last, completed=kept.done, description=name)
         self.progress.update(self.task, target=target)
         left = f", without {plural(len(campaign.without), 'place')}" if campaign.without else ""
@@ -96,9 +100,12 @@ class Shown:
         self.cells |= event.stats.coverage.keys()
         for found in sorted(event.stats.findings.values(), key=lambda one: one.case):
             name = finding_name((found.verdict.oracle, found.verdict.behaviour))
-            if name not in self.named:
-                self.named.add(name)
+            whole = alone(found.verdict.oracle, found.observation)
+            better = whole and name in self.shared and not self.as_json
+            if name not in self.named or better:
                 self._found(name, found)
+            self.named.add(name)
+            (self.shared.discard if whole else self.shared.add)(name)
         self.progress.update(self.task, completed=event.end, said=self._said(event.end))
         self._event("batch", **self._numbers(event.end))
 
@@ -112,7 +119,7 @@ class Shown:
         self._event("shrinking", name=finding.name, number=number, count=count)
 
     def close(self, seconds: float, database: Path) -> None:
-        """What it came to."""
+        """What it came to; the cases of this run took so many seconds, as its database has it."""
         self.progress.stop()
         assert self.kept is not None  # noqa: S101 - `begin` comes first
         found = self.findings.findings(self.kept.id)
@@ -121,14 +128,18 @@ class Shown:
             did = f"nothing left to run of {plural(self.kept.done, 'case')}"
         else:
             did = f"{plural(ran, 'case')} in {seconds:.1f} s, {ran / max(seconds, 1e-9):,.0f}/s"
-        self.output.note(f"{did}; {self._coverage()}; {plural(len(found), 'finding')}")
+        in_all = f"{plural(self.kept.done, 'case')} in all: " if self.first and ran else ""
+        several = ", two in some cases" if len(self.cells) > self.kept.done else ""
+        self.output.note(
+            f"{did}; {in_all}{self._coverage()}{several}; {plural(len(found), 'finding')}"
+        )
         aside = sum(row.cases for row in self.findings.aside(self.kept.id))
         if aside:
             self.output.note(
                 f"{plural(aside, 'case')} set aside: similar cases had crashed the target "
                 "repeatedly, it ended with several under way, the client did not send the request, or two "
                 "could not be compared; see "
-                f"`barnabas fuzz aside {shlex.quote(str(database))}`"
+                f"`barnabas fuzz aside --db {shlex.quote(str(database))}`"
             )
         self._event(
             "over", **self._numbers(self.kept.done), set_aside=aside, seconds=round(seconds, 3), ran=ran,

@@ -121,7 +121,7 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
             seconds or threading.TIMEOUT_MAX, _time_is_up, (over, progress, target)
         )
         timer.daemon = True
-        finished = False
+        finished, spent = False, 0.0
         try:
             try:
                 timer.start()
@@ -135,7 +135,8 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
                             progress.ended(event)
             finally:
                 timer.cancel()
-                kept.spent(time.monotonic() - began)
+                spent = time.monotonic() - began
+                kept.spent(spent)
             if wanted.coverage:
                 progress.note("counting the lines that cases reached")
                 kept.reached(cast(Counts, target).reached())
@@ -145,10 +146,10 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
         except KeyboardInterrupt:
             progress.note("interrupted: run the same command to continue behind what is kept")
         except CannotRun as problem:
-            progress.close(time.monotonic() - began, wanted.database)
+            progress.close(spent, wanted.database)
             goes_on = f"{problem}; the same command goes on at case {kept.done}"
             raise CannotRun(goes_on) from None
-        progress.close(time.monotonic() - began, wanted.database)
+        progress.close(spent, wanted.database)
     any_ = bool(findings.findings(kept.id))
     return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN
 

@@ -15,14 +15,17 @@ from rich.progress import Progress
 from typer.testing import CliRunner, Result
 
 from barnabas.cli.app import app
+from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz import run, targets
-from barnabas.cli.fuzz.progress import Doing, Shown
+from barnabas.cli.fuzz.progress import Doing, Shown, shown
+from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.coverage.lines import Lines, Reach, Unit
 from barnabas.fuzz.database.findings import Findings
+from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.engine.running import Batch, run_range
-from barnabas.fuzz.engine.stats import Found, Stats
+from barnabas.fuzz.engine.stats import Found, Judged, Stats
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.oracle import Verdict
 from barnabas.fuzz.shrinking.search import Shrunk
@@ -264,7 +267,9 @@ def test_what_begins_a_new_campaign_is_said_and_the_newest_is_reported_first(
     other = fuzz("run", campaign, "--cases", 15, "--shrink", 0, "--seed", 4)
     assert "a new campaign" not in first.stderr + again.stderr
     assert "other seed than the run before: a new campaign" in other.stderr
-    reported = fuzz("report", "c.fuzz.db", "--json").stdout.splitlines()
+    assert "; 20 cases in all: 1 API, " in again.stderr
+    reported = fuzz("report", "--db", "c.fuzz.db", "--json").stdout.splitlines()
+    assert reported == fuzz("report", "c.fuzz.db", "--json").stdout.splitlines()
     assert [json.loads(line)["cases"] for line in reported] == [15, 20]
 
 
@@ -393,6 +398,25 @@ def test_what_is_as_small_as_it_was_is_not_shrunk_whenever_the_campaign_goes_on(
     assert "nothing left to run of 300 cases" in again.stderr
     assert "shrunk:" not in fuzz("show", name).stdout
     assert json.loads(fuzz("show", name, "--json").stdout)["smaller"] is None
+
+
+def test_what_no_one_case_showed_is_told_again_where_one_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = Observation(cook(Recipe(seeds([(3, 0)])[0], ()), 63), facts=(("together", [62, 63]),))
+    alone = Observation(seen.case._replace(number=85))
+    verdict = Verdict("logged", "it says so", ("Error",))
+    path = tmp_path / "t.fuzz.db"
+    with Findings(path, write=True) as findings, shown(Output(), False, findings) as told:
+        told.kept = kept = findings.campaign("t", "t", {"target": "t"}, 0.0)
+        for one in (seen, alone, alone):
+            stats = Stats()
+            stats.add(Judged(one, frozenset(), (verdict,)))
+            kept.keep(stats, one.case.number + 1, 0)
+            told.batch(Batch(one.case.number + 1, stats))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[1] for line in lines] == ["no one case, behind case 63", "case 85"]
+    assert "first by case 85" in fuzz("show", lines[0].split()[0], "--db", path).stdout
 
 
 def test_the_bar_says_what_a_target_does_beside_its_cases() -> None:
