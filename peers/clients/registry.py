@@ -59,6 +59,21 @@ LIBRARIES: Final[tuple[tuple[str, str, Callable[..., Program]], ...]] = (
 )
 """(name, what it is, what gets the program of a version; `counted` of those below it may be told)."""
 
+INSTALLED: Final = {
+    "kafka-python": "pip install kafka-python=={}",
+    "confluent-kafka": "pip install confluent-kafka=={}",
+    "aiokafka": "pip install aiokafka=={}",
+    "java": "Maven's org.apache.kafka:kafka-clients:{}",
+    "kafka-streams": "Maven's org.apache.kafka:kafka-streams:{}",
+    "franz-go": "go get github.com/twmb/franz-go@v{}",
+    "sarama": "go get github.com/IBM/sarama@v{}",
+    "kafka-go": "go get github.com/segmentio/kafka-go@v{}",
+    "kafkajs": "npm install kafkajs@{}",
+    "platformatic-kafka": "npm install @platformatic/kafka@{}",
+    "rdkafka": "cargo add rdkafka@{}",
+}
+"""How somebody without barnabas gets a release."""
+
 JAVA: Final = "java"
 COUNTED: Final = ("kafka-python", "aiokafka", JAVA, "franz-go", "sarama", "kafka-go")
 """Libraries whose programs can count the lines that they reach."""
@@ -84,3 +99,13 @@ def find(text: str, names: Sequence[str] = NAMES) -> Client:
     hint = did_you_mean(name, names) if name not in NAMES else ""
     listed = ", ".join(f"{known}@VERSION" for known in names)
     raise UnknownClientError(f"unknown client {text!r}{hint}; choose from {listed}")
+
+
+def installed_by(text: str) -> str:
+    """How somebody gets the client that a user names; "" for a command of theirs.
+
+    >>> installed_by("sarama@1.46.2"), installed_by("mine {bootstrap}")
+    ('go get github.com/IBM/sarama@v1.46.2', '')
+    """
+    name, _, version = text.partition("@")
+    return INSTALLED[name].format(version.removeprefix("v")) if name in INSTALLED else ""

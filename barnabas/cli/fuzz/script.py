@@ -20,6 +20,7 @@ from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.recording import Recorded, recorded
 from barnabas.fuzz.targets.registry import login_of
+from barnabas.peers.clients.registry import installed_by
 from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
@@ -67,6 +68,8 @@ def _of_client(title: str, named: str, own: bool, cases: Sequence[Case], output:
     with make_target(named, own) as running:
         if not isinstance(running, ClientTarget):
             raise Trouble(f"{named} is no client, and the finding is of one")
+        got = installed_by(named.removeprefix("client:"))
+        title = f"{title}\nThe client is had by: {got}" if got else title
         return client_script(title, [Session(one, *running.recorded(one)) for one in cases])
 
 

@@ -14,7 +14,7 @@ from barnabas.peers.clients import python
 from barnabas.peers.clients.cache import run
 from barnabas.peers.clients.errors import UnavailableClientError, UnknownClientError
 from barnabas.peers.clients.golang import SOURCES
-from barnabas.peers.clients.registry import LIBRARIES, find
+from barnabas.peers.clients.registry import INSTALLED, LIBRARIES, find, installed_by
 
 PROGRAMS = Path(python.__file__).parent / "programs"
 
@@ -81,3 +81,8 @@ def test_every_program_in_go_has_every_session(program: Path) -> None:
     found = set(re.findall(r'^\t"([\w-]+)": ', text, re.MULTILINE))
     assert set(EVERYBODYS) <= found <= set(WORKLOADS)
     assert program.parent.name.replace("_", "-") in {name for name, _, _ in LIBRARIES}
+
+
+def test_how_each_library_is_had_is_known() -> None:
+    assert INSTALLED.keys() == {name for name, _, _ in LIBRARIES}
+    assert all(installed_by(f"{name}@1.2").endswith("1.2") for name in INSTALLED)

@@ -35,3 +35,13 @@ def test_cases_that_are_not_kept_are_missed(tmp_path: Path) -> None:
     with pytest.raises(Trouble, match="needs cases before its own") as problem:
         fuzz_script(NAME, kept(tmp_path, RECIPE, {"after": [1]}), output=Output())
     assert problem.value.code == COULD_NOT_RUN
+
+
+def test_the_script_of_a_client_says_how_that_is_had(
+    own: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (kind,) = targets.KINDS
+    monkeypatch.setattr(targets, "KINDS", (kind._replace(name="client"),))
+    named = "client:kafka-python@2.3.1"
+    assert fuzz_script(NAME, kept(tmp_path, {}), target=named, output=Output()) == FINE
+    assert "The client is had by: pip install kafka-python==2.3.1" in capsys.readouterr().out
