@@ -6,7 +6,7 @@ Pure: `perform` runs cases, `trouble` says what is wrong with the target after t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -101,23 +101,20 @@ def searched(
     return halved(reached or in_order, wrong, perform, trouble, likely)
 
 
-def unsearched(found: Sequence[Observation], wrong: Trouble, most: int) -> list[Observation]:
+def unsearched(
+    found: Sequence[Observation], wrong: Trouble, looks: Mapping[int, int]
+) -> list[Observation]:
     """Of cases behind which a target ended that nobody here can start again: those that are settled. Who was
     under way is blamed: where that are several, the last of them, and a fact names all; what the others would
-    have come to is not known. found: in the order in which they were over; most: how many can be under way at
-    once.
+    have come to is not known. looks: by a case's number, at which look at all connections it was over.
     """
     got = [one for one in found if one.ending != "refused"]
-    # a process that ends closes them last, and was alive at its last answer: what is read at once may come in
-    # any order
-    answered = max(
-        (at for at, one in enumerate(got) if one.replies and not _closed(one)), default=0
-    )
-    ended = [one for one in got[max(answered - most, 0) :] if _closed(one)][-most:]
+    # what was answered before a process ended can be read no later than that it ended
+    answered = (looks[one.case.number] for one in got if one.replies and not _closed(one))
+    last_look = max(answered, default=0)
+    ended = [one for one in got if _closed(one) and looks[one.case.number] >= last_look]
     suspects = ended if wrong.death is not None else []
-    suspects = (
-        suspects or [one for one in got if one.ending != "open" or one.overdue] or got[-most:]
-    )
+    suspects = suspects or [one for one in got if one.ending != "open" or one.overdue] or got
     last, *others = sorted(suspects, key=lambda one: -one.case.number)
     settled = blamed(last, wrong)
     if others:

@@ -216,7 +216,8 @@ class BrokerTarget:
                     over, wrong, self._perform, lambda: self._wrong, self._crash_counts.likely
                 )
             except CannotRun:
-                settled = unsearched(over, wrong, self.lanes.connections.most)
+                looks = {number: flow.looks.get(place, 0) for number, place in places.items()}
+                settled = unsearched(over, wrong, looks)
             for one in settled:
                 if alone_to_blame(one):
                     self._unattributed.caught(one.log)

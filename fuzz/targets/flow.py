@@ -57,6 +57,9 @@ class Flow:
         self._cases = cases
         self._patience = patience
         self._found: list[Placed] = []
+        self.looks: dict[int, int] = {}
+        """By the place of a case, at which look at all connections it was over."""
+        self._look = 0
         self._waiting: dict[str, deque[int]] = {}
         for index, case in enumerate(cases):
             self._waiting.setdefault(case.recipe.session, deque()).append(index)
@@ -94,6 +97,7 @@ class Flow:
         connections = self._connections
         swept = time.perf_counter()
         while len(self._found) < count and (self._waiting or self._busy):
+            self._look += 1
             while self._waiting and len(self._busy) < connections.most and self._dispatch():
                 pass
             for lane, readable, writable in connections.ready(_SWEEP_S):
@@ -285,6 +289,7 @@ class Flow:
     ) -> None:
         found = observed(self._cases[lane.index], lane, ending, waited=abandoned and blame)
         self._found.append((lane.index, found))
+        self.looks[lane.index] = self._look
         self._busy.discard(lane)
         lane.index = -1
         lane.trouble = ""

@@ -8,7 +8,7 @@ import pytest
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.oracles.amplified import AMPLIFIED
-from barnabas.fuzz.targets.blame import Trouble, searched, settle
+from barnabas.fuzz.targets.blame import Trouble, searched, settle, unsearched
 from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import case, request
 
@@ -213,3 +213,23 @@ def test_what_a_heap_grew_by_is_not_counted_once_more_as_memory_of_the_process(
     assert grown.alone == trouble
     (one,) = settle(cases(1), lambda cases: [Observation(cases[0])], lambda: grown)
     assert any(AMPLIFIED.judge(one)) == trouble
+
+
+def test_who_was_under_way_when_it_ended_is_blamed_where_nobody_can_look_further() -> None:
+    """0 was over when others were answered, 2 at the look that shows the end."""
+    one, two, three, four, five = (case(ASK, number=number) for number in range(5))
+    found = [
+        Observation(one, ending="closed"),
+        Observation(two, replies=(b"fine",)),
+        Observation(four, ending="reset"),
+        Observation(three, replies=(b"fine",)),
+        Observation(five, ending="refused"),
+    ]
+    settled = unsearched(found, DEAD, {0: 1, 1: 2, 3: 3, 2: 3, 4: 4})
+    assert [(one.case.number, one.death is not None) for one in settled] == [
+        (0, False),
+        (1, False),
+        (3, True),
+        (2, False),
+    ]
+    assert not settled[2].shared
