@@ -30,15 +30,28 @@ def fuzz_aside(db: Path | None, *, as_json: bool = False, output: Output | None 
         output.note(f"{path}: no case was set aside")
         return FINE
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("API", "version", "mutator", "cases", "first case", "mutation"):
+    for name in ("API", "version", "mutator", "cases", "first case", "mutation", "why"):
         table.add_column(name)
     for row in rows:
         what = made_of(row.recipe)
         table.add_row(
-            row.api, str(row.version), row.mutator, f"{row.cases:,}", str(row.first_case), what
+            row.api,
+            str(row.version),
+            row.mutator,
+            f"{row.cases:,}",
+            str(row.first_case),
+            what,
+            _why(row),
         )
     output.out.show_table(table)
     return FINE
+
+
+def _why(row: AsideRow) -> str:
+    """What can keep a message of its direction from being judged."""
+    if row.recipe.seed.direction == "response":
+        return "the client did not ask for it, or two could not be compared"
+    return "others of its kind ended the target, or it ended before this was over"
 
 
 def _document(row: AsideRow, path: Path) -> dict[str, object]:
@@ -53,6 +66,7 @@ def _document(row: AsideRow, path: Path) -> dict[str, object]:
     return {
         **row._asdict(),
         "recipe": made_of(row.recipe),
+        "why": _why(row),
         "origin": row.recipe.seed.origin,
         "frames": [chunk.hex() for chunk in case.chunks],
     }

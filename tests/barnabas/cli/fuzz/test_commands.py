@@ -304,6 +304,7 @@ def test_what_was_not_sent_is_counted_and_can_be_looked_at(campaign: Path) -> No
     assert sum(row["cases"] for row in rows) == over["set_aside"]
     assert {(row["api"], row["version"] >= 12) for row in rows} == {("Metadata", True)}
     assert all(bytes.fromhex(frame) for row in rows for frame in row["frames"])
+    assert all("ended" in row["why"] or "did not ask" in row["why"] for row in rows)
     table = fuzz("aside", "c.fuzz.db")
     assert (table.exit_code, "Metadata" in table.stdout) == (0, True)
     assert f"set aside: {over['set_aside']} cases" in fuzz("report").stdout
