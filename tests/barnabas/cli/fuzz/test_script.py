@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from barnabas.cli.console.output import Output
+from barnabas.cli.fuzz import targets
 from barnabas.cli.fuzz.script import fuzz_script
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
@@ -38,10 +39,10 @@ def test_cases_that_are_not_kept_are_missed(tmp_path: Path) -> None:
 
 
 def test_the_script_of_a_client_says_how_that_is_had(
-    own: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (kind,) = targets.KINDS
     monkeypatch.setattr(targets, "KINDS", (kind._replace(name="client"),))
     named = "client:kafka-python@2.3.1"
-    assert fuzz_script(NAME, kept(tmp_path, {}), target=named, output=Output()) == FINE
+    assert fuzz_script(NAME, kept(tmp_path, RECIPE, {}), target=named, output=Output()) == FINE
     assert "The client is had by: pip install kafka-python==2.3.1" in capsys.readouterr().out
