@@ -144,11 +144,16 @@ class BrokerTarget:
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases in order. What died is started again before the next one. Raises CannotRun if it
         can't be, behind the observations of what was sent."""
+        return self.run_until(cases, lambda: False)
+
+    def run_until(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
+        """The same; once it is `over()` no case is sent behind the last that was."""
         start = 0
-        while start < len(cases):
+        while start < len(cases) and not over():
             end, before = start + self.at_once, self.restarts
-            told = self._run(cases[start:end])
+            told = self._run(cases[start:end], over)
             for observation, restarts in told:
+                self.set_aside += _is_aside(observation)
                 yield self._completed(observation, restarts)
             start += len(told)
             if self.restarts > before:
@@ -156,13 +161,16 @@ class BrokerTarget:
             else:
                 self._at_once = min(self._at_once * 2, FLOW * self._batch)
 
-    def _run(self, cases: Sequence[Case]) -> list[tuple[Observation, int]]:
+    def _run(
+        self, cases: Sequence[Case], over: Callable[[], bool]
+    ) -> list[tuple[Observation, int]]:
         """All on their way at once, as far as there are connections; a probe behind each batch that is over,
         while the next one goes on. Where something is wrong, all since the last probe are suspected; what
         the search for whom to blame leaves open is sent again, unless its kind is set aside by then.
         Beside each, how many restarts there had been when it was sent. Where it can't be started again, those
         up to the last one that was sent; what was not sent before that is set aside."""
         found: dict[int, tuple[Observation, int]] = {}
+        stopped = False
         while left := [index for index in range(len(cases)) if index not in found]:
             try:
                 self._ready()
@@ -176,7 +184,6 @@ class BrokerTarget:
                 len(cases) == 1
             )  # somebody asks for this one: it is sent, and all that is logged is its own
             aside = {one for one in left if not alone and self._crash_counts.enough(cases[one])}
-            self.set_aside += len(aside)
             for index in aside:
                 found[index] = _set_aside(cases[index]), 0
             sent = [index for index in left if index not in aside]
@@ -189,6 +196,9 @@ class BrokerTarget:
                         self._crash_counts.killed(observation.case)
                     elif observation.probe is not None and not observation.probe.answered:
                         self._crash_counts.hung(observation.case)
+                if over() and not stopped:
+                    stopped = True
+                    cases = cases[: sent[flow.stop()] + 1]
         return [found[index] for index in range(len(cases))]
 
     def _batch_of(self, flow: Flow, alone: bool) -> list[Placed]:

@@ -64,6 +64,7 @@ class Flow:
         for index, case in enumerate(cases):
             self._waiting.setdefault(case.recipe.session, deque()).append(index)
         self._busy: set[Lane] = set()
+        self._last = -1
 
     @property
     def over(self) -> bool:
@@ -80,6 +81,15 @@ class Flow:
             raise
         found, self._found = self._found, []
         return found
+
+    def stop(self) -> int:
+        """Send no case behind the last that was sent; the place of that."""
+        before = {
+            session: deque(index for index in queue if index < self._last)
+            for session, queue in self._waiting.items()
+        }
+        self._waiting = {session: queue for session, queue in before.items() if queue}
+        return self._last
 
     def rest(self) -> list[Placed]:
         """What became of those under way; no others are sent."""
@@ -120,6 +130,7 @@ class Flow:
         wanted = next(iter(self._waiting)) if lane is None else lane.session
         queue = self._waiting[wanted]
         index = queue.popleft()
+        self._last = max(self._last, index)
         if not queue:
             del self._waiting[wanted]
         fresh = lane is None

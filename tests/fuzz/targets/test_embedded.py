@@ -56,6 +56,15 @@ def run(target: BrokerTarget, *cases: Case) -> list[Observation]:
     return found
 
 
+def test_what_is_under_way_when_time_is_up_is_finished_and_kept(target: BrokerTarget) -> None:
+    cases = [case(ASK, number=number) for number in range(1000)]
+    before = target.executed
+    found = list(target.run_until(cases, lambda: target.executed > before))
+    assert [one.case for one in found] == cases[: len(found)]
+    assert 0 < len(found) == target.executed - before < len(cases)
+    run(target, case(VERSIONS))
+
+
 def test_valid_requests_are_answered_on_connections_that_survive(target: BrokerTarget) -> None:
     opened = target.lanes.counts.opened
     found = run(target, *(case(ASK, number=number) for number in range(100)))
