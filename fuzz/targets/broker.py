@@ -172,6 +172,8 @@ class BrokerTarget:
         found: dict[int, tuple[Observation, int]] = {}
         stopped = False
         while left := [index for index in range(len(cases)) if index not in found]:
+            if stopped and 0 in found:  # what is open is sent when the campaign goes on
+                return [found[index] for index in range(left[0])]
             try:
                 self._ready()
             except CannotRun:
