@@ -20,7 +20,7 @@ from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.peers.apache.versions import RELEASES
 from barnabas.specs.registry import api
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import FINDINGS, FINE, INTERRUPTED, Trouble
 
 ATTEMPTS = 3
 
@@ -61,7 +61,7 @@ def fuzz_bisect(
             )
     except KeyboardInterrupt:
         output.note("interrupted")
-        return COULD_NOT_RUN
+        return INTERRUPTED
     if as_json:
         said = None if found is None else found._asdict()
         output.raw(json_text({"finding": finding.name, "target": named, "range": said}))

@@ -13,7 +13,7 @@ from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.engine.assembling import oracles_for
 from barnabas.fuzz.engine.replaying import Replayed, replay
 from barnabas.fuzz.errors import CannotRun
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 
 def fuzz_replay(
@@ -43,7 +43,7 @@ def fuzz_replay(
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except KeyboardInterrupt:
         output.note("interrupted")
-        return COULD_NOT_RUN
+        return INTERRUPTED
     if as_json:
         output.raw(json_text(_document(finding.name, where, found)))
     else:

@@ -29,7 +29,7 @@ from barnabas.fuzz.report.reached import in_words
 from barnabas.fuzz.shrinking.search import shrink
 from barnabas.fuzz.targets.target import Runs, Target
 from barnabas.plural import plural
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 FOREVER: Final = 10**15
 """Cases of a campaign that ends when its time is over."""
@@ -78,7 +78,7 @@ def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except KeyboardInterrupt:  # before the first case, or while the target ends
         output.note("interrupted")
-        return COULD_NOT_RUN
+        return INTERRUPTED
 
 
 def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> int:
@@ -151,7 +151,7 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
             raise CannotRun(goes_on) from None
         progress.close(spent, wanted.database)
     any_ = bool(findings.findings(kept.id))
-    return FINDINGS if any_ else FINE if finished else COULD_NOT_RUN
+    return FINDINGS if any_ else FINE if finished else INTERRUPTED
 
 
 _WORDS: Final = {"basis": "versions of the target"}

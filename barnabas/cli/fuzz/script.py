@@ -22,7 +22,7 @@ from barnabas.fuzz.targets.recording import Recorded, recorded
 from barnabas.fuzz.targets.registry import login_of
 from barnabas.peers.clients.registry import installed_by
 from barnabas.plural import plural
-from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINE, INTERRUPTED, Trouble
 
 
 def fuzz_script(
@@ -58,7 +58,7 @@ def fuzz_script(
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except KeyboardInterrupt:
         output.note("interrupted")
-        return COULD_NOT_RUN
+        return INTERRUPTED
     output.raw(text.rstrip("\n"))
     return FINE
 

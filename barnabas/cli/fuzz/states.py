@@ -16,7 +16,7 @@ from barnabas.endings import interruptible
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.states.judging import UNSUPPORTED
 from barnabas.plural import plural
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 if TYPE_CHECKING:
     from barnabas.fuzz.states.judging import Wrong
@@ -84,7 +84,7 @@ def fuzz_states(
         raise Trouble(str(problem), COULD_NOT_RUN) from None
     except KeyboardInterrupt:
         output.note("interrupted")
-        return COULD_NOT_RUN
+        return INTERRUPTED
     return FINDINGS if found else FINE
 
 
