@@ -56,12 +56,13 @@ class ComparingOutcomes:
         return SET_ASIDE not in dict(others.facts)
 
     def difference(self, mine: Observation, others: Observation) -> Difference | None:
-        """What the two did differently."""
+        """What the two did differently, by their names."""
         found = difference(mine, others, self.pair[0].role, self._taken)
         if found is None:
             return None
         about, (one, other) = self._about(mine), found
-        return Difference(f"{about}: {one}; the other: {other}", (about, one, other))
+        first, second = (target.name for target in self.pair)
+        return Difference(f"{about}: {first}: {one}; {second}: {other}", (about, one, other))
 
     def _about(self, observation: Observation) -> str:
         """What two disagree about: brokers at an API; decoders, which read all APIs alike, at a mutation."""

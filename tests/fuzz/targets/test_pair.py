@@ -71,6 +71,14 @@ def told(target: PairTarget, count: int) -> list[tuple[str, ...]]:
         ]
 
 
+def test_a_difference_names_both() -> None:
+    target, _ = pair(lambda n: 0, lambda n: 69)
+    with target:
+        (seen,) = target.run(cases(1))
+    (verdict,) = DIFFERING.judge(seen)
+    assert verdict.what == "OffsetDelete: a: no error; b: GROUP_ID_NOT_FOUND"
+
+
 def test_a_difference_that_holds_is_told_for_every_case_and_tried_once_more_for_the_first() -> None:
     target, other = pair(lambda n: 0, lambda n: 69)
     behaviour = ("OffsetDelete", "no error", "GROUP_ID_NOT_FOUND")
