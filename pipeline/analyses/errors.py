@@ -30,7 +30,8 @@ COLUMNS: Final = (
 
 def errors(exchanges: DataFrame) -> DataFrame:
     """Which errors did which client get, and when? Some belong to healthy operation: a client that is
-    new to a group, or asks a broker that no longer leads."""
+    new to a group, or asks a broker that no longer leads. An ApiVersions request that is answered with
+    UNSUPPORTED_VERSION is none, where the client asks again and is answered: that is how they agree."""
     refused = without_negotiation(asked(exchanges)).select(
         "capture", "ts", "ts_ns", "client_id", "api", F.explode("error_codes").alias("code")
     )

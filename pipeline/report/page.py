@@ -196,7 +196,12 @@ def _when(overview: Overview) -> str:
         return "no exchanges"
     begins, ends = utc(overview.begins), utc(overview.ends)
     lasted = duration((ends - begins).total_seconds() * 1000)
-    return f"{begins:%A, %d %B %Y, %H:%M:%S} to {ends:%H:%M:%S} UTC, {lasted}"
+    until = f"{ends:%H:%M:%S}" if begins.date() == ends.date() else _day(ends)
+    return f"{_day(begins)} to {until} UTC, {lasted}"
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%A, %d %B %Y, %H:%M:%S}"
 
 
 def _figures(overview: Overview) -> Iterator[tuple[str, str, bool]]:

@@ -9,20 +9,30 @@ from typing import Any
 
 NOTHING = "–"
 
+_UNITS = (
+    (1000, 1, "ms"),
+    (120_000, 1000, "s"),
+    (7_200_000, 60_000, "min"),
+    (172_800_000, 3_600_000, "h"),
+    (math.inf, 86_400_000, "days"),
+)
+"""Milliseconds below which a unit is used, how many it is, and its name."""
+
 
 def duration(ms: float | None) -> str:
     """Milliseconds, short.
 
     >>> duration(0.2512), duration(38.81), duration(2500), duration(600_000), duration(None)
     ('0.25 ms', '38.8 ms', '2.5 s', '10 min', '–')
+    >>> duration(9_000_000), duration(361_000_000)
+    ('2.5 h', '4.18 days')
     """
     if ms is None or math.isnan(ms):
         return NOTHING
     if ms < 1:
         return f"{ms:.2f} ms"
-    if ms < 1000:
-        return f"{ms:.3g} ms"
-    return f"{ms / 1000:.3g} s" if ms < 120_000 else f"{ms / 60_000:.3g} min"
+    _, unit, name = next((one for one in _UNITS if ms < one[0]), _UNITS[-1])
+    return f"{ms / unit:.3g} {name}"
 
 
 def clock(moment: datetime | None) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from barnabas.pipeline.report.page import page
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.registry import SECTIONS
-from tests.pipeline.report.made import HOSTILE, OVERVIEW, results
+from tests.pipeline.report.made import HOSTILE, OVERVIEW, at, results
 
 PLOTLY = "window.Plotly = {};"
 NOTHING = Overview(("empty.pcapng",), None, None, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -53,6 +53,15 @@ def test_a_hostile_client_id_is_text_and_nothing_else() -> None:
         if tag == "a":
             assert str(attributes["href"]).startswith("#")
     assert len(seen.scripts) == 3, "the figures, plotly, and ours"
+
+
+def test_a_range_of_several_days_has_both_dates() -> None:
+    for seconds, said in (
+        (120, "14:05:00 to 14:07:00 UTC, 2 min"),
+        (4 * 86_400, "14:05:00 to Wednesday, 25 November 2026, 14:05:00 UTC, 4 days"),
+    ):
+        seen = page(OVERVIEW._replace(ends=at(seconds)), results(), PLOTLY)
+        assert f"Saturday, 21 November 2026, {said}" in seen
 
 
 def test_plotly_gets_no_markup_but_ours() -> None:
