@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
 from barnabas.cli.fuzz.targets import target as make_target
+from barnabas.fuzz.cases.case import Role
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.engine.assembling import oracles_for
 from barnabas.fuzz.engine.replaying import Replayed, replay
 from barnabas.fuzz.errors import CannotRun
+from barnabas.specs.frames import Direction
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
+
+TAKES: Final[dict[Role, Direction]] = {"broker": "request", "client": "response"}
+"""Decoders take both."""
 
 
 def fuzz_replay(
@@ -33,8 +39,13 @@ def fuzz_replay(
         finding = one(findings, name)
         named = target or target_name(findings, finding)
     cases = cases_of(finding, first=first)
+    chosen = make_target(named, own)
+    takes = TAKES.get(chosen.role)
+    way = cases[-1].recipe.seed.direction
+    if takes is not None and way != takes:
+        raise Trouble(f"{finding.name} is about a {way}: {named} takes {takes}s only")
     try:
-        with make_target(named, own) as running:
+        with chosen as running:
             oracles = oracles_for(running.role)
             wanted = (finding.oracle, finding.behaviour)
             found = replay(running, oracles, cases, wanted, attempts)

@@ -10,7 +10,7 @@ import pytest
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.replay import fuzz_replay
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.trouble import FINDINGS, FINE
+from barnabas.trouble import FINDINGS, FINE, Trouble
 from tests.barnabas.cli.fuzz.own_finding import NAME, answered, behind, kept, known
 
 FINE_CASE, HALF, RAISE = map(answered, (b"fine", b"half", b"raise"))
@@ -38,3 +38,9 @@ def test_all_cases_that_a_finding_takes_are_sent_in_order(
     said = json.loads(capsys.readouterr().out)
     assert (said["outcome"], said["attempt"]) == (outcome, outcome == "same")
     assert code == (FINE if outcome == "nothing" else FINDINGS)
+
+
+def test_a_broker_does_not_get_a_client_s_finding(tmp_path: Path) -> None:
+    database = kept(tmp_path, HALF, {})
+    with pytest.raises(Trouble, match="is about a response: embedded takes requests only"):
+        fuzz_replay(NAME, database, target="embedded", output=Output())
