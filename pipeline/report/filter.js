@@ -93,11 +93,16 @@ const inputs = Object.fromEntries(Object.keys(wanted).map(name => [name, bar.que
 // redraw: draws all figures again
 export function listen(redraw) {
   const changed = () => {
-    for (const name of NAMES) wanted[name] = inputs[name]?.value ?? "";
-    for (const name of ["from", "to"]) {
+    const [from, to] = ["from", "to"].map(name => {
       const at = inputs[name] ? Date.parse(inputs[name].value + "Z") : NaN;
-      wanted[name] = at > whole.from && at < whole.to ? at : null;
+      return at > whole.from && at < whole.to ? at : null;
+    });
+    if (from !== null && to !== null && from > to) {
+      bar.querySelector("output").textContent = "The time ends before it begins: the filter stays as it was.";
+      return null;
     }
+    Object.assign(wanted, {from, to});
+    for (const name of NAMES) wanted[name] = inputs[name]?.value ?? "";
     bar.querySelector("button").disabled = !active().length;
     bar.querySelector("output").textContent = rows();
     return redraw();

@@ -100,6 +100,9 @@ def test_a_time_that_a_figure_is_zoomed_to_is_that_of_all(report: Page) -> None:
     assert report.locator("#filter [name=from]").input_value() == "2026-11-21T14:05:39"
     assert len(rows(report, "retries")) == 1
     report.locator("#filter [name=from]").fill("2026-11-21T14:05:45")
+    said = report.locator("#filter output")
+    assert said.inner_text() == "The time ends before it begins: the filter stays as it was."
+    assert len(rows(report, "retries")) == 1
     report.locator("#filter [name=to]").fill("2026-11-21T14:05:52")
     assert len(rows(report, "retries")) == 2
     ranges = report.evaluate(
