@@ -18,6 +18,7 @@ PARTS = (
     "captures",
     "experiments",
     "fuzz",
+    "page",
     "peers",
     "pipeline",
     "proxy",
