@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from barnabas.nearest import did_you_mean
+from barnabas.nearest import did_you_mean, nearest
+
+LIKE: Final = 0.7
+"""What is as near as that may be meant: 'admin' is not, by 'reading'."""
 
 RECORDS: Final = 100
 """That are sent, or read."""
@@ -130,6 +133,5 @@ def find(name: str) -> Workload:
         if one.name == name:
             return one
     known = [one.name for one in WORKLOADS]
-    raise LookupError(
-        f"unknown workload {name!r}{did_you_mean(name, known)}; choose from {', '.join(known)}"
-    )
+    hint = did_you_mean(name, known) if nearest(name, known, LIKE) else ""
+    raise LookupError(f"unknown workload {name!r}{hint}; choose from {', '.join(known)}")

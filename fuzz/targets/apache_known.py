@@ -11,6 +11,9 @@ from barnabas.nearest import did_you_mean, nearest
 _SLIP: Final = 0.9
 """So much an unknown setting is like a known one where it is a slip: plugins have settings of their own."""
 
+_NEAR: Final = 0.75
+"""So much where it may be one: names of settings have words in common."""
+
 _CLASS: Final = re.compile(r"(?:\w+\.)+[A-Z]\w*")
 """Java's name of a class, as a setting has that of a plugin."""
 
@@ -36,6 +39,6 @@ def unknown(settings: Mapping[str, str], known: Collection[str]) -> str:
         if name in known or name.startswith(_LISTENERS):
             continue
         if not plugin or nearest(name, known, _SLIP) is not None:
-            near = did_you_mean(name, known)
-            return f"no setting {name!r}{near or _PLUGIN}"
+            hint = did_you_mean(name, known) if nearest(name, known, _NEAR) else _PLUGIN
+            return f"no setting {name!r}{hint}"
     return ""

@@ -28,7 +28,7 @@ LAST_WORDS: Final = 4000
 
 def _mock() -> Program:
     if importlib.util.find_spec("confluent_kafka") is None:
-        raise CannotRun("the embedded cluster needs confluent-kafka: pip install confluent-kafka")
+        raise CannotRun("the embedded cluster needs confluent-kafka: pip install 'barnabas[peers]'")
     line = [sys.executable, "-P", "-m", "barnabas.fuzz.targets.embedded_process", TOPIC]
     return Program(line, {"PYTHONPATH": str(ROOT)})
 

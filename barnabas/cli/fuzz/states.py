@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from barnabas.fuzz.states.judging import Wrong
     from barnabas.fuzz.states.machine import Machine
 
-NEEDS: Final = "fuzz states needs the package {0}: pip install {0}"
+NEEDS: Final = "fuzz states needs the package {}: pip install 'barnabas[states]'"
 
 
 def fuzz_states(

@@ -35,7 +35,6 @@ jpype.startJVM(
 
 _CLIENTS = jpype.JPackage("org.apache.kafka.clients")
 _COMMON = jpype.JPackage("org.apache.kafka.common")
-_FAILED = _CLIENTS.consumer.CommitFailedException
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
 
 
@@ -211,7 +210,9 @@ def member(bootstrap: str, topic: str, *, committing: bool = False, **own: Any) 
         while wanted():
             consumer.poll(_duration(10))
             if committing and not consumer.assignment().isEmpty():
-                with contextlib.suppress(_COMMON.errors.RetriableException, _FAILED):
+                with contextlib.suppress(
+                    _COMMON.errors.RetriableException, _CLIENTS.consumer.CommitFailedException
+                ):
                     consumer.commitSync()
         return 0
     finally:
