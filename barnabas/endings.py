@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import threading
 from collections.abc import Iterator
 
 
@@ -11,6 +12,22 @@ def endings() -> tuple[signal.Signals, ...]:
     """Those that it hears: SIGHUP, too, when its terminal is closed, unless it is to outlive that (nohup)."""
     hang_up = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
     return (signal.SIGINT, signal.SIGTERM, *hang_up)
+
+
+@contextlib.contextmanager
+def noted() -> Iterator[threading.Event]:
+    """Within it each of these signals sets the event, and disturbs nothing. Only the main thread hears them:
+    in another one it stays unset."""
+    heard = threading.Event()
+    main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in endings() if main}
+    for number in before:
+        signal.signal(number, lambda *_: heard.set())
+    try:
+        yield heard
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

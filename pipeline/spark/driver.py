@@ -23,7 +23,7 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from barnabas.endings import endings
+from barnabas.endings import noted
 from barnabas.location import ROOT
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.pipeline.spark.java import java_home
@@ -90,14 +90,14 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
 def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
     """A JVM that waits for us; what it prints goes to the log. Whoever interrupts that is heard behind it:
     before, nobody knows the JVM that is to end."""
-    with _later() as pressed:
+    with noted() as pressed:
         try:
             gateway = launch_gateway(  # type: ignore[no-untyped-call]
                 conf, {"stdout": log, "stderr": subprocess.STDOUT}
             )
         except PySparkException:
             raise UnavailableError(f"Spark does not start: {_reason(said)}") from None
-    if pressed:
+    if pressed.is_set():
         _end(gateway)
         raise KeyboardInterrupt
     return gateway
@@ -180,21 +180,6 @@ def _interrupts() -> Iterator[Any]:
         yield before
     finally:
         _hear(before)
-
-
-@contextmanager
-def _later() -> Iterator[list[int]]:
-    """The signals that ask a program to end are noted in the list: in the main thread, which hears them."""
-    pressed: list[int] = []
-    heard = threading.current_thread() is threading.main_thread()
-    before = {number: signal.getsignal(number) for number in endings() if heard}
-    for number in before:
-        signal.signal(number, lambda number, _: pressed.append(number))
-    try:
-        yield pressed
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _hear(handler: Any) -> None:

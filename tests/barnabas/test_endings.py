@@ -40,3 +40,31 @@ def test_the_first_signal_interrupts_and_later_ones_do_not_disturb() -> None:
     line = [sys.executable, "-c", INTERRUPTED]
     said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
     assert said == "ended\ninterrupted True\n"
+
+
+NOTED = """
+import signal, threading
+from barnabas.endings import noted
+
+before = signal.getsignal(signal.SIGTERM)
+with noted() as heard:
+    signal.raise_signal(signal.SIGTERM)
+    print("goes on", heard.is_set())
+print(signal.getsignal(signal.SIGTERM) is before)
+
+
+def elsewhere():
+    with noted() as heard:
+        print(heard.is_set(), signal.getsignal(signal.SIGTERM) is before)
+
+
+one = threading.Thread(target=elsewhere)
+one.start()
+one.join()
+"""
+
+
+def test_what_is_not_to_be_disturbed_is_told_by_an_event() -> None:
+    line = [sys.executable, "-c", NOTED]
+    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert said == "goes on True\nTrue\nFalse True\n"

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +11,7 @@ from barnabas.cli.analyze.analyze import Wanted, check, printed, session_of, tak
 from barnabas.cli.analyze.kafka_topic import with_connector
 from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.console.output import Output
-from barnabas.endings import endings, interruptible
+from barnabas.endings import interruptible, noted
 from barnabas.pipeline.spark.errors import reason
 from barnabas.pipeline.tables.folders import checked_path
 from barnabas.trouble import COULD_NOT_RUN, INTERRUPTED, Trouble
@@ -91,7 +88,7 @@ def _work(
     out = wanted.out.resolve()
     batches = Batches(out)
     try:
-        with _interrupt() as interrupted:
+        with noted() as interrupted:  # raised within a call to the JVM it would take that apart
             try:
                 query = begin(
                     spark,
@@ -131,15 +128,3 @@ def _sinks(wanted: Wanted, out: Path) -> Iterator[Sink]:
         yield lambda spark, tables, _: send(spark, tables, topic)
     if wanted.delta:
         yield lambda _, tables, number: commit_batch(tables, out / DELTA, number)
-
-
-@contextmanager
-def _interrupt() -> Iterator[threading.Event]:
-    """Ctrl-C sets it: raised within a call to the JVM it would take that apart."""
-    pressed = threading.Event()
-    before = {number: signal.signal(number, lambda *_: pressed.set()) for number in endings()}
-    try:
-        yield pressed
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
