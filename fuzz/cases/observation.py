@@ -100,3 +100,8 @@ class Observation:
     def overdue(self) -> bool:
         """Whether an answer to it was waited for in vain."""
         return any(name == WAITED for name, _ in self.facts)
+
+
+def is_set_aside(observation: Observation) -> bool:
+    """Whether its case was not sent."""
+    return bool(dict(observation.facts).get(SET_ASIDE))

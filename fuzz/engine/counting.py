@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from barnabas.fuzz.cases.case import Case, Recipe, Seed, session_of
-from barnabas.fuzz.cases.observation import AS_VALID, SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import AS_VALID, Observation, is_set_aside
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.engine.features import features
 from barnabas.fuzz.engine.making import cook
@@ -74,7 +74,7 @@ class Compared:
         """Run cases in order."""
         for observation in self._target.run(cases):
             seed = observation.case.recipe.seed
-            unasked = seed.direction == "response" and dict(observation.facts).get(SET_ASIDE)
+            unasked = seed.direction == "response" and is_set_aside(observation)
             if unasked or features(observation) == self._shows.get(seed):
                 observation = replace(observation, facts=(*observation.facts, (AS_VALID, True)))
             yield observation

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, Self
 
 from barnabas.fuzz.cases.case import Case, Role
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import SET_ASIDE, Observation, is_set_aside
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.observations.delayed_responses import AT_WORK_MS, LIMIT_MS
@@ -153,7 +153,7 @@ class BrokerTarget:
             end, before = start + self.at_once, self.restarts
             told = self._run(cases[start:end], over)
             for observation, restarts in told:
-                self.set_aside += _is_aside(observation)
+                self.set_aside += is_set_aside(observation)
                 yield self._completed(observation, restarts)
             start += len(told)
             if self.restarts > before:
@@ -177,7 +177,9 @@ class BrokerTarget:
             try:
                 self._ready()
             except CannotRun:
-                last = max((i for i, (one, _) in found.items() if not _is_aside(one)), default=-1)
+                last = max(
+                    (i for i, (one, _) in found.items() if not is_set_aside(one)), default=-1
+                )
                 if last < 0:
                     raise
                 return [found.get(i, (_set_aside(cases[i]), 0)) for i in range(last + 1)]
@@ -372,7 +374,3 @@ class BrokerTarget:
 
 def _set_aside(case: Case) -> Observation:
     return Observation(case, facts=((SET_ASIDE, True),))
-
-
-def _is_aside(observation: Observation) -> bool:
-    return (SET_ASIDE, True) in observation.facts

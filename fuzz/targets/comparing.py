@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import Observation, is_set_aside
 from barnabas.fuzz.observations.about import api_of
 from barnabas.fuzz.targets.outcomes import Taken, difference, taken
 from barnabas.fuzz.targets.target import Target
@@ -53,7 +53,7 @@ class ComparingOutcomes:
 
     def comparable(self, mine: Observation, others: Observation) -> bool:
         """Whether the other one got the case, too."""
-        return SET_ASIDE not in dict(others.facts)
+        return not is_set_aside(others)
 
     def difference(self, mine: Observation, others: Observation) -> Difference | None:
         """What the two did differently, by their names."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Recipe, Seed, shape_of
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import Observation, is_set_aside
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.observations.changed_fields import about
 from barnabas.fuzz.observations.client_answer import delivered, refusals, starts, steps, unlike
@@ -79,7 +79,7 @@ class ComparingClients:
     def _may_well(self, key: int, seen: Sequence[Both]) -> None:
         """What was done next upon valid answers shows nothing."""
         self._usual[key] = tuple(
-            before.union(*(steps(both[side]) for both in seen if not _set_aside(both[side])))
+            before.union(*(steps(both[side]) for both in seen if not is_set_aside(both[side])))
             for side, before in enumerate(self._usual.get(key, _NOTHING_YET))
         )
 
@@ -95,7 +95,7 @@ class ComparingClients:
         """Whether both got the case, and take the valid answer alike."""
         seed, session = mine.case.recipe.seed, mine.case.recipe.session
         valid = self._valid[seed, session]
-        if any(map(_set_aside, (mine, others, *valid))):
+        if any(map(is_set_aside, (mine, others, *valid))):
             return False
         if any(self._refused(one, side) for side, one in enumerate(valid)):
             return False
@@ -147,10 +147,6 @@ class ComparingClients:
 
 def _framed(frame: bytes) -> bytes:
     return len(frame).to_bytes(4, "big") + frame
-
-
-def _set_aside(observation: Observation) -> bool:
-    return bool(dict(observation.facts).get(SET_ASIDE))
 
 
 def _nothing(observation: Observation, valid: Observation) -> str:
