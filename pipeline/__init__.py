@@ -14,7 +14,7 @@ only moves rows: each stage is a generator without it, and tests run them all wi
    all; bodies as VARIANT, written by code made of their layouts.
 4. `tables/` writes Parquet in the tasks themselves: between Arrow and Parquet no exchange passes the JVM,
    which cost it 10 CPU seconds for 512 MiB of captures, 50 with bodies. A run's tables take their place
-   whole; they can be Delta tables, too.
+   whole; they can be Delta or Iceberg tables, too.
 5. `analyses/` asks the tables, `report/` makes one HTML page of the answers; `streaming/` follows a capture
    that is still being written, and sends it to a topic; `spark/` has sessions of every kind.
 

@@ -116,6 +116,9 @@ NEED: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "delta": (
         ("analyze", str(SAMPLES / "faults.pcapng"), "--out", "FOLDER/out", "--format", "delta"),
     ),
+    "iceberg": (
+        ("analyze", str(SAMPLES / "faults.pcapng"), "--out", "FOLDER/out", "--format", "iceberg"),
+    ),
     "spark": (
         ("analyze", str(SAMPLES / "faults.pcapng"), "--out", "FOLDER/out"),
         ("fuzz", "run", "decoders", "--spark", "--cases", "1", "--db", "FOLDER/c.db"),

@@ -38,6 +38,12 @@ if TYPE_CHECKING:
     from barnabas.pipeline.analyze import Outcome
     from barnabas.pipeline.streaming.kafka_topic import Topic
 
+PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "delta": ("deltalake",),
+    "iceberg": ("pyiceberg", "sqlalchemy"),
+}
+"""What each table format needs, which an extra of its name brings."""
+
 OURS: Final = frozenset(
     (
         "exchanges",
@@ -48,7 +54,7 @@ OURS: Final = frozenset(
         "quality",
         *ON_REQUEST,
         "analyses",
-        "delta",
+        *PACKAGES,
         "report.html",
         "report.part",
         "tables.sql",
@@ -87,8 +93,8 @@ class Wanted(NamedTuple):
     """Whose findings count."""
     topic: Topic | None = None
     """Where exchanges of a folder that is followed go, too."""
-    delta: bool = False
-    """Whether the tables are Delta tables, too."""
+    table_format: str | None = None
+    """Of PACKAGES: in which the tables are written, too."""
 
 
 def analyze(wanted: Wanted, output: Output | None = None) -> int:
@@ -118,11 +124,8 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
 
 def check(wanted: Wanted) -> Master:
     """Where Spark is to run. Raises Trouble for a master, a table or a format that can't be had."""
-    if wanted.delta and importlib.util.find_spec("deltalake") is None:
-        raise Trouble(
-            "--format delta needs the package deltalake: pip install 'barnabas[delta]'",
-            COULD_NOT_RUN,
-        )
+    if wanted.table_format is not None:
+        installed(wanted.table_format)
     for table in wanted.also:
         if table not in ON_REQUEST:
             raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
@@ -130,6 +133,17 @@ def check(wanted: Wanted) -> Master:
         return parse_master(wanted.master)
     except ValueError as problem:
         raise Trouble(f"--master: {problem}") from None
+
+
+def installed(table_format: str) -> None:
+    """Raises Trouble if a package is missing that the format needs."""
+    for package in PACKAGES[table_format]:
+        if importlib.util.find_spec(package) is None:
+            raise Trouble(
+                f"--format {table_format} needs the package {package}: "
+                f"pip install 'barnabas[{table_format}]'",
+                COULD_NOT_RUN,
+            )
 
 
 def check_captures(wanted: Wanted, files: Iterable[Path]) -> None:
@@ -263,10 +277,10 @@ def _tables(
     made = write(
         spark, files, out, step, secrets=secrets, also=wanted.also, json_bodies=wanted.json_bodies
     )
-    if wanted.delta:
-        from barnabas.pipeline.tables.delta import commit_capture
+    if wanted.table_format is not None:
+        from barnabas.pipeline.tables.table_formats import commit_capture
 
-        commit_capture(out, made.capture)
+        commit_capture(out, wanted.table_format, made.capture)
 
 
 def _analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:

@@ -23,7 +23,8 @@ ANALYZE_EXAMPLES: Final = (
     "  barnabas analyze captures/ --out analysis --set quality.gaps=0 --set quality.undecodable=10\n\n"
     "  barnabas analyze run.pcapng --out analysis --skip heartbeats --skip joins\n\n"
     "  barnabas analyze --follow captures/ --out analysis\n\n"
-    "  barnabas analyze --follow captures/ --out analysis --to-kafka broker:9092 --topic exchanges"
+    "  barnabas analyze --follow captures/ --out analysis --to-kafka broker:9092 --topic exchanges\n\n"
+    "  barnabas analyze --follow captures/ --out analysis --format delta"
 )
 """What stands below its help."""
 
@@ -33,6 +34,7 @@ class TableFormat(StrEnum):
 
     PARQUET = "parquet"
     DELTA = "delta"
+    ICEBERG = "iceberg"
 
 
 def analyze_command(
@@ -84,8 +86,8 @@ def analyze_command(
         TableFormat,
         typer.Option(
             "--format",
-            help="delta: write the tables as Delta tables, too, in DIR/delta, with bodies as "
-            "body_json.",
+            help="delta, iceberg: write the tables as Delta or Iceberg tables, too, in DIR/delta or "
+            "DIR/iceberg, with bodies as body_json.",
         ),
     ] = TableFormat.PARQUET,
     settings: Annotated[
@@ -168,7 +170,7 @@ def analyze_command(
     sent = kafka_topic(to_kafka, topic, kafka_properties)
     elsewhere = any(map(scheme_of, (*captures, out)))
     paths = [] if elsewhere else [capture_path(text) for text in captures]
-    delta = table_format is TableFormat.DELTA
+    other = None if table_format is TableFormat.PARQUET else table_format.value
     wanted = Wanted(
         paths,
         Path(out),
@@ -178,10 +180,10 @@ def analyze_command(
         as_json,
         also,
         limits,
-        json_bodies=json_bodies or delta,
+        json_bodies=json_bodies or other is not None,
         checks=checks,
         topic=sent,
-        delta=delta,
+        table_format=other,
     )
     if follow and elsewhere:
         raise Trouble("--follow needs folders of this machine: what has a scheme is not followed")

@@ -31,6 +31,10 @@ def analyze_elsewhere(
     Returns the exit code. Raises Trouble.
     """
     output = output or Output()
+    if wanted.table_format == "iceberg" and scheme_of(out) is not None:
+        raise Trouble(
+            "--format iceberg names files by their paths: --out is a folder of this machine"
+        )
     if check(wanted).kind == "connect":
         raise Trouble("what has a scheme, such as s3a://, can't be had by Spark Connect: use paths")
     try:

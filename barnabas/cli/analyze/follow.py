@@ -121,10 +121,10 @@ def _work(
 
 def _sinks(wanted: Wanted, out: Path) -> Iterator[Sink]:
     from barnabas.pipeline.streaming.kafka_topic import send
-    from barnabas.pipeline.tables.delta import DELTA, commit_batch
+    from barnabas.pipeline.tables.table_formats import commit_batch
 
-    topic = wanted.topic
+    topic, kind = wanted.topic, wanted.table_format
     if topic is not None:
         yield lambda spark, tables, _: send(spark, tables, topic)
-    if wanted.delta:
-        yield lambda _, tables, number: commit_batch(tables, out / DELTA, number)
+    if kind is not None:
+        yield lambda _, tables, number: commit_batch(tables, out, kind, number)

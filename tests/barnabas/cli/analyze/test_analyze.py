@@ -14,6 +14,7 @@ import pytest
 
 from barnabas.captures.checks import CHECKS
 from barnabas.cli.analyze.analyze import Wanted, analyze, printed, session_of, taken
+from barnabas.cli.analyze.elsewhere import analyze_elsewhere
 from barnabas.cli.analyze.follow import follow
 from barnabas.cli.analyze.progress import shown
 from barnabas.cli.console.output import Output
@@ -268,3 +269,10 @@ def test_a_name_that_is_not_utf_8_is_said(tmp_path: Path) -> None:
     found = trouble(Wanted([odd], tmp_path / "out"))
     assert str(found).endswith("its name is not UTF-8; rename it")
     assert found.code == MISUSE
+
+
+def test_iceberg_is_written_on_this_machine() -> None:
+    out = "s3a://bucket/analysis"
+    with pytest.raises(Trouble, match="--format iceberg") as raised:
+        analyze_elsewhere([str(CAPTURE)], out, Wanted([], Path(out), table_format="iceberg"))
+    assert raised.value.code == MISUSE

@@ -1,0 +1,85 @@
+"""What Iceberg tables have of their own: many batches, and paths."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from barnabas.pipeline.tables import iceberg as table
+from barnabas.pipeline.tables.iceberg import batches, commit
+from tests.pipeline.tables.test_table_formats import iceberg
+
+COLUMNS = pa.schema([("capture", pa.string()), ("n", pa.int64())])
+
+
+def rows(*numbers: int) -> pa.RecordBatchReader:
+    found = [{"capture": "a", "n": number} for number in numbers]
+    return pa.Table.from_pylist(found, COLUMNS).to_reader()
+
+
+def add(folder: Path, number: int, *numbers: int) -> None:
+    commit(folder, "errors", {"batch": number}, lambda: rows(*numbers))
+
+
+def numbers(paths: list[Path]) -> list[int]:
+    found: list[int] = pa.concat_tables(map(pq.read_table, paths))["n"].to_pylist()
+    return found
+
+
+def test_batches_are_told_apart_when_manifests_were_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, count = tmp_path / "iceberg", 7
+    sooner = {"commit.manifest.min-count-to-merge": "5"}
+    monkeypatch.setattr(table, "_PROPERTIES", {**table._PROPERTIES, **sooner})
+    for number in range(count):
+        add(folder, number, number)
+    snapshot = iceberg(tmp_path, "errors").current_snapshot()
+    assert snapshot is not None
+    assert len(snapshot.manifests(iceberg(tmp_path, "errors").io)) < 5
+    found = [(number, numbers(paths)) for number, paths in batches(folder, "errors")]
+    assert found == [(number, [number]) for number in reversed(range(count))]
+
+
+def test_no_file_is_written_for_no_rows(tmp_path: Path) -> None:
+    folder = tmp_path / "iceberg"
+    add(folder, 0)
+    add(folder, 1, 1)
+    add(folder, 2)
+    assert [(number, len(paths)) for number, paths in batches(folder, "errors")] == [
+        (2, 0),
+        (1, 1),
+        (0, 0),
+    ]
+
+
+def test_a_capture_is_replaced_without_being_read(tmp_path: Path) -> None:
+    folder = tmp_path / "iceberg"
+    for name in ("a" * 20, "a" * 20 + "b"):  # the first bytes of both are the same
+        one = pa.table({"capture": [name], "n": [1]}, COLUMNS)
+        commit(folder, "errors", {"capture": name}, one.to_reader)
+    for path in (folder / "errors" / "data").iterdir():
+        path.write_bytes(b"not Parquet")
+    again = pa.table({"capture": ["a" * 20], "n": [2]}, COLUMNS)
+    commit(folder, "errors", {"capture": "a" * 20}, again.to_reader)
+    assert len([*iceberg(tmp_path, "errors").scan().plan_files()]) == 2
+
+
+def test_a_folder_may_be_called_as_a_part_of_an_address(tmp_path: Path) -> None:
+    out = tmp_path / "a#b c%20d"
+    add(out / "iceberg", 0, 1, 2)
+    assert iceberg(out, "errors").scan().to_arrow()["n"].to_pylist() == [1, 2]
+    assert [path.name for path in tmp_path.iterdir()] == [out.name]
+
+
+def test_a_copy_is_not_written_to(tmp_path: Path) -> None:
+    add(tmp_path / "iceberg", 0, 1)
+    shutil.copytree(tmp_path / "iceberg", tmp_path / "copy" / "iceberg")
+    with pytest.raises(OSError, match="it was made as") as raised:
+        add(tmp_path / "copy" / "iceberg", 1, 2)
+    assert str(tmp_path / "iceberg" / "errors") in str(raised.value)
+    assert len(iceberg(tmp_path, "errors").snapshots()) == 1
