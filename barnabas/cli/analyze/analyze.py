@@ -156,14 +156,14 @@ def check_captures(wanted: Wanted, files: Iterable[Path]) -> None:
     opened(*files, keys=read_keys(wanted.tls_keys))
 
 
-def printed(outcome: Outcome, wanted: Wanted, output: Output) -> int:
-    """Print what it came to; returns the exit code."""
+def printed(outcome: Outcome, wanted: Wanted, output: Output, next_batch: int | None = None) -> int:
+    """Print what it came to; returns the exit code. next_batch: of a folder of which this was a part."""
     above = exceeded(outcome.quality, wanted.limits)
     findings = counted(outcome, wanted.checks)
     if wanted.as_json:
-        output.raw(as_json(outcome, findings, above))
+        output.raw(as_json(outcome, findings, above, next_batch))
     else:
-        for line in lines(outcome, findings, above):
+        for line in lines(outcome, findings, above, next_batch):
             output.out.print(line)
     severities = {row["severity"] for row in findings}
     return FINDINGS if above or severities - {"note"} else FINE
@@ -224,7 +224,7 @@ def _analyzed(
 
             try:
                 tables.result()
-                outcome = _analyses(spark, wanted, progress)
+                outcome = analyses(spark, wanted, progress)
             except TooMuch:
                 outcome = work(spark, wanted, files, progress)
             yield outcome
@@ -283,8 +283,9 @@ def _tables(
         commit_capture(out, wanted.table_format, made.capture)
 
 
-def _analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:
-    with _watched(spark, progress):
+def analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:
+    """The analyses and the report of the folder, of the tables in it. Raises Trouble."""
+    with watching(spark, progress):
         from barnabas.pipeline.analyze import analyze as analyze_tables
 
         return analyze_tables(spark, wanted.out.resolve(), progress.step)
@@ -292,13 +293,13 @@ def _analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:
 
 def work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
     """The tables of these files, and the analyses and the report of the folder. Raises Trouble."""
-    with _watched(spark, progress):
+    with watching(spark, progress):
         _tables(spark, wanted, files, progress)
-    return _analyses(spark, wanted, progress)
+    return analyses(spark, wanted, progress)
 
 
 @contextmanager
-def _watched(spark: SparkSession, progress: Shown) -> Iterator[None]:
+def watching(spark: SparkSession, progress: Shown) -> Iterator[None]:
     """Tell of Spark's tasks. Raises Trouble for what Spark can't do."""
     # all of these import pyspark, which is known to be there by now
     from py4j.protocol import Py4JError

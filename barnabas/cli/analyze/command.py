@@ -24,7 +24,8 @@ ANALYZE_EXAMPLES: Final = (
     "  barnabas analyze run.pcapng --out analysis --skip heartbeats --skip joins\n\n"
     "  barnabas analyze --follow captures/ --out analysis\n\n"
     "  barnabas analyze --follow captures/ --out analysis --to-kafka broker:9092 --topic exchanges\n\n"
-    "  barnabas analyze --follow captures/ --out analysis --format delta"
+    "  barnabas analyze --follow captures/ --out analysis --format delta\n\n"
+    "  barnabas analyze analysis --from-batch 0 --out added-0 --json | jq .next_batch"
 )
 """What stands below its help."""
 
@@ -123,6 +124,16 @@ def analyze_command(
     once: Annotated[
         bool, typer.Option("--once", help="With --follow: end when all closed segments are read.")
     ] = False,
+    from_batch: Annotated[
+        int | None,
+        typer.Option(
+            "--from-batch",
+            metavar="N",
+            min=0,
+            help="Analyze only what batches from N on, of a folder that is followed with --format, have "
+            "added to its tables: CAPTURE is that folder, DIR a new one. It prints the next N.",
+        ),
+    ] = None,
     to_kafka: Annotated[
         str | None,
         typer.Option(
@@ -185,6 +196,14 @@ def analyze_command(
         topic=sent,
         table_format=other,
     )
+    if from_batch is not None:
+        from barnabas.cli.analyze.added import analyze_added
+
+        if follow or elsewhere or sent is not None:
+            raise Trouble(
+                "--from-batch is about tables that are there, in a folder of this machine"
+            )
+        raise typer.Exit(analyze_added(wanted, from_batch))
     if follow and elsewhere:
         raise Trouble("--follow needs folders of this machine: what has a scheme is not followed")
     if follow:

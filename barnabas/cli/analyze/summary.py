@@ -24,10 +24,15 @@ MOST: Final = 8
 """Lines of findings, and of what could not be read."""
 
 
-def lines(outcome: Outcome, found: Sequence[Row], above: Sequence[str] = ()) -> Iterator[Text]:
+def lines(
+    outcome: Outcome,
+    found: Sequence[Row],
+    above: Sequence[str] = (),
+    next_batch: int | None = None,
+) -> Iterator[Text]:
     """For a person: what was read, what was found, what could not be read, where the report is.
 
-    found: what `counted` says. above: limits that do not hold."""
+    found: what `counted` says. above: limits that do not hold. next_batch: what comes behind this."""
     seen = outcome.overview
     yield Text(
         f"{plural(seen.exchanges, 'exchange')} on {plural(seen.connections, 'connection')} of "
@@ -45,6 +50,13 @@ def lines(outcome: Outcome, found: Sequence[Row], above: Sequence[str] = ()) -> 
         yield Text(f"not read: {len(unread) - MOST} more kinds, see the report", "yellow")
     yield from (Text(f"error: {one}", STYLES["error"]) for one in above)
     yield Text.assemble("report: ", (str(outcome.report), "bold"))
+    if next_batch is not None:
+        yield next_line(next_batch)
+
+
+def next_line(number: int) -> Text:
+    """How to go on behind batches that were analyzed."""
+    return Text(f"next: --from-batch {number}")
 
 
 def finding_line(row: Row) -> Text:
@@ -56,8 +68,13 @@ def finding_line(row: Row) -> Text:
     )
 
 
-def as_json(outcome: Outcome, found: Sequence[Row], above: Sequence[str] = ()) -> str:
-    """One object; times are ISO 8601 in UTC. found: what `counted` says. above: limits that do not hold."""
+def as_json(
+    outcome: Outcome,
+    found: Sequence[Row],
+    above: Sequence[str] = (),
+    next_batch: int | None = None,
+) -> str:
+    """One object; times are ISO 8601 in UTC. Parameters as in `lines`."""
     seen = outcome.overview
     document: dict[str, Any] = {
         **seen._asdict(),
@@ -69,6 +86,7 @@ def as_json(outcome: Outcome, found: Sequence[Row], above: Sequence[str] = ()) -
         "exceeded": list(above),
         "rows": {name: result.total for name, result in outcome.results.items()},
         "report": str(outcome.report),
+        **({} if next_batch is None else {"next_batch": next_batch}),
     }
     return json_text(document, indent=2)
 

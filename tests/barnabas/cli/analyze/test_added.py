@@ -1,0 +1,91 @@
+"""`barnabas analyze --from-batch`: what it says before Spark starts, and what comes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from barnabas.cli.analyze.added import analyze_added
+from barnabas.cli.analyze.analyze import PACKAGES, Wanted
+from barnabas.pipeline.tables.table_formats import FORMATS, commit_batch
+from barnabas.pipeline.tables.tables import write
+from barnabas.trouble import FINE, MISUSE, Trouble
+from tests.pipeline.spark_processes import LITTLE
+from tests.places import ROOT, SAMPLES
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two batches, as Iceberg tables."""
+    tables, out = tmp_path_factory.mktemp("tables"), tmp_path_factory.mktemp("followed")
+    (out / "exchanges" / "batch=1").mkdir(parents=True)
+    for number, name in enumerate(("midway.pcap", "rebalance.pcap.gz")):
+        write(None, [SAMPLES / name], tables / name, json_bodies=True)
+        commit_batch(tables / name, out, "iceberg", number)
+    return out
+
+
+def trouble(wanted: Wanted, first: int = 0) -> str:
+    with pytest.raises(Trouble) as raised:
+        analyze_added(wanted, first)
+    assert raised.value.code == MISUSE
+    assert not wanted.out.exists()
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_behind_the_last_batch_it_only_says_which_is_next(
+    followed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], *, as_json: bool
+) -> None:
+    wanted = Wanted([followed], tmp_path / "added", as_json=as_json)
+    assert analyze_added(wanted, 2) == FINE
+    said = capsys.readouterr().out
+    if as_json:
+        assert json.loads(said) == {"next_batch": 2}
+    else:
+        assert said == "nothing was added\nnext: --from-batch 2\n"
+    assert not wanted.out.exists()
+    assert trouble(wanted, 3) == "--from-batch 3: batch 2 is the next one"
+
+
+def test_a_folder_without_batches_is_refused(followed: Path, tmp_path: Path) -> None:
+    out = tmp_path / "added"
+    how = "has no batches in a table format: follow into it with --format"
+    assert f"{tmp_path} {how} delta" in trouble(Wanted([tmp_path], out))
+    assert f"{followed} {how} delta" in trouble(Wanted([followed], out, table_format="delta"))
+    assert "takes one folder" in trouble(Wanted([followed, followed], out))
+
+
+def test_of_two_formats_one_is_to_be_named(tmp_path: Path) -> None:
+    for name in ("exchanges/batch=0", "delta/exchanges", "iceberg/exchanges"):
+        (tmp_path / name).mkdir(parents=True)
+    said = trouble(Wanted([tmp_path], tmp_path / "added"))
+    assert said == f"{tmp_path} has batches as delta and iceberg: --format says which to take"
+
+
+def test_there_is_a_package_for_each_format() -> None:
+    assert set(PACKAGES) == set(FORMATS)
+
+
+@pytest.mark.needs_spark
+def test_it_analyzes_what_was_added_into_a_new_folder(followed: Path, tmp_path: Path) -> None:
+    command = [
+        *(sys.executable, "-m", "barnabas", "analyze", str(followed), "--from-batch", "1"),
+        *("--out", str(tmp_path / "added"), "--json", "--conf", "spark.sql.shuffle.partitions=2"),
+    ]
+    given = {**os.environ, **LITTLE, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=given)
+    assert (done.returncode, done.stderr) == (FINE, "")
+    document = json.loads(done.stdout)
+    assert document["captures"] == ["rebalance.pcap.gz"]
+    assert document["exchanges"] == 84
+    assert document["next_batch"] == 2
+    assert (tmp_path / "added" / "report.html").exists()
+    again = Wanted([followed], tmp_path / "added")
+    with pytest.raises(Trouble, match="is not empty: --from-batch needs a new folder"):
+        analyze_added(again, 1)

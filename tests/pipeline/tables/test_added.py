@@ -1,0 +1,117 @@
+"""What batches have added comes to the same rows and analyses as the tables that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.analyze import analyze
+from barnabas.pipeline.streaming.batches import Batches
+from barnabas.pipeline.streaming.job import follow
+from barnabas.pipeline.tables.added import added, write_added
+from barnabas.pipeline.tables.table_formats import FORMATS, commit_batch
+from barnabas.pipeline.tables.tables import read
+from tests.captures.writing.test_rotation import rotated
+from tests.pipeline.test_analyze import contents
+from tests.places import SAMPLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TABLES = ("exchanges", "inside", "errors", "connections", "notes", "quality")
+KINDS = pytest.mark.parametrize("kind", list(FORMATS))
+
+
+@pytest.fixture(scope="module")
+def out(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that was followed, in several batches."""
+    folder = tmp_path_factory.mktemp("followed")
+    rotated(SAMPLES / "rebalance.pcap.gz", folder / "captures", {40, 80, 120, 160, 200})
+
+    def sink(_: SparkSession, tables: Path, number: int) -> None:
+        for kind in FORMATS:
+            commit_batch(tables, folder / "out", kind, number)
+
+    query = follow(
+        spark,
+        folder / "captures",
+        Batches(folder / "out"),
+        at_once=1,
+        until_read=True,
+        json_bodies=True,
+        sinks=[sink],
+    )
+    query.awaitTermination()
+    return folder / "out"
+
+
+def rows(spark: SparkSession, out: Path, first: int) -> Iterator[tuple[str, list[Any]]]:
+    """The rows of each table, of batches from this one on if there are batches."""
+    for table in TABLES:
+        found = read(spark, out, table)
+        if "batch" in found.columns:
+            found = found.where(f"batch >= {first}").drop("batch")
+        if table == "exchanges":
+            found = found.drop("body_json").selectExpr("* except (body)", "to_json(body) as body")
+        yield table, sorted(map(str, found.select(sorted(found.columns)).collect()))
+
+
+@KINDS
+@pytest.mark.parametrize("first", [0, 2])
+def test_rows_are_those_of_the_batches(
+    spark: SparkSession, out: Path, tmp_path: Path, kind: str, first: int
+) -> None:
+    found = added(out, kind, first)
+    assert found.next == Batches(out).count > first
+    write_added(spark, out / kind, found.files, tmp_path)
+    of_all, of_batches = dict(rows(spark, out, first)), dict(rows(spark, tmp_path, first))
+    assert of_batches == of_all
+    assert len(of_batches["exchanges"]) > 10
+
+
+@KINDS
+def test_analyses_are_those_of_the_tables(
+    spark: SparkSession, out: Path, tmp_path: Path, kind: str
+) -> None:
+    write_added(spark, out / kind, added(out, kind, 0).files, tmp_path)
+    columns = {f"analyses/{one.name}": [each.name for each in one.columns] for one in ANALYSES}
+    outcome, of_all = analyze(spark, tmp_path), analyze(spark, out)
+    assert outcome.results == of_all.results
+    assert dict(contents(tmp_path, columns)) == dict(contents(out, columns))
+
+
+@KINDS
+def test_behind_the_last_batch_nothing_is_added(out: Path, kind: str) -> None:
+    count = Batches(out).count
+    found = added(out, kind, count)
+    assert found.next == count
+    assert not any(found.files.values())
+    with pytest.raises(ValueError, match=f"batch {count} is the next one"):
+        added(out, kind, count + 1)
+
+
+@KINDS
+def test_a_batch_that_the_format_has_not_is_named(out: Path, tmp_path: Path, kind: str) -> None:
+    for number in (0, 2):
+        commit_batch(out, tmp_path, kind, number)
+    with pytest.raises(ValueError, match=f"batch 1 is not in the {kind} table "):
+        added(tmp_path, kind, 0)
+    assert added(tmp_path, kind, 2).next == 3
+
+
+@KINDS
+def test_a_batch_that_is_not_in_all_tables_yet_is_left_for_the_next_time(
+    out: Path, tmp_path: Path, kind: str
+) -> None:
+    commit_batch(out, tmp_path, kind, 0)
+    (tmp_path / "short" / "quality").parent.mkdir()
+    (tmp_path / "short" / "quality").symlink_to(out / "quality")
+    commit_batch(tmp_path / "short", tmp_path, kind, 1)
+    found = added(tmp_path, kind, 0)
+    assert found.next == 1
+    (first,) = [paths for number, paths in FORMATS[kind].batches(tmp_path / kind, "quality")][1:]
+    assert found.files["quality"] == first
