@@ -57,7 +57,7 @@ def analyze_added(wanted: Wanted, first: int, output: Output | None = None) -> i
             files = [path for paths in found.files.values() for path in paths]
             with session_of(wanted, progress, files) as spark:
                 progress.step(0, 1, "copying what was added")
-                with watching(spark, progress):
+                with watching(spark, wanted, progress):
                     write_added(spark, folder / kind, found.files, wanted.out.resolve())
                 outcome = analyses(spark, wanted, progress)
                 progress.end()

@@ -19,7 +19,7 @@ from barnabas.cli.captures.input import opened
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
 from barnabas.endings import interruptible
-from barnabas.pipeline.spark.errors import UnavailableError, reason
+from barnabas.pipeline.spark.errors import UnavailableError, no_space, reason
 from barnabas.pipeline.spark.masters import Master, parse_master
 from barnabas.pipeline.tables.folders import (
     ON_REQUEST,
@@ -249,12 +249,14 @@ def session_of(
         with session(wanted.master, {**ours, **wanted.settings}) as spark:
             yield spark
     except UnavailableError as problem:
-        raise Trouble(str(problem), COULD_NOT_RUN) from None
+        said = no_space(str(problem), wanted.out) or str(problem)
+        raise Trouble(said, COULD_NOT_RUN) from None
     except BrokenPipeError:
         raise  # whoever read what was printed is gone
     except OSError as problem:
         where = f"{problem.filename}: " if problem.filename else ""
-        raise Trouble(f"{where}{problem.strerror or problem}", COULD_NOT_RUN) from None
+        said = no_space(str(problem), wanted.out) or f"{where}{problem.strerror or problem}"
+        raise Trouble(said, COULD_NOT_RUN) from None
 
 
 def size_of(files: Iterable[Path]) -> int:
@@ -285,7 +287,7 @@ def _tables(
 
 def analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:
     """The analyses and the report of the folder, of the tables in it. Raises Trouble."""
-    with watching(spark, progress):
+    with watching(spark, wanted, progress):
         from barnabas.pipeline.analyze import analyze as analyze_tables
 
         return analyze_tables(spark, wanted.out.resolve(), progress.step)
@@ -293,13 +295,13 @@ def analyses(spark: SparkSession, wanted: Wanted, progress: Shown) -> Outcome:
 
 def work(spark: SparkSession, wanted: Wanted, files: Sequence[Path], progress: Shown) -> Outcome:
     """The tables of these files, and the analyses and the report of the folder. Raises Trouble."""
-    with watching(spark, progress):
+    with watching(spark, wanted, progress):
         _tables(spark, wanted, files, progress)
     return analyses(spark, wanted, progress)
 
 
 @contextmanager
-def watching(spark: SparkSession, progress: Shown) -> Iterator[None]:
+def watching(spark: SparkSession, wanted: Wanted, progress: Shown) -> Iterator[None]:
     """Tell of Spark's tasks. Raises Trouble for what Spark can't do."""
     # all of these import pyspark, which is known to be there by now
     from py4j.protocol import Py4JError
@@ -311,4 +313,4 @@ def watching(spark: SparkSession, progress: Shown) -> Iterator[None]:
         try:
             yield
         except (PySparkException, Py4JError) as problem:
-            raise Trouble(f"Spark failed: {reason(problem)}", COULD_NOT_RUN) from None
+            raise Trouble(f"Spark failed: {reason(problem, wanted.out)}", COULD_NOT_RUN) from None

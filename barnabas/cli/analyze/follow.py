@@ -84,6 +84,7 @@ def _work(
     from barnabas.pipeline.spark.progress import watched
     from barnabas.pipeline.streaming.batches import Batches
     from barnabas.pipeline.streaming.job import follow as begin
+    from barnabas.pipeline.tables.quality import quality
 
     out = wanted.out.resolve()
     batches = Batches(out)
@@ -113,10 +114,17 @@ def _work(
             if interrupted.is_set():
                 raise KeyboardInterrupt
             raise Trouble(f"{folder} has no closed segment yet", COULD_NOT_RUN)
+        read = quality(out)
+        if read and not any(row["files"] for row in read):
+            raise Trouble(
+                f"nothing in {folder} could be read: its files are no segments of a proxy; analyze them "
+                "without --follow",
+                COULD_NOT_RUN,
+            )
         with watched(spark, progress.tasks):
             return analyze_tables(spark, out, progress.step)
     except PySparkException as problem:
-        raise Trouble(f"Spark failed: {reason(problem)}", COULD_NOT_RUN) from problem
+        raise Trouble(f"Spark failed: {reason(problem, out)}", COULD_NOT_RUN) from problem
 
 
 def _sinks(wanted: Wanted, out: Path) -> Iterator[Sink]:

@@ -1,0 +1,39 @@
+"""`barnabas analyze --follow` as a process of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from barnabas.trouble import COULD_NOT_RUN
+from tests.pipeline.spark_processes import LITTLE
+from tests.places import ROOT, SAMPLES
+
+
+@pytest.mark.needs_spark
+def test_a_folder_of_which_nothing_could_be_read_is_an_error(tmp_path: Path) -> None:
+    captures = tmp_path / "captures"
+    captures.mkdir()
+    shutil.copy(SAMPLES / "faults.pcapng", captures)  # no segment of a proxy
+    (captures / "other.pcapng").write_bytes(b"not a capture")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "barnabas", "analyze", "--follow", str(captures), "--once"),
+            *("--out", str(tmp_path / "out")),
+        ],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **LITTLE, "PYTHONPATH": str(ROOT)},
+    )
+    assert (done.returncode, done.stdout) == (COULD_NOT_RUN, "")
+    assert done.stderr.splitlines() == [
+        "batch 0 written",
+        f"barnabas: nothing in {captures} could be read: its files are no segments of a proxy; "
+        "analyze them without --follow",
+    ]
