@@ -18,6 +18,9 @@ _TELLING: Final = (
 _LONGEST: Final = 300
 _FULL: Final = "No space left on device"
 """strerror of ENOSPC, in whatever stands around it."""
+_ADVICE: Final = "where Spark works: free some, or name another folder by TMPDIR"
+_LEAST: Final = 64 << 10
+"""Bytes with less of which its JVM was seen to wait for ever."""
 
 
 class UnavailableError(RuntimeError):
@@ -48,6 +51,12 @@ def no_space(text: str, out: Path | None = None) -> str | None:
     work = Path(tempfile.gettempdir())
     if out and out.exists() and shutil.disk_usage(out).free < shutil.disk_usage(work).free:
         return f"no space left in {out}: free some, or name another folder by --out"
-    return (
-        f"no space left in {work}, where Spark works: free some, or name another folder by TMPDIR"
-    )
+    return f"no space left in {work}, {_ADVICE}"
+
+
+def check_space() -> None:
+    """Raises UnavailableError if there is no space where Spark works: its JVM would neither start nor end.
+    Raises OSError."""
+    work = Path(tempfile.gettempdir())
+    if shutil.disk_usage(work).free < _LEAST:
+        raise UnavailableError(f"no space left in {work}, {_ADVICE}")

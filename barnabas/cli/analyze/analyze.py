@@ -19,7 +19,7 @@ from barnabas.cli.captures.input import opened
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
 from barnabas.endings import interruptible
-from barnabas.pipeline.spark.errors import UnavailableError, no_space, reason
+from barnabas.pipeline.spark.errors import UnavailableError, check_space, no_space, reason
 from barnabas.pipeline.spark.masters import Master, parse_master
 from barnabas.pipeline.tables.folders import (
     ON_REQUEST,
@@ -242,6 +242,7 @@ def session_of(
 
     progress.step(0, 1, "starting Spark")
     try:
+        check_space()
         ours: Mapping[str, str] = {}
         if parse_master(wanted.master).kind == "embedded":  # others are set up elsewhere
             size = LITTLE if files is None else size_of(files)

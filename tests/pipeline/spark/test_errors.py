@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from barnabas.pipeline.spark.errors import reason
+from barnabas.pipeline.spark.errors import UnavailableError, check_space, reason
 
 FULL = """An error occurred while calling o4307.collectToPython.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task serialization failed
@@ -47,3 +47,13 @@ def test_of_a_full_disk_the_folder_is_named(
 def test_without_tables_it_is_where_spark_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", "there")
     assert reason(RuntimeError(FULL)).startswith("no space left in there, where Spark works")
+
+
+def test_where_there_is_no_space_spark_is_not_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    check_space()
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
+    with pytest.raises(UnavailableError, match=f"no space left in {tmp_path}, where Spark works"):
+        check_space()
