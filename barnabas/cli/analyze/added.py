@@ -8,6 +8,7 @@ from barnabas.cli.analyze.analyze import (
     PACKAGES,
     Wanted,
     analyses,
+    check,
     installed,
     printed,
     session_of,
@@ -29,6 +30,7 @@ def analyze_added(wanted: Wanted, first: int, output: Output | None = None) -> i
     wanted: of which the captures are a folder of tables. Returns the exit code, as `analyze`. Raises Trouble.
     """
     output = output or Output()
+    check(wanted)
     folder, kind = _followed(wanted)
     installed(kind)
     from barnabas.pipeline.tables.added import added, write_added

@@ -59,6 +59,7 @@ def test_a_folder_without_batches_is_refused(followed: Path, tmp_path: Path) -> 
     assert f"{tmp_path} {how} delta" in trouble(Wanted([tmp_path], out))
     assert f"{followed} {how} delta" in trouble(Wanted([followed], out, table_format="delta"))
     assert "takes one folder" in trouble(Wanted([followed, followed], out))
+    assert trouble(Wanted([followed], out, master="nowhere")).startswith("--master: ")
 
 
 def test_of_two_formats_one_is_to_be_named(tmp_path: Path) -> None:
