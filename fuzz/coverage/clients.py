@@ -17,4 +17,6 @@ def meter(client: Client, program: Program) -> Meter:
     """Of a client that counts its lines, and its program. Raises CannotRun."""
     if jars := program.environment.get("CLASSPATH"):
         return Jacoco([Path(jar) for jar in jars.split(os.pathsep)])
-    return PythonMeter(program.line[0]) if client.library in IMPORTED else GoMeter()
+    if package := IMPORTED.get(client.library):
+        return PythonMeter(program.line[0], package)
+    return GoMeter()

@@ -7,18 +7,18 @@ org.jacoco.core.runtime.RemoteControlWriter, format 0x1007.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import socket
 import struct
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final
 from xml.etree import ElementTree as ET
 
+from barnabas.fuzz.coverage.agent import HOST, Agent, Counted, DumpError, exactly
 from barnabas.fuzz.coverage.lines import Lines, Unit, by_function
+from barnabas.fuzz.coverage.probes import Key, Passed, Probes, Told, merge
 from barnabas.fuzz.errors import CannotRun
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.errors import UnavailableError
@@ -33,9 +33,6 @@ VERSION: Final = "0.8.14"
 INCLUDES: Final = "org.apache.kafka.*:kafka.*"
 """Classes that are counted, but for those of others that Kafka's jars have under names of theirs."""
 _OTHERS: Final = "org.apache.kafka.shaded."
-
-SAYS_S: Final = 20.0
-"""Seconds that a JVM may take to tell its probes; one that hangs tells nothing more."""
 
 REPORT_S: Final = 600.0
 """Seconds that JaCoCo may take to make lines of probes."""
@@ -59,31 +56,11 @@ _OPENS: Final = b"\x01" + _MAGIC
 _DUMP_AND_RESET: Final = b"\x40\x01\x01"
 
 
-class Key(NamedTuple):
-    """A class file, told from others of its name."""
-
-    id: int
-    name: str
-
-
-class Probes(NamedTuple):
-    """Those of a class that were passed, as bits, and how many it has. One stands at each end of a branch."""
-
-    passed: int
-    size: int
-
-
-class DumpError(Exception):
-    """What came is not of this format."""
-
-
 class Jacoco:
     """Where agents of JVMs connect to, from its making to `close`. jars: what those run, Kafka's and others'.
 
     Raises CannotRun if JaCoCo can't be had.
     """
-
-    ends = False
 
     def __init__(self, jars: Sequence[Path]) -> None:
         try:
@@ -94,28 +71,24 @@ class Jacoco:
         except UnavailableError as problem:
             raise CannotRun(str(problem)) from None
         self._jars = [jar for jar in jars if "kafka" in jar.parent.parent.parent.name]
-        self._seen: dict[Key, Probes] = {}
-        self._agents: list[tuple[socket.socket, BinaryIO]] = []
-        with contextlib.ExitStack() as stack:
-            place = stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-jacoco-"))
-            self._folder = Path(place)
-            agent = next(jar for jar in self._jacoco if "agent" in jar.name)
-            with zipfile.ZipFile(agent) as packed:
-                packed.extract("jacocoagent.jar", self._folder)
-            self._listener = stack.enter_context(
-                socket.create_server(("127.0.0.1", 0), backlog=128)
-            )
-            self._listener.setblocking(False)
-            self._open = stack.pop_all()
+        self._passed = Passed()
+        self._place = tempfile.TemporaryDirectory(prefix="barnabas-jacoco-")
+        self._folder = Path(self._place.name)
+        agent = next(jar for jar in self._jacoco if "agent" in jar.name)
+        with zipfile.ZipFile(agent) as packed:
+            packed.extract("jacocoagent.jar", self._folder)
+        self._agent = _agent()
 
     @property
     def option(self) -> str:
-        """Of each JVM that is to tell."""
-        port = self._listener.getsockname()[1]
+        """Of each JVM that is to tell what it passed `since` it was last asked."""
+        return self._option(self._agent)
+
+    def _option(self, agent: Agent) -> str:
         how = {
             "output": "tcpclient",
-            "address": "127.0.0.1",
-            "port": port,
+            "address": HOST,
+            "port": agent.port,
             "includes": INCLUDES,
             "excludes": f"{_OTHERS}*",
             "dumponexit": "false",  # nobody may listen then
@@ -123,43 +96,27 @@ class Jacoco:
         told = ",".join(f"{name}={value}" for name, value in how.items())
         return f"-javaagent:{self._folder / 'jacocoagent.jar'}={told}"
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """Of a client's program."""
-        return {"BARNABAS_JVM_OPTIONS": self.option}
+    def begin(self) -> Counted:
+        """What a client's program is started with."""
+        agent = _agent()
+        return Counted(agent, {"BARNABAS_JVM_OPTIONS": self._option(agent)}, self._passed)
 
     @property
-    def passed(self) -> Mapping[Key, Probes]:
+    def passed(self) -> Told:
         """What was passed by then, since the first JVM started."""
-        return self._seen
+        return self._passed.all
 
     def since(self) -> dict[Key, Probes]:
-        """What was passed in all JVMs since it was last asked."""
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                agent, _ = self._listener.accept()
-                agent.settimeout(SAYS_S)
-                self._agents.append((agent, agent.makefile("rb")))
-                with contextlib.suppress(OSError):
-                    agent.sendall(_OPENS)
-        found: dict[Key, Probes] = {}
-        for one in list(self._agents):
-            agent, stream = one
-            try:
-                agent.sendall(_DUMP_AND_RESET)
-                merge(found, dump(stream))
-            except (OSError, EOFError, DumpError):
-                self._agents.remove(one)
-                stream.close()
-                agent.close()
-        merge(self._seen, found)
+        """What was passed in all JVMs of `option` since it was last asked."""
+        found = self._agent.since()
+        self._passed.add(found)
         return found
 
     def read(self) -> dict[Unit, Lines]:
         """The lines of all classes of Kafka. Raises CannotRun."""
         self.since()
         told, report = self._folder / "told.exec", self._folder / "report.xml"
-        told.write_bytes(written(self._seen))
+        told.write_bytes(written(self.passed))
         line = [str(self._java), "-cp", os.pathsep.join(map(str, self._jacoco))]
         line += [
             "org.jacoco.cli.internal.Main",
@@ -183,36 +140,31 @@ class Jacoco:
 
     def close(self) -> None:
         """Let go of all agents."""
-        for agent, stream in self._agents:
-            stream.close()
-            agent.close()
-        self._open.close()
+        self._agent.close()
+        self._place.cleanup()
 
 
-def merge(into: dict[Key, Probes], more: Mapping[Key, Probes]) -> None:
-    """Add what others passed."""
-    for key, probes in more.items():
-        before = into.get(key)
-        into[key] = probes._replace(passed=before.passed | probes.passed) if before else probes
+def _agent() -> Agent:
+    return Agent(dump, ask=_DUMP_AND_RESET, opens=_OPENS)
 
 
 def dump(stream: BinaryIO) -> dict[Key, Probes]:
     """An answer of an agent, up to its end. Raises DumpError; EOFError where the agent is gone."""
     found: dict[Key, Probes] = {}
     while True:
-        match kind := _exactly(stream, 1)[0]:
+        match kind := exactly(stream, 1)[0]:
             case 0x01:
-                if _exactly(stream, 4) != _MAGIC:
+                if exactly(stream, 4) != _MAGIC:
                     raise DumpError("JaCoCo's agent is of another version")
             case 0x10:
-                _exactly(stream, _short(stream) + 16)
+                exactly(stream, _short(stream) + 16)
             case 0x11:
-                (identity,) = struct.unpack(">q", _exactly(stream, 8))
-                name = _exactly(stream, _short(stream)).decode(errors="replace")
+                (identity,) = struct.unpack(">q", exactly(stream, 8))
+                name = exactly(stream, _short(stream)).decode(errors="replace")
                 size = _varint(stream)
                 if size > PROBES:
                     raise DumpError(f"a class of {size} probes")
-                passed = int.from_bytes(_exactly(stream, (size + 7) // 8), "little")
+                passed = int.from_bytes(exactly(stream, (size + 7) // 8), "little")
                 merge(found, {Key(identity, name): Probes(passed, size)})
                 if len(found) > CLASSES:
                     raise DumpError("too many classes")
@@ -222,7 +174,7 @@ def dump(stream: BinaryIO) -> dict[Key, Probes]:
                 raise DumpError(f"a block of kind {kind:#x}")
 
 
-def written(found: Mapping[Key, Probes]) -> bytes:
+def written(found: Told) -> bytes:
     """A file of execution data, as JaCoCo's command line reads it."""
     parts = [_OPENS]
     for (identity, name), (passed, size) in found.items():
@@ -268,21 +220,14 @@ def _parses(package: str, file: str) -> Callable[[str], bool]:
     return lambda method: binary and method in _PARSERS
 
 
-def _exactly(stream: BinaryIO, size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
-
-
 def _short(stream: BinaryIO) -> int:
-    return int.from_bytes(_exactly(stream, 2))
+    return int.from_bytes(exactly(stream, 2))
 
 
 def _varint(stream: BinaryIO) -> int:
     found = shift = 0
     while shift < 35:
-        byte = _exactly(stream, 1)[0]
+        byte = exactly(stream, 1)[0]
         found |= (byte & 0x7F) << shift
         if byte < 0x80:
             return found

@@ -6,6 +6,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from barnabas.fuzz.coverage.agent import Counted
+
 
 class Unit(NamedTuple):
     """A source file without its parsers, or a parser in it: a function that reads bytes of the protocol."""
@@ -29,12 +31,8 @@ class Meter(Protocol):
     """Knows which lines the processes of a target reached. What one that is killed reached since it was last
     asked is lost."""
 
-    ends: bool
-    """Whether processes tell only when they end by themselves."""
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """What each process is given."""
+    def begin(self) -> Counted:
+        """What a process that is to count is started with. Raises OSError."""
         ...
 
     def read(self) -> Reach:

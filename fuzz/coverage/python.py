@@ -1,4 +1,5 @@
-"""Lines of Python that were reached, by coverage.py, which is in the venv of the client that is run.
+"""Lines of Python that were reached, by coverage.py, which is in the venv of the client that is run: a
+program tells them when it is asked (peers/clients/programs/counting.py).
 
 Format: https://coverage.readthedocs.io/en/latest/commands/cmd_json.html
 """
@@ -10,12 +11,15 @@ import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePath
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
+from barnabas.fuzz.coverage.agent import HOST, Agent, Counted, DumpError, sized
 from barnabas.fuzz.coverage.lines import Lines, Unit, lines
+from barnabas.fuzz.coverage.probes import Key, Passed, Probes
 from barnabas.fuzz.errors import CannotRun
 from barnabas.peers.clients.cache import run
 from barnabas.peers.clients.errors import UnavailableClientError
+from barnabas.peers.clients.python import REPORTER
 
 _PARSER: Final = re.compile(r"(?:.*\.)?_*(?:(?:decode|read|unpack)\w*|parse_header)")
 """Functions that read bytes, in packages of the protocol."""
@@ -23,37 +27,52 @@ _PROTOCOL: Final = frozenset(("protocol", "record"))
 
 
 class PythonMeter:
-    """The programs of a target, run by this Python. Raises OSError."""
+    """The programs of a target, run by this Python, in which lines of a package are counted."""
 
-    ends = True
+    def __init__(self, python: str, package: str) -> None:
+        self._python, self._package = python, package
+        self._passed = Passed()
 
-    def __init__(self, python: str) -> None:
-        self._python = python
-        self._folder = tempfile.TemporaryDirectory(prefix="barnabas-coverage-")
-        self.environment = {"COVERAGE_FILE": str(Path(self._folder.name) / "told")}
+    def begin(self) -> Counted:
+        """What a program is started with."""
+        agent = Agent(dump)
+        return Counted(agent, {"BARNABAS_COVERAGE": f"{HOST}:{agent.port}"}, self._passed)
 
     def read(self) -> dict[Unit, Lines]:
-        """Of all that ended. Raises CannotRun."""
-        tool = [self._python, "-E", "-m", "coverage"]
-        what, report = "coverage.py can't report", Path(self._folder.name) / "report.json"
-        try:
-            for line in (
-                ["combine", "--append", "--quiet"],
-                ["json", "--quiet", "-o", str(report)],
-            ):
-                run(
-                    what,
-                    [*tool, *line],
-                    within=Path(self._folder.name),
-                    environment=self.environment,
-                )
-            return lines_of(json.loads(report.read_text()))
-        except (UnavailableClientError, OSError, ValueError) as problem:
-            raise CannotRun(str(problem)) from None
+        """Of all that was told. Raises CannotRun."""
+        with tempfile.TemporaryDirectory(prefix="barnabas-coverage-") as place:
+            told, report = Path(place) / "told.json", Path(place) / "report.json"
+            files = {key.name: numbers(probes.passed) for key, probes in self._passed.all.items()}
+            try:
+                told.write_text(json.dumps(files))
+                line = [self._python, "-E", str(REPORTER), self._package, str(told), str(report)]
+                run("coverage.py can't report", line)
+                return lines_of(json.loads(report.read_text()))
+            except (UnavailableClientError, OSError, ValueError) as problem:
+                raise CannotRun(str(problem)) from None
 
     def close(self) -> None:
-        """Remove what was told."""
-        self._folder.cleanup()
+        """Nothing is left."""
+
+
+def dump(stream: BinaryIO) -> dict[Key, Probes]:
+    """An answer of a program: bit n of a file is its line n. Raises DumpError, EOFError."""
+    try:
+        return {
+            Key(0, file): Probes(sum(1 << number for number in some), 0)
+            for file, some in json.loads(sized(stream)).items()
+        }
+    except (ValueError, TypeError, AttributeError):
+        raise DumpError("no lines of files") from None
+
+
+def numbers(bits: int) -> list[int]:
+    """Those of the bits that are set.
+
+    >>> numbers(0b1010)
+    [1, 3]
+    """
+    return [number for number in range(bits.bit_length()) if bits >> number & 1]
 
 
 def lines_of(report: Mapping[str, Any]) -> dict[Unit, Lines]:

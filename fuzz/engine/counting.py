@@ -3,12 +3,12 @@ show is known then, so each case is told apart that shows nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from barnabas.fuzz.cases.case import Case, Recipe, Seed, session_of
-from barnabas.fuzz.cases.observation import AS_VALID, Observation, is_set_aside
+from barnabas.fuzz.cases.observation import AS_VALID, REACHED, Observation, is_set_aside
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.engine.features import features
 from barnabas.fuzz.engine.making import cook
@@ -25,7 +25,7 @@ class Counts(Target, Protocol):
         ...
 
     def count(self, *, guiding: bool) -> None:
-        """Begin with its next start; guiding: with a `Jacoco`. Raises Misuse, CannotRun."""
+        """Begin with its next start; guiding: so that lines can be feedback. Raises Misuse, CannotRun."""
         ...
 
     def reached(self) -> Reach:
@@ -56,7 +56,15 @@ def what_valid_shows(target: Runs, corpus: Sequence[Seed]) -> Shows:
     is not what it was then."""
     some = sorted(corpus, key=lambda seed: not session_of(seed.origin))
     cases = [cook(Recipe(seed, ()), ~number) for number, seed in enumerate(some)]
-    return {one.case.recipe.seed: features(one) for one in target.run(cases)}
+    # who is the first to reach a line shows nothing that others could show
+    return {
+        one.case.recipe.seed: features(replace(one, facts=tuple(_without(one.facts))))
+        for one in target.run(cases)
+    }
+
+
+def _without(facts: Iterable[tuple[str, object]]) -> Iterator[tuple[str, object]]:
+    return (fact for fact in facts if fact[0] != REACHED)
 
 
 class Compared:

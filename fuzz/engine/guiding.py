@@ -7,19 +7,17 @@ slower by what reading takes, and the most at its beginning, when much is new.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import REACHED, Observation
-from barnabas.fuzz.coverage.jacoco import Key, Probes, merge
+from barnabas.fuzz.coverage.probes import Key, Told, feature, fresh, merge
 from barnabas.fuzz.targets.target import Runs
 
 EVERY: Final = 16
 """Cases behind which probes are read."""
-
-Told = Mapping[Key, Probes]
 
 
 class Guided:
@@ -48,13 +46,9 @@ class Guided:
     def _news(self) -> dict[Key, int]:
         """Probes that are new, as bits."""
         told = self._since()
-        fresh = {
-            key: new
-            for key, (passed, _) in told.items()
-            if (new := passed & ~self._known.get(key, Probes(0, 0)).passed)
-        }
+        new = fresh(told, self._known)
         merge(self._known, told)
-        return fresh
+        return new
 
     def _whose(self, cases: Sequence[Case], news: dict[Key, int]) -> dict[int, list[str]]:
         """A case's number -> what it reached of the news."""
@@ -68,8 +62,7 @@ class Guided:
             merge(self._known, told)
             for key, (passed, _) in told.items():
                 if mine := news.get(key, 0) & passed:
-                    lowest = (mine & -mine).bit_length() - 1
-                    found.setdefault(case.number, []).append(f"reached {key.name} {lowest}")
+                    found.setdefault(case.number, []).append(feature(key, mine))
                     news[key] &= ~mine
                     if not news[key]:
                         del news[key]

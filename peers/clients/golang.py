@@ -23,11 +23,16 @@ PROGRAM: Final = "client"
 
 def go_program(name: str, module: str, version: str, *, counted: bool = False) -> Program:
     """The program in `go/` of that name, with a release of a Go module. counted: with counters of its lines
-    (`go build -cover`). Raises UnavailableClientError."""
-    sources = sorted([*SOURCES.glob("*.go"), *(SOURCES / name.replace("-", "_")).glob("*.go")])
+    (`go build -cover`), and tells them. Raises UnavailableClientError."""
+    folders = [
+        SOURCES,
+        SOURCES / name.replace("-", "_"),
+        *([SOURCES / "counted"] if counted else []),
+    ]
+    sources = sorted(source for folder in folders for source in folder.glob("*.go"))
     modules = (f"{module}@v{version.removeprefix('v')}",)
-    # without the program's own counters there would be none
-    flags = ["-cover", f"-coverpkg=./...,{module}/..."] if counted else []
+    # without the program's own counters there would be none; others than atomic ones can't be told
+    flags = ["-cover", "-covermode=atomic", f"-coverpkg=./...,{module}/..."] if counted else []
     what = f"{name} {version}{' counted' if counted else ''}"
     return Program([str(built(what, sources, modules, version, flags))])
 

@@ -12,6 +12,9 @@ from barnabas.peers.clients.cache import folder, run
 from barnabas.peers.clients.client import Program
 
 _PROGRAMS: Final = Path(__file__).parent / "programs"
+_COUNTING: Final = _PROGRAMS / "counting.py"
+REPORTER: Final = _PROGRAMS / "counted_lines.py"
+"""What makes a report of counted lines."""
 
 EXTRAS: Final = {
     "kafka-python": "[lz4,snappy,zstd]",
@@ -37,8 +40,7 @@ def python_program(package: str, name: str, version: str, *, counted: bool = Fal
     python = _venv(package, version, counted)
     if not counted:
         return program(python, name)
-    how = ("-m", "coverage", "run", "--parallel-mode", f"--source={IMPORTED[package]}")
-    return program(python, name, how)
+    return program(python, name, (str(_COUNTING), IMPORTED[package]))
 
 
 def program(python: Path, name: str, how: Sequence[str] = ()) -> Program:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Death
+from barnabas.fuzz.coverage.agent import Counted
 from barnabas.peers.apache.guard import Guard
 
 ADDRESS_SPACE: Final = 8 << 30
@@ -25,8 +26,6 @@ _LAST_WORDS: Final = 16384
 """Bytes of what a process printed that are kept of its end."""
 _LOG: Final = 8192
 """Bytes of what it printed during one case that are looked at."""
-_GRACE: Final = 20.0
-"""Seconds that a process has to end by itself, where it has something left to do then."""
 _DUMP: Final = 1.0
 """Seconds that a process has to say where it hangs."""
 _LOG_FULL: Final = 64 << 20
@@ -35,7 +34,8 @@ _LOG_FULL: Final = 64 << 20
 class Child:
     """One process, from its making to `end`. Its output is read through the selector.
 
-    line: the command. guard: ends it if this process is gone. Raises OSError if it can't be started.
+    line: the command. guard: ends it if this process is gone. counted: of one that counts its lines. Raises
+    OSError if it can't be started.
     """
 
     def __init__(
@@ -46,9 +46,12 @@ class Child:
         guard: Guard,
         *,
         environment: Mapping[str, str],
+        counted: Counted | None = None,
         address_space: int = ADDRESS_SPACE,
     ) -> None:
         self._selector = selector
+        self._counted = counted
+        own = counted.environment if counted is not None else {}
         self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in end)
         try:
             self._process = subprocess.Popen(  # noqa: S603 (a command of ours or the user's)
@@ -57,11 +60,13 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=self._log,
                 cwd=folder,
-                env={**os.environ, **environment},
+                env={**os.environ, **environment, **own},
                 start_new_session=True,
             )
         except BaseException:
             self._log.close()
+            if counted is not None:
+                counted.close()
             raise
         self.pid = self._process.pid
         self._guard = guard
@@ -102,6 +107,10 @@ class Child:
                 found = json.loads(line)
                 if isinstance(found, dict):
                     self.answers.append(found)
+
+    def news(self) -> list[str]:
+        """The features of lines that it reached since it was last asked, and no other did before."""
+        return [] if self._counted is None else self._counted.news()
 
     def log(self) -> tuple[str, ...]:
         """What it printed since it was last asked, an entry for each line that is not indented."""
@@ -172,12 +181,10 @@ class Child:
             said += b"\n...\n" + os.pread(self._log.fileno(), _LAST_WORDS, size - _LAST_WORDS)
         return Death(self._process.returncode, said.decode(errors="replace"))
 
-    def end(self, *, gently: bool = False) -> None:
-        """Make it end, and let go of everything. gently: it is told first that nothing more comes."""
-        if gently and self._process.stdin is not None:
-            with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
-                self._process.stdin.close()
-                self._process.wait(_GRACE)
+    def end(self) -> None:
+        """Make it end, and let go of everything."""
+        if self._counted is not None:
+            self._counted.close()
         if self._process.poll() is None:
             self._kill()
         if not self.ended:

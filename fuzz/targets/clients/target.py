@@ -33,7 +33,7 @@ from barnabas.fuzz.targets.clients.workloads import SURVEYED, WORKLOADS, chosen
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
-from barnabas.peers.clients.registry import COUNTED, JAVA
+from barnabas.peers.clients.registry import COUNTED
 from barnabas.plural import plural
 
 CONFIRMING: Final = 8
@@ -95,28 +95,24 @@ class ClientTarget:
         """Set once nobody waits for cases that are looked at again."""
         self._asks: dict[str, set[tuple[int, int]]] = {}
         """Workload -> the APIs and versions that are asked for in it."""
-        self._counts = False
+        self._counts = self._guides = False
         self.meter: Meter | None = None
         """Of the lines that its programs reach, while it runs, if they count them."""
 
     def count(self, *, guiding: bool) -> None:
-        """Have its programs count the lines that they reach, before it is started; guiding: in a way that can
-        be feedback. Raises Misuse."""
+        """Have its programs count the lines that they reach, before it is started. guiding: each case is told
+        with the new ones that it reached: a session has a process of its own, which is asked behind it.
+        Raises Misuse."""
         if self._client.counted is None:
             raise Misuse(
                 f"{self.name}: its lines can't be counted; those of {', '.join(COUNTED)} can"
             )
-        if guiding and self._client.library != JAVA:
-            raise Misuse(
-                f"{self.name}: only lines of {JAVA} can be feedback; --coverage reports them"
-            )
+        self._guides = guiding
         self._counts = True
 
     def reached(self) -> Reach:
         """The lines that were reached; between cases. Raises CannotRun."""
         assert self.meter is not None  # noqa: S101 (`count` comes first)
-        if self.meter.ends:
-            self._end()
         return self.meter.read()
 
     def anew(self) -> None:
@@ -380,9 +376,14 @@ class ClientTarget:
             line = self._ready.line
             if self._each:
                 line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in line]
-            counting = self.meter.environment if self.meter is not None else {}
-            environment = {**self._ready.environment, **counting}
-            return Child(line, self._folder, selector, self._guard, environment=environment)
+            return Child(
+                line,
+                self._folder,
+                selector,
+                self._guard,
+                environment=self._ready.environment,
+                counted=self.meter.begin() if self.meter is not None else None,
+            )
 
         return Worker(
             start,
@@ -391,7 +392,7 @@ class ClientTarget:
             each=self._each,
             dialect=self._client.library,
             tells=tells,
-            gently=self.meter is not None and self.meter.ends,
+            guides=self._guides,
         )
 
 

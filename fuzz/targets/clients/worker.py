@@ -18,7 +18,7 @@ from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.session import Session
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
-from barnabas.fuzz.cases.observation import SPINS, Death, Observation, Probe
+from barnabas.fuzz.cases.observation import REACHED, SPINS, Death, Observation, Probe
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.processor import delayed, spent
@@ -70,8 +70,8 @@ class Worker:
     """Runs one session at a time; its child is started when it is needed, and again after its end.
 
     start: of a child, for a session at an address. each: a child for every session, which ends by itself.
-    tells: whether a child that hangs is asked where, and waited for meanwhile. gently: children that can are
-    let end by themselves.
+    tells: whether a child that hangs is asked where, and waited for meanwhile. guides: whether new lines that
+    a session reached are told with it.
     """
 
     def __init__(
@@ -83,9 +83,9 @@ class Worker:
         each: bool,
         dialect: str,
         tells: bool,
-        gently: bool = False,
+        guides: bool = False,
     ) -> None:
-        self._gently = gently
+        self._guides = guides
         self._dialect = dialect
         self._start, self._selector, self._limits = start, selector, limits
         self._each, self._tells = each, tells
@@ -238,6 +238,7 @@ class Worker:
         took = time.monotonic() - under.begun
         stack = child.where() if hangs and self._tells else ""
         highest = child.highest_memory()
+        news = child.news() if said is not None else []
         child.answers.clear()
         self.broker = under.session.broker
         log = child.log() if death is None else ()
@@ -246,7 +247,7 @@ class Worker:
         if death is not None and self._each and death.exit_code == 0:
             death = None
         if said is None or highest > self._limits.memory:
-            child.end(gently=self._gently and said is not None)
+            child.end()
             self._child = None
         else:
             self._spent = spent(child.pid) or 0.0
@@ -260,6 +261,7 @@ class Worker:
             ("starts", [*map(list, self.broker.starts.items())]),
             ("each", self._each),
             ("dialect", self._dialect),
+            *(((REACHED, news),) if news and self._guides else ()),
             *facts,
         )
         probe = None
@@ -285,12 +287,11 @@ class Worker:
 
     def end(self) -> None:
         """End the child and the session, if there are any."""
-        idle = self.idle
         if self._under is not None:
             self._under.session.close()
             self._under = None
         if self._child is not None:
-            self._child.end(gently=self._gently and idle)
+            self._child.end()
             self._child = None
 
 

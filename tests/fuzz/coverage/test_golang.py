@@ -1,7 +1,11 @@
 from __future__ import annotations
 
-from barnabas.fuzz.coverage.golang import lines_of
+import pytest
+
+from barnabas.fuzz.coverage.agent import DumpError
+from barnabas.fuzz.coverage.golang import counters, lines_of, written
 from barnabas.fuzz.coverage.lines import Lines, Unit
+from barnabas.fuzz.coverage.probes import Key, Probes
 
 KMSG = "github.com/twmb/franz-go/pkg/kmsg"
 
@@ -18,6 +22,52 @@ FUNCTIONS = f"""client/lines.go:47:\t\t\tmain\t\t\t\t66.7%
 {KMSG}/generated.go:185:\t\t\t*MessageV0.Default\t\t\t\t100.0%
 total\t\t\t(statements)\t30.3%
 """
+
+
+_STRINGS = b"\x09\x00\x04argc\x011\x05argv0\x06client\x04GOOS\x05linux\x06GOARCH\x05amd64"
+_ARGUMENTS = bytes.fromhex("040708050601020304000000")
+TOLD = (
+    bytes.fromhex(
+        "0063776d01000000bc63d6c6938574cfa2cabf49a80c600602000000000000000200000000000000"
+    )
+    + len(_STRINGS).to_bytes(4, "little")
+    + len(_ARGUMENTS).to_bytes(4, "little")
+    + _STRINGS
+    + _ARGUMENTS
+    + bytes.fromhex("0932240001010101000000000b32030101000000010100000101")
+    + bytes.fromhex("0063776d000000000100000000000000")
+)
+"""What a program with kafka-go 0.4.51 told when nothing was asked of it but one line."""
+
+DECODING, LISTENING = Key(0x32 << 32 | 0x24, "50.36"), Key(0x32 << 32 | 3, "50.3")
+
+
+def test_counters_that_are_not_0_are_blocks_that_were_passed() -> None:
+    assert counters(TOLD) == {
+        DECODING: Probes(0b11110, 9),
+        LISTENING: Probes(0b11001100011, 11),
+    }
+
+
+def test_a_counter_of_several_bytes_is_one() -> None:
+    often = TOLD.replace(bytes.fromhex("0932240001"), bytes.fromhex("093224008101"))
+    assert counters(often)[DECODING] == Probes(0b11110, 9)
+
+
+@pytest.mark.parametrize("end", range(len(TOLD)))
+def test_counters_that_are_cut_off_are_refused(end: int) -> None:
+    with pytest.raises(DumpError):
+        counters(TOLD[:end])
+
+
+def test_counters_of_another_format_are_refused() -> None:
+    with pytest.raises(DumpError):
+        counters(TOLD[:24] + b"\x01" + TOLD[25:])
+
+
+def test_what_is_written_is_read_again() -> None:
+    found = {DECODING: Probes(1 << 299, 300), Key(200 << 32 | 7, "200.7"): Probes(0, 2)}
+    assert counters(written(TOLD, found)) == found
 
 
 def test_blocks_are_lines_of_the_function_that_they_are_in() -> None:

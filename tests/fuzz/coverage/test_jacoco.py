@@ -4,8 +4,10 @@ import io
 
 import pytest
 
-from barnabas.fuzz.coverage.jacoco import DumpError, Key, Probes, dump, lines_of, merge, written
+from barnabas.fuzz.coverage.agent import DumpError
+from barnabas.fuzz.coverage.jacoco import dump, lines_of, written
 from barnabas.fuzz.coverage.lines import Lines, Unit
+from barnabas.fuzz.coverage.probes import Key, Probes
 
 NODE = Key(2494830329852806762, "org/apache/kafka/common/Node")
 
@@ -61,12 +63,6 @@ def test_what_is_no_dump_is_refused(bad: bytes) -> None:
 def test_what_is_written_is_read_again() -> None:
     found = {NODE: Probes(5, 48), Key(-1, "a/Ü"): Probes(1 << 299, 300), Key(3, "b"): Probes(0, 0)}
     assert dump(io.BytesIO(written(found) + b"\x20")) == found
-
-
-def test_what_jvms_passed_adds_up() -> None:
-    found = {NODE: Probes(1, 48)}
-    merge(found, {NODE: Probes(4, 48), Key(3, "b"): Probes(1, 1)})
-    assert found == {NODE: Probes(5, 48), Key(3, "b"): Probes(1, 1)}
 
 
 def test_a_method_that_reads_the_protocol_is_a_unit_with_those_of_its_file() -> None:

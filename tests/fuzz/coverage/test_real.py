@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from barnabas.fuzz.answering.seeds import seeds
+from barnabas.fuzz.cases.case import Recipe
+from barnabas.fuzz.cases.observation import REACHED
 from barnabas.fuzz.coverage.jacoco import Jacoco
 from barnabas.fuzz.coverage.lines import Reach
 from barnabas.fuzz.engine.counting import counting, what_valid_shows
+from barnabas.fuzz.engine.features import features
+from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.targets.apache import ApacheService
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
@@ -66,13 +72,21 @@ def test_a_broker_counts_on_when_it_is_started_anew() -> None:
 )
 def test_a_client_counts(name: str, reached: str) -> None:
     target = client(name)
-    counting(target)
+    counting(target, guiding=True)
     with target:
-        what_valid_shows(target, seeds([(METADATA, 1)]))
+        found_by = list(target.run([cook(Recipe(seed, ()), 0) for seed in seeds([(METADATA, 1)])]))
+        facts: list[dict[str, Any]] = [dict(one.facts) for one in found_by]
+        news = [set(one.get(REACHED, ())) for one in facts]
+        assert news[0]
+        assert news[0] <= features(found_by[0])
         found = target.reached()
         first = _parsers(found)
         what_valid_shows(target, seeds([(METADATA, 1)]))
         second = _parsers(target.reached())
+        known: set[str] = set()
+        for new in news:
+            assert not new & known
+            known |= new
     assert first[reached]
     assert not all(first.values())
     assert not any("shaded" in unit.package for unit in found)

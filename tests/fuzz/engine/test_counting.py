@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import AS_VALID, Observation
+from barnabas.fuzz.cases.observation import AS_VALID, REACHED, Observation
 from barnabas.fuzz.engine.counting import Compared, counting, what_valid_shows
 from barnabas.fuzz.engine.running import run_range
 from barnabas.fuzz.errors import Misuse
@@ -31,6 +32,18 @@ def test_a_case_that_shows_what_its_seed_shows_is_told() -> None:
     assert set(shows) == set(SEEDS)
     for one in Compared(target, shows).run(cases):
         assert dict(one.facts).get(AS_VALID, False) == (one.case.chunks[0][-1] % 2 == 0)
+
+
+def test_a_valid_message_that_reached_a_line_first_shows_nothing_that_others_could_show() -> None:
+    class First(Echo):
+        def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+            for one in super().run(cases):
+                yield replace(one, facts=((REACHED, ["reached f 1"]),))
+
+    shows = what_valid_shows(First(), SEEDS)
+    assert shows == what_valid_shows(Echo(), SEEDS)
+    case = FakeMaker("s").cases(range(1))
+    assert not any(dict(one.facts).get(AS_VALID) for one in Compared(First(), shows).run(case))
 
 
 def test_they_are_counted_by_place_unless_an_oracle_speaks() -> None:

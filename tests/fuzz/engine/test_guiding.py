@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import REACHED, Observation
-from barnabas.fuzz.coverage.jacoco import Key, Probes
+from barnabas.fuzz.coverage.probes import Key, Probes
 from barnabas.fuzz.engine.features import features
 from barnabas.fuzz.engine.guiding import EVERY, Guided
 from tests.fuzz.fakes import FakeMaker

@@ -341,9 +341,9 @@ def test_nothing_found_is_0(campaign: Path) -> None:
             "franz-go",
         ),
         (
-            ("run", "c.yaml", "--target", "client:sarama@1.46.2", "--coverage-feedback"),
+            ("run", "c.yaml", "--target", "client:confluent-kafka@2.11.1", "--coverage-feedback"),
             2,
-            "only lines of java can be feedback",
+            "its lines can't be counted",
         ),
         (("run", "c.yaml", "--spark", "--coverage-feedback"), 2, "not of those on Spark"),
         (("replay", "abc"), 2, "give the database with --db; this folder has none"),

@@ -7,8 +7,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.peers.apache.guard import Guard
 
@@ -18,32 +16,6 @@ print("program: queue.c:12: push_all: Assertion `count > 0' failed.", file=sys.s
 sys.stdin.readline()
 os.abort()
 """
-
-
-WRITES_WHEN_NOTHING_MORE_COMES = """
-import sys
-from pathlib import Path
-print("{}", flush=True)
-sys.stdin.read()
-Path("told").write_text("all")
-"""
-
-
-@pytest.mark.parametrize("gently", [True, False])
-def test_a_process_that_is_ended_gently_can_do_what_is_left(tmp_path: Path, gently: bool) -> None:
-    guard = Guard(tmp_path)
-    with selectors.DefaultSelector() as selector:
-        line = (sys.executable, "-c", WRITES_WHEN_NOTHING_MORE_COMES)
-        child = Child(line, tmp_path, selector, guard, environment={})
-        try:
-            while not child.answers:
-                for key, events in selector.select(60):
-                    key.data(events)
-        finally:
-            child.end(gently=gently)
-            told = (tmp_path / "told").exists()
-            guard.close()
-    assert told == gently
 
 
 def test_words_that_were_looked_at_before_the_end_came_are_its_last_words(tmp_path: Path) -> None:

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable
+
+from barnabas.fuzz.coverage.agent import HOST, SIZE, Agent, Counted
+from barnabas.fuzz.coverage.probes import Key, Passed, Probes
+from barnabas.fuzz.coverage.python import dump
+
+FILE = Key(0, "f.py")
+
+
+def _answer(text: bytes) -> bytes:
+    return len(text).to_bytes(4) + text
+
+
+def _program(agent: Agent, answers: list[bytes]) -> Callable[[], None]:
+    """One that connects, answers so often, and ends; returns what waits for its end."""
+    here = socket.create_connection((HOST, agent.port))
+
+    def run() -> None:
+        with here:
+            for answer in answers:
+                if here.recv(1):
+                    here.sendall(answer)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread.join
+
+
+def test_each_program_tells_what_it_passed_since_it_was_asked() -> None:
+    agent = Agent(dump)
+    ends = [
+        _program(agent, [_answer(b'{"f.py": [1, 3]}'), _answer(b"{}")]),
+        _program(agent, [_answer(b'{"f.py": [2]}'), _answer(b'{"f.py": [9]}')]),
+    ]
+    assert agent.since() == {FILE: Probes(0b1110, 0)}
+    assert agent.since() == {FILE: Probes(1 << 9, 0)}
+    for end in ends:
+        end()
+    assert agent.since() == {}
+    agent.close()
+
+
+def test_one_that_is_gone_or_says_nonsense_is_asked_no_more() -> None:
+    agent = Agent(dump)
+    good = _program(agent, [_answer(b'{"f.py": [1]}')] * 2)
+    bad = [
+        _program(agent, [])
+        , _program(agent, [_answer(b'{"f.py": ["x"]}')] * 2),
+        _program(agent, [_answer(b"[1]")] * 2),
+        _program(agent, [(SIZE + 1).to_bytes(4)] * 2),
+        _program(agent, [_answer(b'{"f.py": [1]}')[:-1]]),
+    ]  # fmt: skip
+    assert agent.since() == {FILE: Probes(2, 0)}
+    assert agent.since() == {FILE: Probes(2, 0)}
+    agent.close()
+    for end in (good, *bad):
+        end()
+
+
+def test_news_of_a_process_is_what_no_other_had_passed() -> None:
+    passed = Passed()
+    first, second = (Counted(Agent(dump), {}, passed) for _ in range(2))
+    said = [_answer(b'{"f.py": [1]}')]
+    ends = [_program(one._agent, said) for one in (first, second)]
+    assert first.news() == ["reached f.py 1"]
+    assert second.news() == []
+    for one, end in zip((first, second), ends, strict=True):
+        end()
+        one.close()
