@@ -16,7 +16,7 @@ from barnabas.fuzz.coverage.lines import Unit
 from barnabas.fuzz.database.database import Database, FindingsError
 from barnabas.fuzz.database.finding import AsideRow, CampaignRow, Finding, RoundRow, finding_name
 from barnabas.fuzz.database.keeping import Kept
-from barnabas.fuzz.database.reaching import Reached, as_valid, reached
+from barnabas.fuzz.database.reaching import Reached, as_valid, coverage, reached
 from barnabas.fuzz.engine.stats import Cell
 
 __all__ = [
@@ -75,11 +75,7 @@ class Findings:
 
     def coverage(self, campaign: int) -> dict[Cell, int]:
         """How many cases covered each place."""
-        rows = self._database.connection.execute(
-            "SELECT api, version, field, mutator, cases FROM coverage WHERE campaign = ?",
-            (campaign,),
-        )
-        return {Cell(*cell): cases for *cell, cases in rows}
+        return coverage(self._database, campaign)
 
     def features(self, campaign: int) -> dict[str, int]:
         """The features that were reached, and the first case of each."""

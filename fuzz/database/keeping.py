@@ -11,9 +11,15 @@ from barnabas.fuzz.coverage.lines import Reach
 from barnabas.fuzz.database.database import Database, FindingsError
 from barnabas.fuzz.database.evidence import capture
 from barnabas.fuzz.database.finding import finding_name
-from barnabas.fuzz.database.reaching import keep_as_valid, keep_reached, reached
+from barnabas.fuzz.database.reaching import (
+    as_valid,
+    coverage,
+    keep_as_valid,
+    keep_reached,
+    reached,
+)
 from barnabas.fuzz.engine.energy import next_energies
-from barnabas.fuzz.engine.stats import Found, Stats
+from barnabas.fuzz.engine.stats import Field, Found, Stats, unshown
 
 
 class Kept:
@@ -146,6 +152,13 @@ class Kept:
             "INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)", row
         )
 
+    def _unshown(self) -> Mapping[Field, int]:
+        """Of a campaign with feedback; others make the same cases whether their lines are counted or not."""
+        text = self._database.one("SELECT settings FROM campaigns WHERE id = ?", self.id)
+        if "coverage" not in json.loads(text):
+            return {}
+        return unshown(coverage(self._database, self.id), as_valid(self._database, self.id))
+
     def end_round(self, number: int) -> int:
         """Make the energies of the round behind this one; returns how many features were new."""
         with self._database.writing() as db:
@@ -154,7 +167,7 @@ class Kept:
                 (self.id, number),
             )
             news = [origin for (origin,) in rows]
-            energies = next_energies(self.energies(number), news)
+            energies = next_energies(self.energies(number), news, self._unshown())
             db.execute(
                 "UPDATE rounds SET news = ? WHERE (campaign, number) = (?, ?)",
                 (len(news), self.id, number),

@@ -1,4 +1,5 @@
-"""What campaigns that count lines keep beside: the lines, and the fields whose change nothing showed."""
+"""What cases reached: the places that they covered; of campaigns that count lines these, and the places
+that showed nothing."""
 
 from __future__ import annotations
 
@@ -45,6 +46,14 @@ def keep_reached(database: Database, campaign: int, found: Reach) -> None:
         for statement in COUNTED.split(";"):
             db.execute(statement)
         db.executemany("INSERT OR REPLACE INTO reached VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+
+
+def coverage(database: Database, campaign: int) -> dict[Cell, int]:
+    """How many cases covered each place."""
+    rows = database.connection.execute(
+        "SELECT api, version, field, mutator, cases FROM coverage WHERE campaign = ?", (campaign,)
+    )
+    return {Cell(*cell): cases for *cell, cases in rows}
 
 
 def as_valid(database: Database, campaign: int) -> dict[Cell, int]:

@@ -3,14 +3,15 @@
 A campaign walks over all there is to try, in the order of `barnabas.fuzz.engine.strata`: each mutator at
 each field of each version, also inside of what is compressed. So rare places get their turn as often as
 common ones. Where energies are given, every fourth case is drawn by them instead: a message in proportion to
-its seed's energy, then any mutator, then any place of it.
+its seed's energy, then any mutator, then any place of it; where fields have energy, every second of these is
+of a field in proportion to that, then any message that has it, then any mutator.
 """
 
 from __future__ import annotations
 
 import functools
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from operator import itemgetter
 from typing import Final
@@ -25,8 +26,9 @@ from barnabas.fuzz.cases.seeded_random import (
     spread,
 )
 from barnabas.fuzz.cases.tuples import tuple_of
+from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.placing import live_places
-from barnabas.fuzz.engine.strata import Place, Strata
+from barnabas.fuzz.engine.strata import Place, Strata, Turn
 from barnabas.fuzz.frame_map.compressed import charts_of, message_of
 from barnabas.fuzz.frame_map.fields import FieldMap, map_of
 from barnabas.fuzz.frame_map.parts import Part
@@ -36,6 +38,9 @@ from barnabas.fuzz.mutators.registry import MUTATORS
 
 HOT: Final = 4
 """One case in so many is drawn by energies: more, and a pass over everything would take too long."""
+FIELDS: Final = 2
+"""And one in so many of these for a field, if any has energy: an eighth of all cases, or all that is drawn
+if no message has any."""
 _DRAWS: Final = 1 << 48
 _VISITS: Final = (1 << 24) - 1
 _MORE_ONE_IN: Final = 100
@@ -66,7 +71,11 @@ class Maker:
         self._strata = _strata(seed, tuple(corpus), tuple(mutators))
         if not len(self._strata):
             raise ValueError("no seed message has a place for any of the mutators")
-        self._heat = _Heat(corpus, energies) if energies else None
+        energies = energies or {}
+        seeds, fields = of_seeds(energies), of_fields(energies)
+        self._fields, self._field = tuple(fields), _Heat(fields.values())
+        self._seed = _Heat(seeds.get(seed.origin, 1) for seed in corpus)
+        self._seeds, self._hot = bool(seeds), bool(energies)
 
     @property
     def strata(self) -> int:
@@ -111,19 +120,25 @@ class Maker:
         draws: list[int] = []
         more: list[int | None] = []
         for number, upper, bits, once, state in zip(numbers, *first, strict=False):
-            if self._heat is None:
+            if not self._hot:
                 place, visit = self._strata.turn(number, upper)
             elif number % HOT != HOT - 1:
                 place, visit = self._strata.turn(number - number // HOT, upper)
             else:
                 own = resumed(begun[number - numbers.start])
-                place, visit = self._strata.anywhere(self._heat.seed(own), own)
+                place, visit = self._drawn(number // HOT, own)
                 bits, once, state = own.bits(), own.below(_MORE_ONE_IN), own.state
             places.append(place)
             draws.append((visit & _VISITS) << 24 | bits)
             more.append(None if once else state)
         states = all_spread([mutator.name for _, mutator, _ in places], draws)
         return zip(numbers, places, draws, states, more, strict=False)
+
+    def _drawn(self, turn: int, dice: SeededRandom) -> Turn:
+        """A place by energies."""
+        if self._fields and (turn % FIELDS == 0 or not self._seeds):
+            return self._strata.at_field(self._fields[self._field.pick(dice)], dice)
+        return self._strata.anywhere(self._seed.pick(dice), dice)
 
     def _twice(
         self, number: int, chart: FieldMap, first: Change, made: Mutated, dice: SeededRandom
@@ -206,11 +221,11 @@ def _case(number: int, chart: FieldMap, changes: tuple[Change, ...], made: Mutat
 
 
 class _Heat:
-    """Draws seeds in proportion to their energies."""
+    """Draws in proportion to energies."""
 
-    def __init__(self, corpus: Sequence[Seed], energies: Mapping[str, int]) -> None:
-        self._sums = list(accumulate(max(energies.get(seed.origin, 1), 1) for seed in corpus))
+    def __init__(self, energies: Iterable[int]) -> None:
+        self._sums = list(accumulate(max(energy, 1) for energy in energies))
 
-    def seed(self, dice: SeededRandom) -> int:
+    def pick(self, dice: SeededRandom) -> int:
         """The index of one."""
         return bisect_right(self._sums, dice.below(self._sums[-1]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
@@ -23,6 +23,14 @@ Behaviour = tuple[str, tuple[str, ...]]
 """(oracle, behaviour): what makes two verdicts one finding."""
 
 
+class Field(NamedTuple):
+    """A field of a version of an API, in a message of it."""
+
+    api: str
+    version: int
+    field: str
+
+
 class Cell(NamedTuple):
     """A place of the coverage: a mutator was applied to a field of a version."""
 
@@ -30,6 +38,11 @@ class Cell(NamedTuple):
     version: int
     field: str
     mutator: str
+
+    @property
+    def place(self) -> Field:
+        """Where that is."""
+        return Field(self.api, self.version, self.field)
 
 
 class Reached(NamedTuple):
@@ -162,6 +175,22 @@ def _kind(recipe: Recipe) -> Kind:
     seed = recipe.seed
     mutator = recipe.changes[-1].mutator if recipe.changes else ""
     return NAMES.get(seed.key, str(seed.key)), seed.version, mutator
+
+
+def unshown(cases: Mapping[Cell, int], as_valid: Mapping[Cell, int]) -> dict[Field, int]:
+    """The fields of which no case showed anything but what valid messages show, and how many cases they had.
+
+    >>> a, b = Cell("Fetch", 4, "a", "null"), Cell("Fetch", 4, "b", "null")
+    >>> unshown({a: 2, b: 3, b._replace(mutator="enums"): 1}, {a: 1, b: 3, b._replace(mutator="enums"): 1})
+    {Field(api='Fetch', version=4, field='b'): 4}
+    """
+    had: Counter[Field] = Counter()
+    for cell, count in cases.items():
+        had[cell.place] += count
+    for cell, count in cases.items():
+        if as_valid.get(cell, 0) < count:
+            had.pop(cell.place, None)
+    return dict(had)
 
 
 def cells(recipe: Recipe) -> Iterator[Cell]:

@@ -20,11 +20,13 @@ from typing import Final
 
 from barnabas.fuzz.cases.case import Seed, shape_of
 from barnabas.fuzz.cases.seeded_random import SeededRandom
+from barnabas.fuzz.engine.stats import Field
 from barnabas.fuzz.frame_map.compressed import charts_of
 from barnabas.fuzz.frame_map.depth import MESSAGE, depth_of
 from barnabas.fuzz.frame_map.fields import FieldMap, field_of, map_of
 from barnabas.fuzz.frame_map.parts import Part
 from barnabas.fuzz.mutating.mutator import Mutator
+from barnabas.specs.registry import NAMES
 
 KEPT: Final = 16
 """Places that are kept at most of a variant behind one session, spread over all that were found."""
@@ -81,6 +83,7 @@ class Strata:
         self._mutators = tuple(mutators)
         self._charts = [charts_of(map_of(message)) for message in corpus]
         self._tables: dict[int, list[list[Place]]] = {}
+        self._having: dict[Field, list[FieldMap]] = {}
         families: dict[tuple[object, ...], _Family] = {}
         dice = SeededRandom(f"strata {seed}", 0)
         for charts in self._charts:
@@ -147,6 +150,26 @@ class Strata:
             return self.turn(dice.below(len(self._turns)), dice.upper())
         return dice.pick(dice.pick(table)), dice.bits()
 
+    def at_field(self, field: Field, dice: SeededRandom) -> Turn:
+        """A place at a field of a version: any message that has it, then any mutator."""
+        charts = self._having.get(field)
+        if charts is None:
+            charts = self._having[field] = [
+                chart
+                for some in self._charts
+                for chart in some
+                if _name(chart) == (field.api, field.version)
+                and any(field_of(part.path) == field.field for part in chart.parts)
+            ]
+        chart = dice.pick(charts) if charts else None
+        by_mutator: dict[str, list[Place]] = {}
+        for place in places_of(chart, self._mutators) if chart else ():
+            if field_of(place[2].path) == field.field:
+                by_mutator.setdefault(place[1].name, []).append(place)
+        if not by_mutator:
+            return self.turn(dice.below(len(self._turns)), dice.upper())
+        return dice.pick(dice.pick(list(by_mutator.values()))), dice.bits()
+
     def any_place(self, chart: FieldMap, dice: SeededRandom) -> Place | None:
         """A place in a message of its own, if a mutator that is drawn has any."""
         mutator = dice.pick(self._mutators)
@@ -174,6 +197,11 @@ def _field(chart: FieldMap, part: Part) -> tuple[int, tuple[object, ...], tuple[
         of_kind,
         (*of_kind, field_of(part.path), part.coding, part.nullable, part.compact),
     )
+
+
+def _name(chart: FieldMap) -> tuple[str, int]:
+    """The API and the version of a message, as coverage has them."""
+    return NAMES.get(chart.seed.key, str(chart.seed.key)), chart.seed.version
 
 
 def _any(family: _Family) -> Place:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Final
 
 from barnabas.fuzz.coverage.lines import Unit
 from barnabas.fuzz.database.findings import Reached
-from barnabas.fuzz.engine.stats import Cell
+from barnabas.fuzz.engine.stats import Cell, Field, unshown
 
 PACKAGES: Final = ("package", "lines", "by valid messages", "by cases too", "parsers", "reached")
 """The columns of `packages`."""
@@ -74,19 +74,29 @@ def unseen(coverage: Mapping[Cell, int], as_valid: Mapping[Cell, int]) -> list[R
     tried first."""
     if not as_valid:
         return []
-    cases: dict[tuple[str, str], dict[int, int]] = {}
-    seen: set[tuple[str, str, int]] = set()
-    for cell, count in coverage.items():
-        versions = cases.setdefault((cell.api, cell.field), {})
-        versions[cell.version] = versions.get(cell.version, 0) + count
-        if as_valid.get(cell, 0) < count:
-            seen.add((cell.api, cell.field, cell.version))
-    rows: list[Row] = []
-    for (api, field), versions in sorted(cases.items()):
-        gaps = {v: n for v, n in versions.items() if (api, field, v) not in seen}
-        if gaps:
-            rows.append((api, field or "(frame)", ranges(gaps), sum(gaps.values())))
+    gaps: dict[tuple[str, str], dict[int, int]] = {}
+    for (api, version, field), cases in unshown(coverage, as_valid).items():
+        gaps.setdefault((api, field), {})[version] = cases
+    rows: list[Row] = [
+        (api, field or "(frame)", ranges(versions), sum(versions.values()))
+        for (api, field), versions in sorted(gaps.items())
+    ]
     return sorted(rows, key=lambda row: -int(row[3]))
+
+
+def shown(
+    coverage: Mapping[Cell, int], as_valid: Mapping[Cell, int], given: Set[Field]
+) -> tuple[tuple[str, str], ...]:
+    """(name, value) of how many fields cases showed. given: those that got more cases since none had."""
+    if not as_valid:
+        return ()
+    every = {cell.place for cell in coverage}
+    missing = unshown(coverage, as_valid).keys()
+    rows: list[tuple[str, Set[Field], Set[Field]]]
+    rows = [("fields of versions whose change showed something", every - missing, every)]
+    if given:
+        rows.append(("of those with more cases since none had", given - missing, given))
+    return tuple((name, f"{len(some):,} of {len(whole):,}") for name, some, whole in rows)
 
 
 def ranges(versions: Iterable[int]) -> str:

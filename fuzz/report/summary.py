@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from barnabas.fuzz.database.findings import AsideRow, CampaignRow, Finding, Findings, RoundRow
+from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.stats import Cell
 from barnabas.fuzz.frame_map.depth import DEPTHS, depth_of
 from barnabas.fuzz.report.cause import Group, groups
@@ -20,11 +21,17 @@ from barnabas.fuzz.report.reached import (
     Row,
     never,
     packages,
+    shown,
     unseen,
 )
 from barnabas.plural import plural
 
-ROUNDS: Final = ("round", "new features", "messages with more energy")
+ROUNDS: Final = (
+    "round",
+    "new features",
+    "messages with more energy",
+    "fields with more energy",
+)
 """The columns of `Summary.progress`."""
 
 PLACES: Final = ("where", "fields", "cases", "fewest of a field")
@@ -63,6 +70,8 @@ class Summary:
     """Of each package with parsers that were never reached what NEVER says."""
     unseen: tuple[Row, ...] = ()
     """Of each field whose change nothing showed what UNSEEN says."""
+    shown: tuple[tuple[str, str], ...] = ()
+    """(name, value) of how many showed something, where that is looked at."""
 
     @property
     def title(self) -> str:
@@ -88,6 +97,7 @@ class Summary:
             ("distinct responses, errors and log lines", f"{self.features:,}"),
             ("findings", f"{len(self.findings)} ({by})" if by else "0"),
             ("causes", f"{len(self.groups)}"),
+            *self.shown,
             *self._not_sent(),
         )
 
@@ -100,7 +110,12 @@ class Summary:
     def progress(self) -> tuple[tuple[int | str, ...], ...]:
         """Of each round what ROUNDS says."""
         return tuple(
-            (row.number, "running" if row.news is None else row.news, len(row.energies))
+            (
+                row.number,
+                "running" if row.news is None else row.news,
+                len(of_seeds(row.energies)),
+                len(of_fields(row.energies)),
+            )
             for row in self.rounds
         )
 
@@ -131,7 +146,11 @@ def summaries(findings: Findings) -> list[Summary]:
 def _summary(findings: Findings, row: CampaignRow) -> Summary:
     coverage = findings.coverage(row.id)
     reached = findings.reached(row.id)
+    as_valid = findings.as_valid(row.id)
     size: int = row.settings.get("round", 0)
+    # the energies of the next round are there before it begins
+    rounds = tuple(one for one in findings.rounds(row.id) if one.number * size < row.done)
+    given = {field for one in rounds for field in of_fields(one.energies)}
     mutators: Counter[str] = Counter()
     for cell, cases in coverage.items():
         mutators[cell.mutator] += cases
@@ -150,8 +169,7 @@ def _summary(findings: Findings, row: CampaignRow) -> Summary:
     return Summary(
         row,
         str(findings.path),
-        # the energies of the next round are there before it begins
-        tuple(one for one in findings.rounds(row.id) if one.number * size < row.done),
+        rounds,
         len(findings.features(row.id)),
         tuple(apis),
         tuple(sorted(mutators.items())),
@@ -161,7 +179,8 @@ def _summary(findings: Findings, row: CampaignRow) -> Summary:
         tuple(_places(coverage)),
         tuple(packages(reached)),
         tuple(never(reached)),
-        tuple(unseen(coverage, findings.as_valid(row.id))),
+        tuple(unseen(coverage, as_valid)),
+        shown(coverage, as_valid, given),
     )
 
 

@@ -29,6 +29,7 @@ from barnabas.cli.console.output import Output
 from barnabas.fuzz.campaigns.campaign import Campaign
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.database.findings import Finding, Findings, Kept, finding_name
+from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
 from barnabas.fuzz.oracles.oracle import alone, whose
@@ -92,8 +93,11 @@ class Shown:
 
     def round(self, event: Began) -> None:
         """A round begins."""
-        hot = len(event.energies)
-        self._event("round", round=event.round, first=event.numbers.start, seeds_with_energy=hot)
+        hot = {
+            "seeds_with_energy": len(of_seeds(event.energies)),
+            "fields_with_energy": len(of_fields(event.energies)),
+        }
+        self._event("round", round=event.round, first=event.numbers.start, **hot)
 
     def batch(self, event: Batch) -> None:
         """Cases are run and kept."""

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from barnabas.fuzz.coverage.lines import Unit
 from barnabas.fuzz.database.findings import Reached
-from barnabas.fuzz.engine.stats import Cell
-from barnabas.fuzz.report.reached import never, packages, unseen
+from barnabas.fuzz.engine.stats import Cell, Field
+from barnabas.fuzz.report.reached import never, packages, shown, unseen
 
 FOUND = {
     Unit("a", "f", False): Reached(0b1111, 0b1, 0b11),
@@ -40,3 +40,15 @@ def test_a_field_is_a_gap_in_versions_in_which_no_mutator_showed_anything() -> N
         ("Fetch", "(frame)", "4", 1),
     ]
     assert unseen(coverage, {}) == []
+
+
+def test_fields_that_showed_something_are_counted_and_so_are_those_that_were_given_more() -> None:
+    cells = {Cell("Fetch", version, "a", "null"): 2 for version in range(4)}
+    as_valid = {Cell("Fetch", version, "a", "null"): version for version in range(4)}
+    given = {Field("Fetch", version, "a") for version in (1, 2)}
+    assert dict(shown(cells, as_valid, given)) == {
+        "fields of versions whose change showed something": "2 of 4",
+        "of those with more cases since none had": "1 of 2",
+    }
+    assert len(shown(cells, as_valid, set())) == 1
+    assert shown(cells, {}, set()) == ()

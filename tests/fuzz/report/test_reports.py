@@ -87,7 +87,7 @@ def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
     empty, one = found
     assert dict(one.facts)["cases"] == "100"
     assert sum(row.cases for row in one.apis) == 100
-    assert one.progress == ((0, "running", 0),)
+    assert one.progress == ((0, "running", 0, 0),)
     assert "| round | new features |" in markdown([one])
     assert "<th>new features</th>" in page([one])
     assert dict(one.facts)["findings"] == "3 (raised 2, evil 1)"
@@ -102,7 +102,7 @@ def test_a_round_that_has_not_begun_is_none(tmp_path: Path) -> None:
         kept.keep(batch.stats, 100, 0)
         news = kept.end_round(0)
         (one,) = summaries(findings)
-    assert one.progress == ((0, news, 0),)
+    assert one.progress == ((0, news, 0, 0),)
 
 
 def test_places_count_cases_by_how_deep_they_went(tmp_path: Path) -> None:
