@@ -162,7 +162,8 @@ def corpus(campaign: Campaign, basis: Basis, folder: Path) -> tuple[Seed, ...]:
             try:
                 found += read(folder / name, direction)
             except (OSError, EOFError, ValueError, CaptureError) as problem:
-                raise CannotRun(f"{folder / name}: {problem}") from None
+                why = (isinstance(problem, OSError) and problem.strerror) or problem
+                raise CannotRun(f"{folder / name}: {why}") from None
     kept = tuple(one for one in found if (one.key, one.version) in takes and campaign.wants(one))
     if not kept:
         raise CannotRun("the target accepts no message of these APIs and versions")

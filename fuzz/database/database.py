@@ -76,13 +76,17 @@ class FindingsError(Exception):
     """A database can't be used, or has no such thing: one line that says why."""
 
 
+class NoDatabaseError(FindingsError):
+    """There is no such file."""
+
+
 class Database:
     """An open file. write: make it if it is not there. Raises FindingsError if it can't be used."""
 
     def __init__(self, path: Path, *, write: bool) -> None:
         self.path = path
         if not write and not os.path.isfile(path):  # noqa: PTH113 - also where a name is too long
-            raise FindingsError(f"no findings database {path}")
+            raise NoDatabaseError(f"no findings database {path}")
         try:
             if write and not path.exists():
                 private.write(path, b"")  # SQLite's other files get its permissions

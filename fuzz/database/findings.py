@@ -13,15 +13,15 @@ from typing import Any, Self
 from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.cases.json_form import observation_of, recipe_json, recipe_of
 from barnabas.fuzz.coverage.lines import Unit
-from barnabas.fuzz.database.database import Database, FindingsError
+from barnabas.fuzz.database.database import Database, FindingsError, NoDatabaseError
 from barnabas.fuzz.database.finding import AsideRow, CampaignRow, Finding, RoundRow, finding_name
 from barnabas.fuzz.database.keeping import Kept
 from barnabas.fuzz.database.reaching import Reached, as_valid, coverage, reached
 from barnabas.fuzz.engine.stats import Cell
 
 __all__ = [
-    "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "Kept", "Reached", "RoundRow",
-    "finding_name",
+    "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "Kept", "NoDatabaseError",
+    "Reached", "RoundRow", "finding_name",
 ]  # fmt: skip
 
 

@@ -16,9 +16,12 @@ import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from barnabas.peers.apache.errors import UnavailableError
+
+NEWEST: Final = 8
+"""Versions that are named where there is none such."""
 
 
 def cache() -> Path:
@@ -89,8 +92,23 @@ def _download(coordinates: Sequence[str]) -> tuple[Path, ...]:
                 jars.append(_whole(dependency.artifact))
                 say(f"downloading {coordinates[0]}: {i} of {len(used)} jars")
     except RuntimeError as problem:  # how jgo says that a repository has no such artifact
+        group, name, version = coordinates[0].split(":")
+        if f"{group}:{name}:pom:{version} " in str(problem):
+            raise UnavailableError(_no_release(context, group, name, version)) from None
         raise UnavailableError(_reason(coordinates, problem)) from None
     return tuple(jars)
+
+
+def _no_release(context: Any, group: str, name: str, version: str) -> str:
+    """That there is no such version, and which there are: the newest, as Maven Central says itself."""
+    project = context.project(group, name)
+    versions: list[str] = []
+    with contextlib.suppress(OSError, RuntimeError):  # it has no such artifact at all
+        project.update()
+        versions = project.metadata.versions
+    listed = f"; it has {', '.join(versions[: -NEWEST - 1 : -1])}" if versions else ""
+    older = f" and {len(versions) - NEWEST} older ones" if len(versions) > NEWEST else ""
+    return f"Maven Central has no {name} {version}{listed}{older}"
 
 
 def _whole(artifact: Any) -> Path:

@@ -84,6 +84,9 @@ def read_campaign(
             campaign = _changed(campaign, {"target": with_settings(campaign.target, broker)})
         except Misuse as problem:
             raise Trouble(str(problem)) from None
+    for name in (*campaign.captures, *campaign.frames):
+        if not os.path.exists(folder / name):  # noqa: PTH110
+            raise Trouble(f"{given}: there is no {folder / name}")
     return Read(campaign, path.stem, folder)
 
 

@@ -11,7 +11,7 @@ from barnabas.cli.fuzz.campaigns import SUFFIX
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.cases.json_form import recipe_of
 from barnabas.fuzz.cases.observation import EARLIER
-from barnabas.fuzz.database.findings import Finding, Findings, FindingsError
+from barnabas.fuzz.database.findings import Finding, Findings, FindingsError, NoDatabaseError
 from barnabas.fuzz.engine.making import cook
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
@@ -22,6 +22,8 @@ def opened(db: Path | None) -> Iterator[Findings]:
     try:
         with Findings(db or _only(), write=False) as findings:
             yield findings
+    except NoDatabaseError as problem:
+        raise Trouble(str(problem)) from None
     except FindingsError as problem:
         raise Trouble(str(problem), COULD_NOT_RUN) from None
 

@@ -125,6 +125,29 @@ def test_a_case_is_delivered_as_it_was(delivery: Delivery, tmp_path: Path) -> No
             assert asked(sock, METADATA, VERSION, {"topics": None}, 6)
 
 
+@pytest.mark.parametrize("given", [("here",), ("-1",), ("1", "2"), ("65536",)])
+def test_arguments_that_are_no_port_are_told_how_it_is_used(
+    tmp_path: Path, given: tuple[str, ...]
+) -> None:
+    path = tmp_path / "finding.py"
+    path.write_text(client_script("it dies", []))
+    line = [sys.executable, "-I", "-S", str(path), *given]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (2, "usage: python3 THIS_FILE [PORT]\n")
+
+
+def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "finding.py"
+    path.write_text(client_script("it dies", [Session(case_of(SEED.frame), [], "asks")]))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        line = [sys.executable, "-I", "-S", str(path), str(port)]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3
+    assert done.stderr.startswith(f"port {port}: ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_who_waits_for_the_rest_of_a_case_sees_the_end_of_the_connection(tmp_path: Path) -> None:
     whole = case_of(SEED.frame)
     case = whole._replace(chunks=(whole.chunks[0][:-1],))

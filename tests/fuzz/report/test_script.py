@@ -70,6 +70,19 @@ def problem_of(text: str, host: str, port: int, folder: Path) -> str:
     return done.stderr
 
 
+@pytest.mark.parametrize("given", [(), ("here",), ("here:x",), ("h:1", "h:2"), ("h:65536",)])
+def test_arguments_that_are_no_address_are_told_how_it_is_used(
+    tmp_path: Path, given: tuple[str, ...]
+) -> None:
+    path = tmp_path / "finding.py"
+    frame = request(METADATA, 1, {"topics": None})
+    case = cook(Recipe(Seed(METADATA, 1, "request", frame[4:], "s"), ()), 1)
+    path.write_text(script("it dies", case, Recorded((), (frame,))))
+    line = [sys.executable, "-I", "-S", str(path), *given]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (2, "usage: python3 THIS_FILE HOST:PORT\n")
+
+
 def answer(line: str) -> bytes:
     return bytes.fromhex(line.partition(": ")[2])
 

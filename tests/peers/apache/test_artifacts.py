@@ -39,6 +39,12 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "barnabas"
 
 
+METADATA = """<metadata><groupId>org.example</groupId><artifactId>one</artifactId><versioning>
+<versions>{}</versions></versioning></metadata>""".format(
+    "".join(f"<version>1.{minor}</version>" for minor in range(10))
+)
+
+
 def a_jar(path: Path) -> bytes:
     with zipfile.ZipFile(path, "w") as jar:
         jar.writestr("A.class", b"x" * 2000)
@@ -62,6 +68,10 @@ def central(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         "five/1.0/five-1.0.pom": POM.format(name="five", needs="").encode(),
         "six/1.0/six-1.0.pom": POM.format(name="six", needs="").encode(),
         "six/1.0/six-1.0.jar": jar,
+        "seven/1.0/seven-1.0.pom": POM.format(
+            name="seven", needs=NEEDS.format("four", "runtime")
+        ).encode(),
+        "one/maven-metadata.xml": METADATA.encode(),
         "three/1.0/three-1.0.pom": POM.format(name="three", needs="").encode(),
         "one/1.0/one-1.0.jar": jar,
         "two/1.0/two-1.0.jar": jar,
@@ -136,9 +146,29 @@ def test_what_may_need_the_same_is_downloaded_one_after_the_other(
 
 
 def test_what_is_not_there_is_said_in_a_line(central: list[str]) -> None:
-    with pytest.raises(UnavailableError, match=r"lacks a part of org\.example:four:1\.0") as caught:
-        class_path(["org.example:four:1.0"])
+    with pytest.raises(
+        UnavailableError, match=r"lacks a part of org\.example:seven:1\.0"
+    ) as caught:
+        class_path(["org.example:seven:1.0"])
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (
+            "one:9.9",
+            "Maven Central has no one 9.9; it has 1.9, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3, 1.2 and 2 older ones",
+        ),
+        ("four:1.0", "Maven Central has no four 1.0"),
+    ],
+)
+def test_a_release_that_is_none_is_told_with_those_that_there_are(
+    central: list[str], wanted: str, said: str
+) -> None:
+    with pytest.raises(UnavailableError) as caught:
+        class_path([f"org.example:{wanted}", "org.example:six:1.0"])
+    assert str(caught.value) == said
 
 
 def test_no_network_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:

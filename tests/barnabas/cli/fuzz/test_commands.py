@@ -347,7 +347,7 @@ def test_nothing_found_is_0(campaign: Path) -> None:
         ),
         (("run", "c.yaml", "--spark", "--coverage-feedback"), 2, "not of those on Spark"),
         (("replay", "abc"), 2, "give the database with --db; this folder has none"),
-        (("replay", "abc", "--db", "none.db"), 3, "no findings database none.db"),
+        (("replay", "abc", "--db", "none.db"), 2, "no findings database none.db"),
         (("report", "c.yaml"), 3, "c.yaml"),
     ],
 )
@@ -361,6 +361,20 @@ def test_what_cannot_be_is_a_line_and_a_code(
     assert "\n" not in str(result.exception)
     # what can't be meant leaves nothing behind
     assert code != 2 or not list(campaign.parent.glob("*.db"))
+
+
+@pytest.mark.parametrize("kind", ["captures", "frames"])
+def test_files_that_a_campaign_names_and_that_are_not_there_are_told_before_it_begins(
+    campaign: Path, kind: str
+) -> None:
+    campaign.write_text(f"{CAMPAIGN}\n{kind}: [nope.pcapng]\n")
+    result = fuzz("run", campaign)
+    assert isinstance(result.exception, Trouble)
+    assert result.exception.code == 2
+    assert str(result.exception).endswith(
+        "c.yaml: there is no " + str(campaign.parent / "nope.pcapng")
+    )
+    assert not list(campaign.parent.glob("*.db"))
 
 
 def test_names_of_findings_that_are_not_there_are_told(campaign: Path) -> None:
