@@ -18,7 +18,8 @@ into batches and shards anywhere.
   finding.
 - Running (`engine/running.py`) is a generator of events without output, clock or database. Stats of
   batches add up in any order, so batches here and shards on Spark come to the same. Features that are new
-  in a round raise the energy of their seeds for the next one.
+  in a round raise the energy of their seeds for the next one; with feedback of lines, fields that no case
+  has shown to be read get some, too (`engine/energy.py`).
 - `database/` is a SQLite file: a batch is one transaction with the number that the campaign has come to, so
   what is interrupted goes on behind it. `shrinking/` is a greedy search that knows the schema and, of the
   target, only whether a recipe still fires. `observations/` read what an observation says: stacks, responses,
