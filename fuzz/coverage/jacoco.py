@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 
 from barnabas.fuzz.coverage.agent import HOST, Agent, Counted, DumpError, exactly
 from barnabas.fuzz.coverage.lines import Lines, Unit, by_function
-from barnabas.fuzz.coverage.probes import Key, Passed, Probes, Told, merge
+from barnabas.fuzz.coverage.probes import PROBES, Key, Passed, Probes, Told, merge
 from barnabas.fuzz.errors import CannotRun
 from barnabas.peers.apache.artifacts import class_path
 from barnabas.peers.apache.errors import UnavailableError
@@ -38,8 +38,7 @@ REPORT_S: Final = 600.0
 """Seconds that JaCoCo may take to make lines of probes."""
 
 CLASSES: Final = 1 << 17
-PROBES: Final = 1 << 20
-"""Classes of a JVM and probes of a class at most: who says more is no agent."""
+"""Classes of a JVM at most: who says more is no agent."""
 
 _PARSERS: Final = frozenset(("read", "readFrom", "parse"))
 """Methods that read bytes, in classes of the protocol."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+PROBES: Final = 1 << 20
+"""Probes of one of these at most: who says more is no program of ours."""
 
 
 class Key(NamedTuple):

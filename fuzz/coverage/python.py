@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final
 
 from barnabas.fuzz.coverage.agent import HOST, Agent, Counted, DumpError, sized
 from barnabas.fuzz.coverage.lines import Lines, Unit, lines
-from barnabas.fuzz.coverage.probes import Key, Passed, Probes
+from barnabas.fuzz.coverage.probes import PROBES, Key, Passed, Probes
 from barnabas.fuzz.errors import CannotRun
 from barnabas.peers.clients.cache import run
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -58,12 +58,15 @@ class PythonMeter:
 def dump(stream: BinaryIO) -> dict[Key, Probes]:
     """An answer of a program: bit n of a file is its line n. Raises DumpError, EOFError."""
     try:
-        return {
-            Key(0, file): Probes(sum(1 << number for number in some), 0)
-            for file, some in json.loads(sized(stream)).items()
-        }
+        told = json.loads(sized(stream))
+        if max(map(max, told.values()), default=0) < PROBES:
+            return {
+                Key(0, file): Probes(sum(1 << number for number in some), 0)
+                for file, some in told.items()
+            }
     except (ValueError, TypeError, AttributeError):
-        raise DumpError("no lines of files") from None
+        pass
+    raise DumpError("no lines of files")
 
 
 def numbers(bits: int) -> list[int]:

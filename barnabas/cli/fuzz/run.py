@@ -176,9 +176,8 @@ def _counted(wanted: Wanted, found: Assembled, target: Target, kept: Kept, progr
         kept.reached(counts.reached())
     counts.anew()
     runs: Runs = target
-    if (
-        wanted.coverage == "feedback" and target.role == "broker"
-    ):  # clients say what each case reached
+    # a client says itself what each case reached
+    if wanted.coverage == "feedback" and target.role == "broker":
         assert isinstance(counts.meter, Jacoco)  # noqa: S101 (all that brokers have)
         counts.meter.since()
         runs = Guided(target, counts.meter.since, counts.meter.passed)

@@ -36,7 +36,7 @@ def _tell(counter: coverage.Coverage, asker: socket.socket) -> None:
         data, told = counter.get_data(), {}
         for file in data.measured_files():
             before = known.setdefault(file, set())
-            if new := before.symmetric_difference(data.lines(file) or ()):
+            if new := set(data.lines(file) or ()) - before:
                 before |= new
                 told[file] = sorted(new)
         answer = json.dumps(told).encode()
