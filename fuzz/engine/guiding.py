@@ -1,4 +1,5 @@
-"""Lines of Java as feedback: what a case reaches that nothing has reached before is a feature of it.
+"""Lines of brokers as feedback: what a case reaches that nothing has reached before is a feature of it.
+Clients tell it behind each session (`barnabas.fuzz.coverage.agent.Counted`).
 
 The probes of all JVMs are read behind every few cases. Where some are new, those cases are run again one by
 one, and a probe is of the first that passes it then: a broker does much that is of no case. So a campaign is
