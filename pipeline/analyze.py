@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from barnabas.pipeline.analyses.registry import ANALYSES
-from barnabas.pipeline.report.collecting import collect, overview
+from barnabas.pipeline.report.collecting import collected, in_order, overview
 from barnabas.pipeline.report.digests import DIGESTS
 from barnabas.pipeline.report.page import page, plotly
 from barnabas.pipeline.report.parts import Overview, Result
-from barnabas.pipeline.tables.keeping import Keep, by_driver, by_tasks
+from barnabas.pipeline.tables.keeping import Keep, Kept, by_driver, by_tasks
 from barnabas.pipeline.tables.quality import quality
 from barnabas.pipeline.tables.sql import FILE, script
 from barnabas.pipeline.tables.tables import Progress, read
@@ -39,6 +39,8 @@ ONE_TASK: Final[Mapping[str, str]] = {
     # compiling takes longer than the work
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # the first rows of an order are found by a class that is compiled
+    "spark.sql.execution.topKSortFallbackThreshold": "0",
 }
 """Settings for little: what costs is how Spark is asked, not what it does."""
 
@@ -70,7 +72,8 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
         spark.conf.set(name, value)
     exchanges = read(spark, out, "exchanges")
     if little:
-        exchanges = exchanges.coalesce(1).cache()
+        # as rows: reading columns again compiles a class for each choice of them
+        exchanges = exchanges.coalesce(1).localCheckpoint(eager=False)
     keep: Keep = by_driver if little else by_tasks
     steps = len(ANALYSES) + 4
     step = itertools.count()
@@ -78,17 +81,16 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
     def analysed(analysis: Analysis) -> dict[str, Result]:
         progress(next(step), steps, f"analysing: {analysis.name}")
         name = f"{FOLDER}/{analysis.name}"
-        table = keep(analysis.run(exchanges), out / name, analysis.columns)
-        return {one.name: collect(table, one) for one in DIGESTS if one.of == name}
+        order = in_order(name, [one.name for one in analysis.columns])
+        return collected(name, keep(analysis.run(exchanges), out / name, analysis.columns, order))
 
     def of_exchanges() -> dict[str, Result]:
         progress(next(step), steps, "collecting: exchanges")
-        return {one.name: collect(exchanges, one) for one in DIGESTS if one.of == "exchanges"}
+        return collected("exchanges", Kept(exchanges))
 
     def of_errors() -> dict[str, Result]:
         progress(next(step), steps, "collecting: errors")
-        table = read(spark, out, "errors")
-        return {one.name: collect(table, one) for one in DIGESTS if one.of == "errors"}
+        return collected("errors", Kept(read(spark, out, "errors")))
 
     def seen() -> Overview:
         progress(next(step), steps, "collecting: overview")
@@ -111,7 +113,6 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
     part.write_text(text, "utf-8")
     part.replace(written)  # who reads it has the old one or the new one
     (out / FILE).write_text(script(out), "utf-8")
-    exchanges.unpersist()
     for name, value in before.items():
         spark.conf.set(name, value)
     return Outcome(whole, results, written, quality(out))

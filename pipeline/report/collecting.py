@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.pipeline.analyses.expressions import CLIENT, asked, without_negotiation
-from barnabas.pipeline.report.digests import Digest
+from barnabas.pipeline.report.digests import AS_IT_IS, DIGESTS, Digest
 from barnabas.pipeline.report.parts import Overview, Result
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+    from barnabas.pipeline.tables.keeping import Kept
 
 MOST: Final = 30_000
 """Rows of a result."""
@@ -40,14 +42,37 @@ def overview(captures: Sequence[str], exchanges: DataFrame) -> Overview:
     return Overview(captures, topics=topics, errors=errors, **row.asDict())
 
 
+def collected(name: str, kept: Kept) -> dict[str, Result]:
+    """The digests of a table of this name."""
+    return {
+        one.name: collect(kept.frame, one)
+        if kept.rows is None or one.sql != AS_IT_IS
+        else Result(kept.rows.slice(0, MOST).to_pylist(), kept.rows.num_rows, one.shown)
+        for one in DIGESTS
+        if one.of == name
+    }
+
+
+def in_order(name: str, columns: Sequence[str]) -> list[Column]:
+    """The order of a table of this name which the report has as it is; of others none."""
+    for one in DIGESTS:
+        if one.of == name and one.sql == AS_IT_IS:
+            return _order(one, columns)
+    return []
+
+
 def collect(of: DataFrame, digest: Digest) -> Result:
     """As many rows of a digest as the report takes. of: the table that it is made of."""
     table = of.sparkSession.sql(digest.sql, of=of)
-    # what is equal so far is in an order too, so that the report is the same each time
-    table = table.orderBy(*map(_by, digest.order), *table.columns)
+    table = table.orderBy(*_order(digest, table.columns))
     rows = table.limit(MOST + 1).toArrow().to_pylist()
     total = of.count() if digest.lists else len(rows) if len(rows) <= MOST else table.count()
     return Result(rows[:MOST], total, digest.shown)
+
+
+def _order(digest: Digest, columns: Sequence[str]) -> list[Column]:
+    """What is equal so far is in an order too, so that the report is the same each time."""
+    return [*map(_by, digest.order), *map(F.col, columns)]
 
 
 def _by(sql: str) -> Column:

@@ -24,6 +24,9 @@ COARSE: Final = 48
 SERIES: Final = 60
 """Clients, brokers and APIs whose latency over time the report has."""
 
+AS_IT_IS: Final = "SELECT * FROM {of}"
+"""All rows."""
+
 _SEVERITY: Final = "array_position(array('error', 'warning', 'note'), severity)"
 
 
@@ -33,7 +36,7 @@ class Digest(NamedTuple):
     name: str
     of: str
     """Folder of the table that it is made of."""
-    sql: str = "SELECT * FROM {of}"
+    sql: str = AS_IT_IS
     """Makes it of the table {of}."""
     order: tuple[str, ...] = ()
     """What is in front if not all fits; SQL."""

@@ -40,6 +40,9 @@ HEAP, PER_CORE, SHARE = 512 << 20, 128 << 20, 8
 """The driver's heap (bytes), more for each task that runs in it at once, and the share of the memory that it
 is at most, unless that is less than for one task. No body passes it, of captures of any size."""
 
+SEARCHED: Final = ("spark-", "scala-", "hadoop-client-", "log4j-", "jackson-", "parquet-", "arrow-")
+"""Jars that most classes come from: a class is looked for in one jar after the other, of some hundred."""
+
 
 @contextmanager
 def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[SparkSession]:
@@ -114,8 +117,12 @@ def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> S
         "spark.local.dir": str(folder),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }
-    if master.kind == "embedded":  # elsewhere our packages come only with the first task
+    if master.kind == "embedded":
+        # elsewhere our packages come only with the first task
         ours["spark.python.daemon.module"] = "barnabas.pipeline.spark.forking"
+        jars = Path(_find_spark_home()) / "jars"
+        first = [path for name in SEARCHED for path in sorted(jars.glob(f"{name}*.jar"))]
+        ours["spark.driver.extraClassPath"] = os.pathsep.join(map(str, first))
     else:
         ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
         # what is killed leaves files to Spark, which removes them

@@ -32,8 +32,17 @@ LIGHT: Final[Mapping[str, str]] = {
 LIGHT_UP_TO: Final = 4 << 30
 """Bytes of captures for which they are taken: measured up to 2 GiB, where the JVM needs half as much time."""
 
-QUICK: Final[Mapping[str, str]] = {**LIGHT, "spark.sql.shuffle.partitions": "2"}
-"""Settings for little data."""
+QUICK: Final[Mapping[str, str]] = {
+    "spark.driver.extraJavaOptions": (
+        LIGHT["spark.driver.extraJavaOptions"]
+        # what Spark's own jars are checked for and compiled to takes longer than it is used
+        + " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+        + " -Dsun.reflect.inflationThreshold=2147483647"
+    ),
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+"""Settings for little data, where most of the time is that of loading classes."""
 
 INSTALLED: Final = ("pyspark", "pyarrow", "pandas")
 """What the extra `spark` brings."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from barnabas.pipeline.rows.columns import Column, arrow, ddl
@@ -14,14 +15,26 @@ from barnabas.pipeline.tables.parquet import Batches, file_rows
 from barnabas.pipeline.tables.partitioned_parquet import ZSTD
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column as Order
     from pyspark.sql import DataFrame
 
-Keep = Callable[["DataFrame", Path, tuple[Column, ...]], "DataFrame"]
-"""Writes a table with these columns as Parquet into a folder, in the place of what is there, and gives what
-was written. Raises OSError."""
+
+class Kept(NamedTuple):
+    """What was written."""
+
+    frame: DataFrame
+    rows: pa.Table | None = None
+    """The same in the order that was asked for, where the driver has it."""
 
 
-def by_tasks(found: DataFrame, folder: Path, columns: tuple[Column, ...]) -> DataFrame:
+Keep = Callable[["DataFrame", Path, tuple[Column, ...], "Sequence[Order]"], Kept]
+"""Writes a table with these columns as Parquet into a folder, in the place of what is there; in this order,
+where that costs little. Raises OSError."""
+
+
+def by_tasks(
+    found: DataFrame, folder: Path, columns: tuple[Column, ...], _: Sequence[Order] = ()
+) -> Kept:
     """A table of any size."""
     schema = arrow(columns)
 
@@ -37,18 +50,22 @@ def by_tasks(found: DataFrame, folder: Path, columns: tuple[Column, ...]) -> Dat
         if str(path) not in kept:
             path.unlink()
     _install(part, folder)
-    return found.sparkSession.read.schema(ddl(columns)).parquet(str(folder))
+    return Kept(found.sparkSession.read.schema(ddl(columns)).parquet(str(folder)))
 
 
-def by_driver(found: DataFrame, folder: Path, columns: tuple[Column, ...]) -> DataFrame:
+def by_driver(
+    found: DataFrame, folder: Path, columns: tuple[Column, ...], order: Sequence[Order] = ()
+) -> Kept:
     """A table that fits into memory: one job, and none for who reads it again."""
     schema = arrow(columns)
-    table = found.select(*schema.names).toArrow().cast(schema)
+    found = found.select(*schema.names)
+    table = (found.orderBy(*order) if order else found).toArrow().cast(schema)
     part = _empty(folder)
     part.mkdir()
     pq.write_table(table, part / "part-0.parquet", compression=ZSTD)
     _install(part, folder)
-    return found.sparkSession.createDataFrame(table)
+    # one partition: nothing is shuffled
+    return Kept(found.sparkSession.createDataFrame(table).coalesce(1), table)
 
 
 def _empty(folder: Path) -> Path:
