@@ -28,7 +28,7 @@ from rich.table import Table
 from tests.bench import machine, recordings
 from tests.bench.recordings import Recording
 from tests.bench.table import beside, plain_table
-from tests.bench.tabling import CLUSTER, Spans
+from tests.bench.tabling import CLUSTER, ONE_CORE, Spans
 from tests.bench.talk import SERVER
 from tests.bench.targets import capture_folder
 
@@ -121,13 +121,13 @@ WAYS: Final = (
         ),
     ),
     _ours("exchanges: pure core", "pure-exchanges"),
-    _ours("  Spark, 1 core", "spark-exchanges", "local[1]"),
+    _ours("  Spark, 1 core", "spark-exchanges", ONE_CORE),
     _ours("  Spark, 2 cores", "spark-exchanges", "local[2]"),
     _ours("bodies: pure core", "pure-bodies"),
-    _ours("  Spark, 1 core", "spark-bodies", "local[1]"),
+    _ours("  Spark, 1 core", "spark-bodies", ONE_CORE),
     _ours("  Spark, 2 cores", "spark-bodies", "local[2]"),
     _ours("decode --json", "pure-decode"),
-    _ours("analyze: Spark, 1 core", "spark-analyze", "local[1]"),
+    _ours("analyze: Spark, 1 core", "spark-analyze", ONE_CORE),
     _ours("  Spark, 2 cores", "spark-analyze", "local[2]"),
     _ours("  cluster, 2 workers of 1 core", "spark-analyze", CLUSTER),
 )
@@ -233,7 +233,7 @@ def tables(rows: list[Row], remark: str) -> list[Table]:
 def goals(rows: list[Row]) -> Table | None:
     """Whether a capture's figures are as they are to be; None: not all was measured."""
     found = {_key(row): row.figures() for row in rows}
-    names = ("pure-decode", "spark-analyze local[1]", "spark-analyze local[2]")
+    names = ("pure-decode", f"spark-analyze {ONE_CORE}", "spark-analyze local[2]")
     if not all(name in found for name in names):
         return None
     shown = plain_table("analyze", "goals are for 2 GiB in segments", ("", "figure", "goal", ""))

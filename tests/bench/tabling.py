@@ -1,5 +1,8 @@
 """`python -m tests.bench.tabling WAY FILE [MASTER]`: one way from a capture to tables, a process for each.
 
+The pure core and `local[1]` are bound to one core: beside its task Spark has threads that compile, collect
+and serialize, and a Python worker.
+
 Prints a line of JSON, see `Spans`. What is written is Parquet in a folder that is gone afterwards.
 """
 
@@ -25,6 +28,7 @@ EVERY: Final = 1.0
 """Seconds between two looks at the memory of the processes below this one: looking costs a little, too."""
 CLUSTER: Final = "standalone"
 """In place of a master's URL: a cluster of two workers with a core each, started for the measurement."""
+ONE_CORE: Final = "local[1]"
 ROWS: Final = 1000
 """Of a batch that the pure core writes."""
 
@@ -231,6 +235,8 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("master", nargs="?", default="local[2]")
     asked = parser.parse_args()
+    if asked.way.startswith("pure") or asked.master == ONE_CORE:
+        machine.bind_to_one_core()
     with tempfile.TemporaryDirectory(prefix="barnabas-bench-") as out:
         found = WAYS[asked.way](asked.file.resolve(), Path(out), asked.master)
     print(json.dumps(found._asdict()))
