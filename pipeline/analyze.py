@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import pyarrow.parquet as pq
+
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report.collecting import collected, in_order, overview
 from barnabas.pipeline.report.digests import DIGESTS
@@ -29,8 +31,18 @@ REPORT: Final = "report.html"
 FOLDER: Final = "analyses"
 """With a table for each."""
 
+FEW: Final = 100_000
+"""Rows of the table `exchanges` up to which one task is enough for an analysis."""
+
 LITTLE: Final = 8 << 20
-"""Bytes of the table `exchanges` up to which one task is enough for an analysis."""
+"""Bytes of it up to which it is kept in memory."""
+
+NARROW: Final[Mapping[str, str]] = {
+    # no body passes; each row would be measured by all those of its batch before it
+    "spark.sql.execution.arrow.maxBytesPerBatch": str((1 << 31) - 1),
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+}
+"""Settings of what workers are given."""
 
 ONE_TASK: Final[Mapping[str, str]] = {
     "spark.sql.shuffle.partitions": "1",
@@ -42,10 +54,10 @@ ONE_TASK: Final[Mapping[str, str]] = {
     # the first rows of an order are found by a class that is compiled
     "spark.sql.execution.topKSortFallbackThreshold": "0",
 }
-"""Settings for little: what costs is how Spark is asked, not what it does."""
+"""Settings for few: what costs is how Spark is asked, not what it does."""
 
 AT_ONCE: Final = 2
-"""Analyses of little that Spark plans side by side: it plans with one core each."""
+"""Analyses of few that Spark plans side by side: it plans with one core each."""
 
 
 class Outcome(NamedTuple):
@@ -65,16 +77,17 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
 
     Done again it does the same again. progress: told by any thread. Raises OSError.
     """
-    little = sum(path.stat().st_size for path in (out / "exchanges").rglob("*.parquet")) <= LITTLE
-    settings = ONE_TASK if little else {}
+    files = [*(out / "exchanges").rglob("*.parquet")]
+    few = sum(pq.read_metadata(path).num_rows for path in files) <= FEW
+    settings = {**NARROW, **(ONE_TASK if few else {})}
     before = {name: spark.conf.get(name) or "" for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)
     exchanges = read(spark, out, "exchanges")
-    if little:
+    if few and sum(path.stat().st_size for path in files) <= LITTLE:
         # as rows: reading columns again compiles a class for each choice of them
         exchanges = exchanges.coalesce(1).localCheckpoint(eager=False)
-    keep: Keep = by_driver if little else by_tasks
+    keep: Keep = by_driver if few else by_tasks
     steps = len(ANALYSES) + 4
     step = itertools.count()
 
@@ -97,7 +110,7 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
         rows = read(spark, out, "connections").select("capture").distinct().collect()
         return overview(sorted(row["capture"] for row in rows), exchanges)
 
-    pool = ThreadPoolExecutor(AT_ONCE if little else 1)
+    pool = ThreadPoolExecutor(AT_ONCE if few else 1)
     try:
         analyses = [pool.submit(analysed, analysis) for analysis in ANALYSES]
         tables = [pool.submit(of_exchanges), pool.submit(of_errors)]

@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Final
 
-from pyspark import daemon
+# Spark puts archives of pyspark in front, whose modules are compiled each time that they are imported
+sys.path[:] = [path for path in sys.path if not path.endswith(".zip")]
+
+from pyspark import daemon  # noqa: E402
 
 NEEDED: Final = ("pandas", "pyarrow.compute", "barnabas.pipeline.tables.tables")
 """pyspark's own workers import pandas before anything of ours."""

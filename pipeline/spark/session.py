@@ -24,25 +24,22 @@ SETTINGS: Final[Mapping[str, str]] = {
 """What our code counts on, wherever it runs."""
 
 LIGHT: Final[Mapping[str, str]] = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+        # Spark's own jars are not verified; no class is made of what is called some dozen times
+        " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+        " -Dsun.reflect.inflationThreshold=2147483647"
+    ),
     "spark.sql.codegen.wholeStage": "false",
 }
-"""Settings where compiling takes longer than what it would make faster: most of the work is Python's."""
+"""Settings where loading and compiling takes longer than what it would make faster: most of the work is
+Python's."""
 
 LIGHT_UP_TO: Final = 4 << 30
 """Bytes of captures for which they are taken: measured up to 2 GiB, where the JVM needs half as much time."""
 
-QUICK: Final[Mapping[str, str]] = {
-    "spark.driver.extraJavaOptions": (
-        LIGHT["spark.driver.extraJavaOptions"]
-        # what Spark's own jars are checked for and compiled to takes longer than it is used
-        + " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-        + " -Dsun.reflect.inflationThreshold=2147483647"
-    ),
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.shuffle.partitions": "2",
-}
-"""Settings for little data, where most of the time is that of loading classes."""
+QUICK: Final[Mapping[str, str]] = {**LIGHT, "spark.sql.shuffle.partitions": "2"}
+"""Settings for little data."""
 
 INSTALLED: Final = ("pyspark", "pyarrow", "pandas")
 """What the extra `spark` brings."""

@@ -48,28 +48,31 @@ def test_one_task_and_many_say_the_same(
     tables["exchanges"].append("body")
     tables |= {f"analyses/{one.name}": [each.name for each in one.columns] for one in ANALYSES}
     captures = [[SAMPLES / name] for name in NAMES]
-    found: dict[bool, tuple[Outcome, dict[str, list[str]]]] = {}
-    for little in (True, False):
-        monkeypatch.setattr(module, "LITTLE", 1 << 30 if little else -1)
-        out = tmp_path / str(little)
+    found: dict[str, tuple[Outcome, dict[str, list[str]]]] = {}
+    for size, few, little in (("little", 1 << 30, 1 << 30), ("few", 1 << 30, -1), ("many", -1, -1)):
+        monkeypatch.setattr(module, "FEW", few)
+        monkeypatch.setattr(module, "LITTLE", little)
+        out = tmp_path / size
         for paths in captures:
-            write(None if little else spark, paths, out)
+            write(None if size == "little" else spark, paths, out)
         jobs = len(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
         outcome = analyze(spark, out)
         jobs = len(spark.sparkContext.statusTracker().getJobIdsForGroup(None)) - jobs
-        assert (jobs < 60) is little, "what costs is how many jobs there are"
+        assert (jobs < 60) is (size != "many"), "what costs is how many jobs there are"
         inside = {path.suffix for path in (out / "analyses").rglob("*") if path.is_file()}
         assert inside == {".parquet"}, "others who read Parquet take all for it"
-        found[little] = outcome, dict(contents(out, tables))
-    (one, here), (other, there) = found[True], found[False]
-    differing = {name: set(here[name]) ^ set(there[name]) for name in tables}
-    assert {name: sorted(some)[:4] for name, some in differing.items() if some} == {}
-    assert {name: len(some) for name, some in here.items()} == {
-        name: len(some) for name, some in there.items()
-    }
-    assert one.overview == other.overview
-    results = {name for name in one.results if one.results[name] != other.results[name]}
-    assert results == set()
-    same = Path(one.report).read_text("utf-8") == Path(other.report).read_text("utf-8")
-    assert same, "a page is too long to be shown"
+        found[size] = outcome, dict(contents(out, tables))
+    one, here = found["many"]
+    for size in ("little", "few"):
+        other, there = found[size]
+        differing = {name: set(here[name]) ^ set(there[name]) for name in tables}
+        assert {name: sorted(some)[:4] for name, some in differing.items() if some} == {}
+        assert {name: len(some) for name, some in here.items()} == {
+            name: len(some) for name, some in there.items()
+        }
+        assert one.overview == other.overview
+        results = {name for name in one.results if one.results[name] != other.results[name]}
+        assert results == set()
+        same = Path(one.report).read_text("utf-8") == Path(other.report).read_text("utf-8")
+        assert same, "a page is too long to be shown"
     assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
