@@ -11,7 +11,8 @@ into batches and shards anywhere.
   about is its recipe (`cases/`); shrinking makes smaller recipes, not smaller bytes.
 - Targets (`targets/`) run cases and give an observation of each: what came back, how the connection ended,
   log, memory, death. They judge nothing. A broker's cases go over many connections; a probe comes behind
-  each batch, and where it goes wrong all since the last good one are suspected and bisected. A client's
+  each batch, and where it goes wrong all since the last good one are suspected and bisected, those first
+  that were under way when the log said something. A client's
   case is a session with the bench's broker (`answering/`, sans-IO) with one response planted. `sessions/`
   lead a connection into a deep state.
 - Oracles (`oracles/`, one a file) are pure functions of an observation. Equal (oracle, behaviour) are one

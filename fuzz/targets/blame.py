@@ -1,21 +1,37 @@
 """Which case of a batch is to blame. What leaves the target well is halved until one alone gives the same
 trouble; of what it has to be started again for, cases are tried one by one: that costs fewer starts.
 
-Pure: `perform` runs cases, `trouble` says what is wrong with the target after them.
+Pure: `Ways` run cases, and say what is wrong with the target after them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import TOGETHER, UNDER_WAY, Death, Observation, Probe
+from barnabas.fuzz.cases.json_form import recipe_json
+from barnabas.fuzz.cases.observation import (
+    EARLIER,
+    TOGETHER,
+    UNDER_WAY,
+    Death,
+    Observation,
+    Probe,
+)
 from barnabas.fuzz.cases.wording import made_of
+from barnabas.fuzz.targets.entries import template
 
 GROWTH: Final = 64 << 20
 """Bytes of memory that a batch may take without being asked for it."""
+
+TRIES: Final = 6
+"""Cases that are tried alone for an entry of the log: the nearest."""
+
+ENTRIES: Final = 2
+"""Entries of a template for which they are."""
 
 HEAP_GROWTH: Final = 96 << 20
 """The same of a heap: of 256 MiB, 77 are young, and full of garbage whatever is asked."""
@@ -30,6 +46,8 @@ class Trouble:
     log: tuple[str, ...] = ()
     rss: tuple[int, int] | None = None
     heap: tuple[int, int] | None = None
+    near: tuple[tuple[int, ...], ...] = ()
+    """For each entry of the log, numbers of the cases that may be behind it, the nearest first."""
 
     @property
     def slow(self) -> bool:
@@ -67,16 +85,21 @@ def _grown(memory: tuple[int, int] | None) -> int:
     return max(memory[1] - memory[0], 0) if memory is not None else 0
 
 
-Perform = Callable[[Sequence[Case]], list[Observation]]
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How to search."""
+
+    perform: Callable[[Sequence[Case]], list[Observation]]
+    """Runs cases."""
+    trouble: Callable[[], Trouble | None]
+    """What is wrong with the target after them."""
+    likely: Callable[[Case], bool] = lambda case: False
+    """Whether a case is looked at before others."""
+    remains: Callable[[Trouble], bool] = lambda wrong: True
+    """Whether a trouble is not known yet to be a case's alone: nobody else is looked for, once it is."""
 
 
-def searched(
-    found: Sequence[Observation],
-    wrong: Trouble,
-    perform: Perform,
-    trouble: Callable[[], Trouble | None],
-    likely: Callable[[Case], bool] = lambda case: False,
-) -> list[Observation]:
+def searched(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[Observation]:
     """Of cases that were run, with trouble behind them: those that are settled, at least one. found: in
     the order in which they were over.
 
@@ -85,20 +108,46 @@ def searched(
     sent again. What none of them does alone is halved.
     """
     in_order = sorted(found, key=lambda one: one.case.number)
-    if len(found) == 1 or not wrong.ends:
-        return halved(in_order, wrong, perform, trouble, likely)
-    suspects = _suspects(found, wrong, likely)
+    if len(found) == 1:
+        return halved(in_order, wrong, ways)
+    if not wrong.ends:
+        return _nearest(in_order, wrong, ways)
+    suspects = _suspects(found, wrong, ways.likely)
     settled = {one.case.number: one for one in in_order if one.ending != "refused"}
     for number in (case.number for case in suspects):
         settled.pop(number, None)
     for case in suspects:
-        (one,) = perform((case,))
-        seen = trouble()
+        (one,) = ways.perform((case,))
+        seen = ways.trouble()
         settled[case.number] = one if seen is None else blamed(one, seen)
         if seen is not None and seen.ends:
             return [settled[number] for number in sorted(settled)]
     reached = [settled[number] for number in sorted(settled)]
-    return halved(reached or in_order, wrong, perform, trouble, likely)
+    return halved(reached or in_order, wrong, ways)
+
+
+def _nearest(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[Observation]:
+    """Of a target that is well: the nearest cases to entries of its log are tried alone, and the others are
+    halved for what is left then."""
+    by_number = {one.case.number: one for one in found}
+    tried: dict[int, Observation] = {}
+    looked: Counter[str] = Counter()
+    for entry, near in zip(wrong.log, wrong.near, strict=False):
+        looked[template(entry)] += 1
+        there = [number for number in near if number in by_number]
+        for number in there[:TRIES] if looked[template(entry)] <= ENTRIES else ():
+            if number not in tried and ways.remains(Trouble(log=(entry,))):
+                (again,) = settle((by_number[number].case,), ways)
+                # what it was answered first is as true, and others may have taken away since what it needs
+                tried[number] = again if again.log or _troubled(again) else by_number[number]
+    left = [one.case for one in found if one.case.number not in tried]
+    if left and ways.remains(wrong):
+        if not any(map(_troubled, tried.values())):
+            return halved(found, wrong, ways)
+        for part in _parts(left, ways.likely):
+            by_number |= {one.case.number: one for one in settle(part, ways)}
+    by_number |= tried
+    return [by_number[one.case.number] for one in found]
 
 
 def unsearched(
@@ -119,10 +168,9 @@ def unsearched(
     settled = blamed(last, wrong)
     if others:
         cases = [one.case for one in (*reversed(others), last)]
-        numbers = [case.number for case in cases]
         words = [f"case {case.number}: {made_of(case.recipe)}" for case in cases]
-        facts = (*settled.facts, (TOGETHER, numbers), (UNDER_WAY, words))
-        settled = replace(settled, facts=facts)
+        settled = shared(settled, cases)
+        settled = replace(settled, facts=(*settled.facts, (UNDER_WAY, words)))
     return [settled if one is last else one for one in got if one not in others]
 
 
@@ -140,52 +188,43 @@ def _suspects(
     return sorted(left, key=lambda case: not likely(case))
 
 
-def settle(
-    cases: Sequence[Case],
-    perform: Perform,
-    trouble: Callable[[], Trouble | None],
-    likely: Callable[[Case], bool] = lambda case: False,
-) -> list[Observation]:
+def settle(cases: Sequence[Case], ways: Ways) -> list[Observation]:
     """An observation of each case, in order; trouble is with the case that makes it alone. If none
     does, it is with the last case of the smallest part that did, and a fact names all of that.
 
-    likely: whether others of a case's kind were to blame before: such cases are looked at first. Of a
-    process that died, those cases are suspected only that were under way: who was answered keeps that.
+    Of a process that died, those cases are suspected only that were under way: who was answered keeps that.
     """
-    found = perform(cases)
-    wrong = trouble()
-    return found if wrong is None else halved(found, wrong, perform, trouble, likely)
+    found = ways.perform(cases)
+    wrong = ways.trouble()
+    return found if wrong is None else halved(found, wrong, ways)
 
 
-def halved(
-    found: Sequence[Observation],
-    wrong: Trouble,
-    perform: Perform,
-    trouble: Callable[[], Trouble | None],
-    likely: Callable[[Case], bool] = lambda case: False,
-) -> list[Observation]:
+def halved(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[Observation]:
     """The same of cases that were run, with trouble behind them."""
     if len(found) == 1:
         return [blamed(found[0], wrong)]
     by_number = {one.case.number: one for one in found}
-    for part in _parts(found, wrong, likely):
-        for one in settle(part, perform, trouble, likely):
-            by_number[one.case.number] = one
+    for part in _suspected(found, wrong, ways):
+        if ways.remains(wrong):
+            by_number |= {one.case.number: one for one in settle(part, ways)}
     halves = [by_number[one.case.number] for one in found]
     if any(_troubled(one) for one in halves):
         return halves
-    together = (TOGETHER, [one.case.number for one in found])
-    last = blamed(halves[-1], wrong)
-    return [*halves[:-1], replace(last, facts=(*last.facts, together))]
+    last = shared(blamed(halves[-1], wrong), [one.case for one in found])
+    return [*halves[:-1], last]
 
 
-def _parts(
-    found: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
-) -> list[list[Case]]:
+def shared(last: Observation, cases: Sequence[Case]) -> Observation:
+    """The observation of the last of several cases, which are to blame together."""
+    numbers = [case.number for case in cases]
+    earlier = [recipe_json(case.recipe) for case in cases[:-1]]
+    return replace(last, facts=(*last.facts, (TOGETHER, numbers), (EARLIER, earlier)))
+
+
+def _suspected(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[list[Case]]:
     """What is run again: fewer cases each than there were. Of a process that died, those under way: where
     two end it together, and none alone, a bystander would be named otherwise."""
     suspects = [one.case for one in found]
-    behind: list[Case] = []
     if wrong.death is not None:
         under_way = [one.case for one in found if _closed(one) or one.overdue]
         behind = [one.case for one in found if one.ending == "refused"]
@@ -193,11 +232,15 @@ def _parts(
             return [under_way, behind]
         if under_way and len(under_way) < len(suspects):
             return [under_way]
+    return _parts(suspects, ways.likely)
+
+
+def _parts(suspects: list[Case], likely: Callable[[Case], bool]) -> list[list[Case]]:
     first = [case for case in suspects if likely(case)]
     if first and len(first) < len(suspects):
         return [first, [case for case in suspects if not likely(case)]]
     middle = len(suspects) // 2
-    return [suspects[:middle], suspects[middle:]]
+    return [part for part in (suspects[:middle], suspects[middle:]) if part]
 
 
 def _closed(observation: Observation) -> bool:

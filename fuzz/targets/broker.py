@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, Self
 
@@ -10,37 +11,36 @@ from barnabas.fuzz.cases.case import Case, Role
 from barnabas.fuzz.cases.observation import SET_ASIDE, Observation, is_set_aside
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.observations.delayed_responses import AT_WORK_MS, LIMIT_MS
 from barnabas.fuzz.observations.requests import question
 from barnabas.fuzz.sessions.registry import named
-from barnabas.fuzz.targets.attributing import attributed
-from barnabas.fuzz.targets.blame import Trouble, alone_to_blame, blamed, searched, unsearched
-from barnabas.fuzz.targets.canary import Canary
+from barnabas.fuzz.targets.blame import (
+    Trouble,
+    Ways,
+    alone_to_blame,
+    blamed,
+    searched,
+    shared,
+    unsearched,
+)
 from barnabas.fuzz.targets.crash_counts import CrashCounts
-from barnabas.fuzz.targets.entries import about
 from barnabas.fuzz.targets.flow import Flow, Placed
 from barnabas.fuzz.targets.lanes import Lanes
-from barnabas.fuzz.targets.preparing import prepare
 from barnabas.fuzz.targets.probing import Prober
 from barnabas.fuzz.targets.processor import spent
 from barnabas.fuzz.targets.read_back import ReadBack
-from barnabas.fuzz.targets.revival import Revival
 from barnabas.fuzz.targets.second_looks import Again, SecondLooks
+from barnabas.fuzz.targets.sending import Sender
 from barnabas.fuzz.targets.service import Service
 from barnabas.fuzz.targets.unattributed import Unattributed
 from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.keys import PRODUCE
 
-FLOW: Final = 4
+FLOW: Final = 8
 """Batches that follow each other without a gap, at most."""
 
 FIRST: Final = 64
 """Cases that are given at first; twice as many whenever all went well, half as many where the target was
 started anew: what one that ends often comes to is told in time."""
-
-
-IDLE: Final = 0.05
-"""Share of a core that a broker takes at most while it has nothing to do."""
 
 
 class BrokerTarget:
@@ -62,31 +62,18 @@ class BrokerTarget:
         self.name = service.name
         self.service = service
         self.who = who
-        self.lanes = Lanes(lanes, patience, who)
+        self.lanes = Lanes(lanes, patience, who, lambda: service.log())
         self.prober = Prober(limit, who, spent=lambda: spent(getattr(service, "pid", None)))
-        self.executed = 0
-        """Cases that were sent, also those that were sent again to find whom to blame."""
+        self.sender = sender = Sender(service, self.lanes, self.prober)
         self.set_aside = 0
         """Cases that were not sent, since too many of their kind had ended the process."""
-        self.unprepared = ""
-        """What sessions will miss of this broker, in words."""
-        self.doing = ""
-        """What it does that is no case's turn, in words for who waits."""
+        self.hunts = 0
+        """How often it was searched for whom to blame."""
         self._batch = batch
         self._at_once = min(FIRST, batch)
-        self._revival = Revival(service, self.prober, self._aim)
-        self._wrong: Trouble | None = None
-        self._unattributed = Unattributed()
         self._crash_counts = CrashCounts()
-        self._read_back = ReadBack(self.prober, self._apart)
-        self._looks = SecondLooks(Again(self._apart, self._anew, self._patiently))
-        self._held: tuple[str, ...] = ()
-        """Entries of the log about cases that are under way."""
-        self._rss: tuple[int, int] | None = None
-        self._heap: tuple[int, int] | None = None
-        self._canary = Canary(self.prober)
-        self._down = False
-        """Whether it could not be started again."""
+        self._read_back = ReadBack(self.prober, sender.apart)
+        self._looks = SecondLooks(Again(sender.apart, sender.anew, sender.patiently))
 
     def count(self, *, guiding: bool) -> None:
         """Have its process count the lines that it reaches, before it starts; guiding: there is but one way.
@@ -108,12 +95,12 @@ class BrokerTarget:
 
     def anew(self) -> None:
         """Have it as it was at its start. Raises CannotRun."""
-        self._restart()
-        self._crash_counts, self._unattributed = CrashCounts(), Unattributed()
+        self.sender.restart()
+        self._crash_counts, self.sender.watch.unattributed = CrashCounts(), Unattributed()
 
     def __enter__(self) -> Self:
         try:
-            self._revival.start()
+            self.sender.revival.start()
         except BaseException:
             self.__exit__()
             raise
@@ -133,7 +120,22 @@ class BrokerTarget:
     @property
     def restarts(self) -> int:
         """How often it was started anew."""
-        return self._revival.restarts
+        return self.sender.revival.restarts
+
+    @property
+    def executed(self) -> int:
+        """Cases that were sent, also those that were sent again to find whom to blame."""
+        return self.sender.executed
+
+    @property
+    def unprepared(self) -> str:
+        """What sessions will miss of this broker, in words."""
+        return self.sender.unprepared
+
+    @property
+    def doing(self) -> str:
+        """What it does that is no case's turn, in words for who waits."""
+        return self.sender.doing
 
     @property
     def at_once(self) -> int:
@@ -151,225 +153,165 @@ class BrokerTarget:
         start = 0
         while start < len(cases) and not over():
             end, before = start + self.at_once, self.restarts
-            told = self._run(cases[start:end], over)
-            for observation, restarts in told:
+            for observation in self._run(cases[start:end], over):
                 self.set_aside += is_set_aside(observation)
-                yield self._completed(observation, restarts)
-            start += len(told)
+                start += 1
+                yield observation
             if self.restarts > before:
                 self._at_once = max(self._at_once // 2, min(FIRST, self._batch))
             else:
                 self._at_once = min(self._at_once * 2, FLOW * self._batch)
 
-    def _run(
-        self, cases: Sequence[Case], over: Callable[[], bool]
-    ) -> list[tuple[Observation, int]]:
+    def together(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        """Run cases in one go: what none of them shows by itself is told of the last. Raises CannotRun."""
+        *found, last = self.sender.perform(cases)
+        if self.sender.watch.wrong is not None:
+            last = shared(blamed(last, self.sender.watch.wrong), cases)
+        yield from (*found, last)
+
+    @contextmanager
+    def patient_until(self, over: Callable[[], bool]) -> Iterator[None]:
+        """Once it is `over()`, a late answer is waited for no longer, also where the process is at work."""
+        before, self.prober.over = self.prober.over, over
+        try:
+            yield
+        finally:
+            self.prober.over = before
+
+    def _run(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
         """All on their way at once, as far as there are connections; a probe behind each batch that is over,
         while the next one goes on. Where something is wrong, all since the last probe are suspected; what
         the search for whom to blame leaves open is sent again, unless its kind is set aside by then.
-        Beside each, how many restarts there had been when it was sent. Where it can't be started again, those
-        up to the last one that was sent; what was not sent before that is set aside."""
+        Where it can't be started again, those up to the last one that was sent; what was not sent before that
+        is set aside. Who needs a second look gets it when nobody is under way; those before are told at once.
+        """
         found: dict[int, tuple[Observation, int]] = {}
-        stopped = False
-        while left := [index for index in range(len(cases)) if index not in found]:
-            if stopped and 0 in found:  # what is open is sent when the campaign goes on
-                return [found[index] for index in range(left[0])]
+        """With each, how many restarts there had been when it was sent."""
+        told, stopped = 0, False
+        while left := [index for index in range(told, len(cases)) if index not in found]:
+            if stopped and (told or 0 in found):
+                cases = cases[: left[0]]  # what is open is sent when the campaign goes on
+                break
             try:
-                self._ready()
+                self.sender.ready()
             except CannotRun:
                 last = max(
                     (i for i, (one, _) in found.items() if not is_set_aside(one)), default=-1
                 )
-                if last < 0:
+                if last < 0 and not told:
                     raise
-                return [found.get(i, (_set_aside(cases[i]), 0)) for i in range(last + 1)]
-            self._rss, self._heap = self.service.rss(), self.service.heap()
-            alone = (
-                len(cases) == 1
-            )  # somebody asks for this one: it is sent, and all that is logged is its own
+                cases = cases[: max(last + 1, told)]
+                found |= {i: (_set_aside(cases[i]), 0) for i in left if i < len(cases)}
+                break
+            self.sender.watch.begin()
+            # somebody asks for this one: it is sent, and all that is logged is its own
+            alone = len(cases) == 1
             aside = {one for one in left if not alone and self._crash_counts.enough(cases[one])}
             for index in aside:
                 found[index] = _set_aside(cases[index]), 0
             sent = [index for index in left if index not in aside]
             flow = self.lanes.flow([cases[index] for index in sent])
             restarts = self.restarts
-            while not flow.over:
-                for place, observation in self._batch_of(flow, alone):
-                    found[sent[place]] = observation, restarts
-                    if observation.death is not None:
-                        self._crash_counts.killed(observation.case)
-                    elif observation.probe is not None and not observation.probe.answered:
-                        self._crash_counts.hung(observation.case)
-                if over() and not stopped:
-                    stopped = True
-                    cases = cases[: sent[flow.stop()] + 1]
-        return [found[index] for index in range(len(cases))]
+            waits = False
+            try:
+                while not flow.over:
+                    for place, observation in self._batch_of(flow, alone):
+                        found[sent[place]] = observation, restarts
+                        self._crash_counts.saw(observation)
+                    if over() and not stopped:
+                        stopped = True
+                        cases = cases[: sent[flow.stop()] + 1]
+                    while not (waits or flow.over) and told in found:
+                        one = self._completed(*found[told], quiet=False)
+                        waits = one is None
+                        if one is not None:
+                            del found[told]
+                            told += 1
+                            yield one
+            finally:
+                if not flow.over:  # who asks for no more leaves cases under way
+                    self.lanes.aim(self.service.address)
+        for index in range(told, len(cases)):
+            one = self._completed(*found[index])
+            assert one is not None  # noqa: S101 (nobody is under way)
+            yield one
 
     def _batch_of(self, flow: Flow, alone: bool) -> list[Placed]:
         """The next cases of a flow that are over; where something is wrong then, it ends with all that are
         under way, and those are returned that are settled. alone: it has one case."""
         placed = flow.some(self._batch)
-        observed = self._look([one for _, one in placed], flow.under_way, alone=alone)
+        watch = self.sender.watch
+        observed = watch.look(
+            [one for _, one in placed], flow.logged(), flow.under_way, alone=alone
+        )
         found = dict(zip((place for place, _ in placed), observed, strict=True))
-        wrong = self._wrong
+        wrong = watch.wrong
         if wrong is not None:
             rest = flow.rest()
-            more = self._look([one for _, one in rest])
+            more = watch.look([one for _, one in rest], flow.logged())
             found.update(zip((place for place, _ in rest), more, strict=True))
-            if self._wrong is not None:
-                wrong = replace(self._wrong, log=wrong.log + self._wrong.log)
+            if watch.wrong is not None:
+                log, near = wrong.log + watch.wrong.log, wrong.near + watch.wrong.near
+                wrong = replace(watch.wrong, log=log, near=near)
             elif not wrong.alone:
                 wrong = None
-        self.executed += len(found)
+        self.sender.executed += len(found)
         if wrong is not None:
-            places = {one.case.number: place for place, one in found.items()}
-            self.doing = f"looking for the case behind {wrong.named}, one of {len(found)}"
-            over = list(found.values())
-            try:
-                settled = searched(
-                    over, wrong, self._perform, lambda: self._wrong, self._crash_counts.likely
-                )
-            except CannotRun:
-                looks = {number: flow.looks.get(place, 0) for number, place in places.items()}
-                settled = unsearched(over, wrong, looks)
-            for one in settled:
-                if alone_to_blame(one):
-                    self._unattributed.caught(one.log)
-            if not wrong.ends:
-                self._unattributed.over(wrong.log)
-            self.doing = ""
-            found = {places[one.case.number]: one for one in settled}
+            found = self._settled(found, wrong, flow)
         return [(place, found[place]) for place in sorted(found)]
 
-    def _completed(self, observation: Observation, restarts: int) -> Observation:
-        """With what only a second look can tell, while it can be looked."""
+    def _settled(
+        self, found: dict[int, Observation], wrong: Trouble, flow: Flow
+    ) -> dict[int, Observation]:
+        """By their places, those of cases with trouble behind them that are settled."""
+        watch = self.sender.watch
+        self.hunts += 1
+        places = {one.case.number: place for place, one in found.items()}
+        over = list(found.values())
+        self.sender.doing = f"looking for the case behind {wrong.named}, one of {len(found)}"
+        ways = Ways(
+            self.sender.perform, lambda: watch.wrong, self._crash_counts.likely, watch.remains
+        )
         try:
-            return observation if self._down else self._looked(observation, restarts)
+            settled = searched(over, wrong, ways)
+        except CannotRun:
+            looks = {number: flow.looks.get(place, 0) for number, place in places.items()}
+            settled = unsearched(over, wrong, looks)
+        for one in settled:
+            if alone_to_blame(one):
+                watch.unattributed.caught(one.log)
+        if not wrong.ends:
+            watch.unattributed.over(wrong.log)
+        self.sender.doing = ""
+        return {places[one.case.number]: one for one in settled}
+
+    def _completed(
+        self, observation: Observation, restarts: int, *, quiet: bool = True
+    ) -> Observation | None:
+        """With what only a second look can tell, while it can be looked; restarts: how many there had been
+        when it was sent. quiet: nobody is under way; None: it is to be looked at once that is so."""
+        try:
+            if self.sender.down:
+                return observation
+            if not quiet and self._looks.due(observation):
+                return None
+            return self._looked(observation, restarts, quiet)
         except CannotRun:
             return observation
 
-    def _looked(self, observation: Observation, restarts: int) -> Observation:
+    def _looked(self, observation: Observation, restarts: int, quiet: bool) -> Observation | None:
         observation = self._looks.look(observation)
         asked = question(observation.sent).requests
         if observation.ending != "open":
             session = named(observation.case.recipe.session)
             mute = session is not None and session.before_login  # it is told nothing else
-            if mute or not all(self._offers(one.key, one.version) for one in asked):
+            if mute or not all(self.lanes.offers(one.key, one.version) for one in asked):
                 return replace(observation, facts=(*observation.facts, ("unoffered", True)))
         elif len(asked) == 1 and asked[0].key == PRODUCE and observation.replies:
             if restarts < self.restarts:
                 return observation  # what it wrote may have gone with the process
-            return self._read_back.look(observation, asked[0], self.lanes.offered)
+            return self._read_back.look(observation, asked[0], self.lanes.offered, quiet=quiet)
         return observation
-
-    def _offers(self, key: int, version: int) -> bool:
-        low, high = self.lanes.offered.get(key, (0, -1))
-        return not self.lanes.offered or low <= version <= high
-
-    def _apart(self, case: Case) -> Observation:
-        """Send a case on a connection of its own."""
-        self.lanes.aim(self.service.address)
-        return self._alone(case)
-
-    def _anew(self, case: Case) -> Observation:
-        """Send a case to a target that was started anew."""
-        self._restart()
-        return self._alone(case)
-
-    def _patiently(self, case: Case) -> Observation:
-        """Send a case, and wait for its answer as long as any may take."""
-        self._ready()
-        pid = getattr(self.service, "pid", None)
-        before = spent(pid)
-        self.doing = f"waiting for an answer for {LIMIT_MS / 1000:.0f} s at most"
-        (found,) = self.lanes.run((case,), LIMIT_MS / 1000)
-        self.executed += 1
-        if found.overdue and (spent(pid) or 0) - (before or 0) > IDLE * LIMIT_MS / 1000:
-            self.doing = "waiting for an answer: the process is at work"
-            (found,) = self.lanes.run((case,), AT_WORK_MS / 1000)
-            self.executed += 1
-        self.doing = ""
-        probe = self.prober.probe()
-        death = self._revival.death(probe)
-        (found,), log = attributed([found], self.service.log())
-        if death or not probe.answered:
-            self._wrong = Trouble(probe, death)
-        return replace(found, probe=probe, death=death, log=found.log + log)
-
-    def _alone(self, case: Case) -> Observation:
-        """Send a case, with all that it does."""
-        (found,) = self._perform((case,))
-        return found if self._wrong is None else blamed(found, self._wrong)
-
-    def _perform(self, cases: Sequence[Case]) -> list[Observation]:
-        """Send cases, then a probe; what no case shows by itself is `_wrong`."""
-        self._ready()
-        self._rss, self._heap = self.service.rss(), self.service.heap()
-        self._held = ()
-        found = self.lanes.run(cases)
-        self.executed += len(cases)
-        found = self._look(found, alone=len(cases) == 1)
-        if len(cases) == 1 and self._wrong is not None:
-            self._unattributed.caught(self._wrong.log)
-        return found
-
-    def _look(
-        self,
-        found: list[Observation],
-        under_way: Callable[[int | None, int | None], bool] = lambda port, correlation_id: False,
-        *,
-        alone: bool = False,
-    ) -> list[Observation]:
-        """A probe behind cases; what no case shows by itself is `_wrong`. under_way: whether an entry of
-        the log, by its port and correlation id, is about another case that is not over yet. alone: it is
-        one case, so that entries which name nobody are its own, known or not."""
-        probe = self.prober.probe(self._canary.check)
-        death = self._revival.death(probe)
-        before, self._rss = self._rss, self.service.rss()
-        heap_before, self._heap = self._heap, self.service.heap()
-        found, log = attributed(found, (*self._held, *self.service.log()))
-        self._held = tuple(entry for entry in log if under_way(*about(entry)))
-        nobodys = tuple(entry for entry in log if entry not in self._held)
-        new = tuple(entry for entry in nobodys if self._unattributed.wanted(entry))
-        rss = (before[0], self._rss[1]) if before and self._rss else None
-        heap = (heap_before[0], self._heap[1]) if heap_before and self._heap else None
-        wrong = Trouble(probe, death, new, rss, heap)
-        self._wrong = wrong if wrong.alone or wrong.slow else None
-        if len(found) == 1:
-            found = [replace(found[0], probe=probe, rss=rss, heap=heap)]
-        if alone:
-            known = tuple(entry for entry in nobodys if entry not in new)
-            found = [replace(found[0], log=found[0].log + known)]
-        return found
-
-    def _ready(self) -> None:
-        """Bring back what died or hangs. Raises CannotRun."""
-        wrong = self._wrong
-        probe = wrong.probe if wrong else None
-        if wrong is None or (wrong.death is None and (probe is None or probe.answered)):
-            self._wrong = None
-            if probe is not None and probe.problem:
-                self._canary.write(self.lanes.offered)  # or what is damaged now is blamed on others
-            return
-        if wrong.death is None and self._revival.was_busy():
-            self._wrong = None
-            self.lanes.aim(self.service.address)
-        else:
-            self._restart()
-
-    def _restart(self) -> None:
-        before, self.doing, self._down = self.doing, "starting it anew", True
-        try:
-            self._revival.restart()
-        finally:
-            self.doing = before
-        self._wrong, self._down = None, False
-
-    def _aim(self) -> None:
-        self.lanes.aim(self.service.address)
-        self.lanes.offered = self.prober.offered()
-        self.unprepared = prepare(self.prober, self.lanes.offered)
-        self._canary.write(self.lanes.offered)
 
 
 def _set_aside(case: Case) -> Observation:

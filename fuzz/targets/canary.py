@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from barnabas.fuzz.sessions.session import Ask
 from barnabas.fuzz.targets.probing import Prober, Unanswered
 from barnabas.specs import records
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
@@ -15,6 +16,21 @@ TOPIC: Final = "barnabas-canary"
 _PRODUCE: Final = 3
 _FETCH: Final = 4
 """The versions that are asked: the first of magic 2, which brokers from 0.11 on take."""
+
+_FETCHED: Final = Ask(
+    FETCH,
+    _FETCH,
+    {
+        "max_wait_ms": 0,
+        "min_bytes": 0,
+        "topics": [
+            {
+                "topic": TOPIC,
+                "partitions": [{"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1 << 16}],
+            }
+        ],
+    },
+)
 
 
 class Canary:
@@ -41,28 +57,27 @@ class Canary:
         try:
             self._prober.ask(METADATA, 1, {"topics": [{"name": TOPIC}]})
             self._prober.ask(PRODUCE, _PRODUCE, body)
-            self._known = self._read() or None
+            self._known = _records(self._prober.ask(*_FETCHED)) or None
         except Unanswered:
             self._prober.close()
 
-    def check(self) -> str:
-        """What is wrong with what was written, in words; "" if nothing is. Raises Unanswered."""
-        if self._known is None:
+    @property
+    def question(self) -> tuple[Ask, ...]:
+        """What is asked to learn whether it is still there; nothing if it was not written."""
+        return () if self._known is None else (_FETCHED,)
+
+    def problem(self, answers: Sequence[Mapping[str, Any]]) -> str:
+        """What is wrong with what was written, in words; "" if nothing is. answers: to the `question`."""
+        if self._known is None or not answers:
             return ""
-        found = self._read()
+        found = _records(answers[0])
         if found.startswith(self._known):
             return ""
         return "its records are gone" if not found else "its records have changed"
 
-    def _read(self) -> bytes:
-        wanted = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1 << 16}
-        body: dict[str, Any] = {
-            "max_wait_ms": 0,
-            "min_bytes": 0,
-            "topics": [{"topic": TOPIC, "partitions": [wanted]}],
-        }
-        answer = self._prober.ask(FETCH, _FETCH, body)
-        for topic in answer["responses"]:
-            for part in topic["partitions"]:
-                return bytes(part["records"] or b"")
-        return b""
+
+def _records(answer: Mapping[str, Any]) -> bytes:
+    for topic in answer["responses"]:
+        for part in topic["partitions"]:
+            return bytes(part["records"] or b"")
+    return b""

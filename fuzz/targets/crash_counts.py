@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import Observation
 
 DEATHS: Final = 3
 """Cases of an API, version and mutator that may end the process, before others of the kind are set aside:
@@ -22,6 +23,13 @@ class CrashCounts:
         self._kinds: Counter[tuple[int, int, str]] = Counter()
         self._apis: Counter[int] = Counter()
         self._hung: set[int] = set()
+
+    def saw(self, observation: Observation) -> None:
+        """Count what a case did, if it did either."""
+        if observation.death is not None:
+            self.killed(observation.case)
+        elif observation.probe is not None and not observation.probe.answered:
+            self.hung(observation.case)
 
     def killed(self, case: Case) -> None:
         """A case has ended the process."""

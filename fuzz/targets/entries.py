@@ -7,8 +7,9 @@ otherwise belongs to the one before.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.fuzz.observations.java_exceptions import raised
 
@@ -35,6 +36,14 @@ _VARIABLE: Final = re.compile(
 _CORRELATION: Final = re.compile(r"correlationId=(-?\d+)")
 
 
+class Logged(NamedTuple):
+    """An entry of the log, or a piece of one, and the numbers of the cases that may be behind it, the nearest
+    first."""
+
+    entry: str
+    near: tuple[int, ...] = ()
+
+
 class LogFollower:
     """Entries that a file gained, in order. One that is still growing waits for the next look."""
 
@@ -46,6 +55,8 @@ class LogFollower:
     def entries(self) -> tuple[str, ...]:
         """What came since the last call."""
         try:
+            if self._path.stat().st_size <= self._at:  # the usual, and asked all the time
+                return ()
             with self._path.open("rb") as log:
                 size = log.seek(0, 2)
                 if size - self._at > READ_LIMIT:
@@ -72,6 +83,23 @@ def split(text: str) -> tuple[str, ...]:
         elif len(found[-1]) < ENTRY_LIMIT:
             found[-1] += "\n" + line
     return tuple(found)
+
+
+def whole(pieces: Iterable[Logged]) -> list[Logged]:
+    r"""Entries out of what was read while the log was written.
+
+    >>> pieces = Logged("[main] ERROR a - b", (1,)), Logged("java.lang.Error: x"), Logged("[main] WARN c - d")
+    >>> whole(pieces)[0]
+    Logged(entry='[main] ERROR a - b\njava.lang.Error: x', near=(1,))
+    """
+    found: list[Logged] = []
+    for piece in pieces:
+        if not found or _BEGINS.match(piece.entry):
+            found.append(piece)
+        elif len(found[-1].entry) < ENTRY_LIMIT:
+            before = found[-1]
+            found[-1] = Logged(f"{before.entry}\n{piece.entry}", before.near)
+    return found
 
 
 def about(entry: str) -> tuple[int | None, int | None]:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import time
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from barnabas.fuzz.cases.case import Case
@@ -20,7 +19,10 @@ from barnabas.fuzz.observations.requests import Question, question
 from barnabas.fuzz.sessions.live import filled
 from barnabas.fuzz.targets import session_setup, writing
 from barnabas.fuzz.targets.connections import Connections, Lane
+from barnabas.fuzz.targets.entries import Logged
+from barnabas.fuzz.targets.following import Following
 from barnabas.fuzz.targets.observed import ending_of, observed
+from barnabas.fuzz.targets.waiting import Waiting
 from barnabas.peers.replay.authentication import Credentials
 
 CONNECT_S: Final = 3.0
@@ -41,7 +43,8 @@ Placed = tuple[int, Observation]
 
 
 class Flow:
-    """Cases in flight, sent in about their order; observations are taken in batches."""
+    """Cases in flight, sent in about their order; observations are taken in batches. log: what the broker's
+    log gained since it was last asked."""
 
     def __init__(
         self,
@@ -50,8 +53,10 @@ class Flow:
         cases: Sequence[Case],
         patience: float,
         who: Credentials | None = None,
+        log: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self._who = who
+        self._following = Following(log)
         self._connections = connections
         self._offered = offered
         self._cases = cases
@@ -60,40 +65,37 @@ class Flow:
         self.looks: dict[int, int] = {}
         """By the place of a case, at which look at all connections it was over."""
         self._look = 0
-        self._waiting: dict[str, deque[int]] = {}
-        for index, case in enumerate(cases):
-            self._waiting.setdefault(case.recipe.session, deque()).append(index)
+        self._waiting = Waiting(cases)
         self._busy: set[Lane] = set()
-        self._last = -1
 
     @property
     def over(self) -> bool:
         """Whether all has been told."""
         return not (self._waiting or self._busy or self._found)
 
-    def some(self, count: int) -> list[Placed]:
+    def some(self, count: int, over: Callable[[], bool] = lambda: False) -> list[Placed]:
         """What became of so many more cases, or of all that are left, in the order in which they were over;
-        the others go on."""
+        the others go on. Once it is `over()` nobody under way is waited for any longer."""
         try:
-            self._pump(count)
+            self._pump(count, over)
         except BaseException:
             self._connections.aim(self._connections.address)
             raise
         found, self._found = self._found, []
         return found
 
+    def logged(self) -> list[Logged]:
+        """Pieces of the log since this was last asked."""
+        return self._following.logged([self._cases[lane.index].number for lane in self._busy])
+
     def stop(self) -> int:
         """Send no case behind the last that was sent; the place of that."""
-        before = {
-            session: deque(index for index in queue if index < self._last)
-            for session, queue in self._waiting.items()
-        }
-        self._waiting = {session: queue for session, queue in before.items() if queue}
-        return self._last
+        self._waiting.stop()
+        return self._waiting.last
 
     def rest(self) -> list[Placed]:
         """What became of those under way; no others are sent."""
-        self._waiting = {}
+        self._waiting.clear()
         return self.some(len(self._cases))
 
     def under_way(self, port: int | None, correlation_id: int | None) -> bool:
@@ -103,7 +105,7 @@ class Flow:
             for lane in self._busy
         )
 
-    def _pump(self, count: int) -> None:
+    def _pump(self, count: int, over: Callable[[], bool]) -> None:
         connections = self._connections
         swept = time.perf_counter()
         while len(self._found) < count and (self._waiting or self._busy):
@@ -118,8 +120,10 @@ class Flow:
             now = time.perf_counter()
             if now - swept > _SWEEP_S:
                 swept = now
-                for lane in [lane for lane in self._busy if lane.deadline <= now]:
+                ends = over()
+                for lane in [lane for lane in self._busy if ends or lane.deadline <= now]:
                     self._expired(lane)
+            self._following.look()
 
     def _dispatch(self) -> bool:
         """Give a case to a connection, to one that is in its session if there is any; False if there is
@@ -127,12 +131,8 @@ class Flow:
         lane = self._connections.fitting(self._fits)
         if lane is None and not self._connections.may_dial():
             return False
-        wanted = next(iter(self._waiting)) if lane is None else lane.session
-        queue = self._waiting[wanted]
-        index = queue.popleft()
-        self._last = max(self._last, index)
-        if not queue:
-            del self._waiting[wanted]
+        wanted = self._waiting.session if lane is None else lane.session
+        index = self._waiting.take(wanted)
         fresh = lane is None
         if lane is None:
             lane = self._connections.dial()
@@ -301,6 +301,7 @@ class Flow:
         found = observed(self._cases[lane.index], lane, ending, waited=abandoned and blame)
         self._found.append((lane.index, found))
         self.looks[lane.index] = self._look
+        self._following.over(self._cases[lane.index].number)
         self._busy.discard(lane)
         lane.index = -1
         lane.trouble = ""

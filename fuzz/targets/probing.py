@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from barnabas.fuzz.cases.observation import Probe
 from barnabas.fuzz.observations.delayed_responses import AT_WORK_MS
 from barnabas.fuzz.sessions.login import login
-from barnabas.fuzz.sessions.session import Stuck
+from barnabas.fuzz.sessions.session import Ask, Stuck
 from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs import Frame, Malformed, decode_frame, encode_frame
 from barnabas.specs.keys import API_VERSIONS, METADATA
@@ -24,6 +24,13 @@ AT_WORK: Final = 0.01
 """Share of a core that a process has had at least which is at work, however busy the machine."""
 
 Spent = Callable[[], float | None]
+
+
+def _fine(answers: Sequence[Mapping[str, Any]]) -> str:
+    return ""
+
+
+PROBE: Final = (Ask(API_VERSIONS, 0, {}), Ask(METADATA, 1, {"topics": []}))
 
 _LARGEST: Final = 64 << 20
 
@@ -42,10 +49,18 @@ class Exchanged(NamedTuple):
 
 class Patience:
     """For how long one answer is waited for: limit seconds; of a process that is at work and has had less
-    than that of a processor, as long as AT_WORK_MS: a machine may be busy. spent: seconds that it has had."""
+    than that of a processor, as long as AT_WORK_MS: a machine may be busy; but not once it is `over()`.
+    spent: seconds that it has had."""
 
-    def __init__(self, limit: float, spent: Spent, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        limit: float,
+        spent: Spent,
+        clock: Callable[[], float],
+        over: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._limit = limit
+        self._over = over
         self._spent = spent
         self._clock = clock
         self._began = clock()
@@ -56,7 +71,7 @@ class Patience:
         waited = self._clock() - self._began
         if waited < self._limit:
             return self._limit - waited
-        if waited < AT_WORK_MS / 1000 and self._short_of_processor():
+        if waited < AT_WORK_MS / 1000 and not self._over() and self._short_of_processor():
             return self._limit
         raise TimeoutError
 
@@ -79,6 +94,8 @@ class Prober:
         spent: Spent = lambda: None,
     ) -> None:
         self.limit = limit
+        self.over: Callable[[], bool] = lambda: False
+        """Whether nobody is waited for longer than the limit any more, at work or not."""
         self._client_id = client_id
         self._who = who
         self._spent = spent
@@ -102,18 +119,19 @@ class Prober:
             self._socket.close()
             self._socket = None
 
-    def probe(self, check: Callable[[], str] = str) -> Probe:
-        """Whether the broker answers ApiVersions and Metadata, and what a canary has to say, which asks
-        over this connection too. A connection that was lost is a problem
-        that is told, and tried once more on a new one."""
+    def probe(
+        self, more: Sequence[Ask] = (), check: Callable[[Sequence[Mapping[str, Any]]], str] = _fine
+    ) -> Probe:
+        """Whether the broker answers ApiVersions and Metadata, and what `check` says of its answers to more
+        questions, which are asked with them: in one go, since each wait is for a busy broker's turn. A
+        connection that was lost is a problem that is told, and tried once more on a new one."""
         began = time.perf_counter()
         problem = ""
         fresh = self._socket is None
         for _ in range(1 if fresh else 2):
             try:
-                self.ask(API_VERSIONS, 0, {})
-                self.ask(METADATA, 1, {"topics": []})
-                problem = problem or check()
+                answers = self._asked((*PROBE, *more))
+                problem = problem or check([one.body for one in answers[len(PROBE) :]])
             except Unanswered as found:
                 problem = str(found)
                 self.close()
@@ -140,13 +158,17 @@ class Prober:
 
     def exchange(self, key: int, version: int, body: Mapping[str, Any]) -> Exchanged:
         """A well-formed request and its response. Raises Unanswered, and Unfit for a body that none is."""
+        return self._asked((Ask(key, version, body),))[0]
+
+    def _asked(self, asks: Sequence[Ask]) -> list[Exchanged]:
+        """Requests, sent in one go, and their responses."""
         try:
             if self._socket is None:
                 self._socket = socket.create_connection(self._address, self.limit)
                 self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 if self._who is not None:
                     self._log_in(self._who)
-            return self._exchange(key, version, body)
+            return self._exchange(asks)
         except TimeoutError:
             self.close()
             raise Unanswered(f"{WAITED} {self.limit:.0f} s") from None
@@ -159,34 +181,46 @@ class Prober:
         try:
             asked = next(steps)
             while True:
-                asked = steps.send(self._exchange(asked.key, asked.version, asked.body).body)
+                (answer,) = self._exchange((asked,))
+                asked = steps.send(answer.body)
         except StopIteration:
             return
         except (Stuck, Unanswered) as problem:
             self.close()
             raise Unanswered(str(problem)) from None
 
-    def _exchange(self, key: int, version: int, body: Mapping[str, Any]) -> Exchanged:
+    def _exchange(self, asks: Sequence[Ask]) -> list[Exchanged]:
         assert self._socket is not None  # noqa: S101
-        self._correlation_id = (self._correlation_id + 1) % (1 << 31)
-        header = {"correlation_id": self._correlation_id, "client_id": self._client_id}
-        data = encode_frame(Frame("request", key, version, header, dict(body)))
-        patience = Patience(self.limit, self._spent, time.perf_counter)
+        first = self._correlation_id + 1
+        requests = []
+        for ask in asks:
+            self._correlation_id = (self._correlation_id + 1) % (1 << 31)
+            header = {"correlation_id": self._correlation_id, "client_id": self._client_id}
+            requests.append(
+                encode_frame(Frame("request", ask.key, ask.version, header, dict(ask.body)))
+            )
         self._socket.settimeout(self.limit)
-        self._socket.sendall(data)
+        self._socket.sendall(b"".join(requests))
+        return [
+            Exchanged(request[4:], *self._answer(ask, (first + place) % (1 << 31)))
+            for place, (ask, request) in enumerate(zip(asks, requests, strict=True))
+        ]
+
+    def _answer(self, ask: Ask, correlation_id: int) -> tuple[bytes, dict[str, Any]]:
+        patience = Patience(self.limit, self._spent, time.perf_counter, self.over)
         size = int.from_bytes(self._exactly(4, patience), signed=True)
         if not 4 <= size <= _LARGEST:
             self.close()
             raise Unanswered(f"a response of {size} bytes")
         frame = self._exactly(size, patience)
-        if int.from_bytes(frame[:4], signed=True) != self._correlation_id:
+        if int.from_bytes(frame[:4], signed=True) != correlation_id:
             self.close()
             raise Unanswered("the response to another request")
         try:
-            said = decode_frame(frame, "response", key=key, version=version).body
+            said = decode_frame(frame, "response", key=ask.key, version=ask.version).body
         except Malformed as wrong:
             raise Unanswered(f"undecodable response: {wrong}") from None
-        return Exchanged(data[4:], frame, said)
+        return frame, said
 
     def _exactly(self, count: int, patience: Patience) -> bytes:
         assert self._socket is not None  # noqa: S101

@@ -47,15 +47,25 @@ class ReadBack:
         self._followed: Counter[tuple[int, str]] = Counter()
 
     def look(
-        self, observation: Observation, asked: Asked, offered: dict[int, tuple[int, int]]
-    ) -> Observation:
+        self,
+        observation: Observation,
+        asked: Asked,
+        offered: dict[int, tuple[int, int]],
+        *,
+        quiet: bool = True,
+    ) -> Observation | None:
         """The observation, with what is wrong about what is served in its facts, where that is wrong of what
         the case alone writes, too: others may have deleted the topic, and created another of its name. asked:
-        its only request."""
+        its only request. quiet: nothing else is under way; None: it is to be sent alone once that is so."""
         changes = observation.case.recipe.changes
         kind = (asked.version, changes[-1].mutator if changes else "")
+        if self._followed[kind] >= FOLLOWED:
+            return observation
+        wrong = bool(served(observation, self._prober, offered))
+        if wrong and not quiet:
+            return None
         self._followed[kind] += 1
-        if self._followed[kind] > FOLLOWED or not served(observation, self._prober, offered):
+        if not wrong:
             return observation
         alone = self._apart(observation.case)
         found = served(alone, self._prober, offered)

@@ -14,9 +14,9 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import STACK, Observation
 from barnabas.fuzz.observations.about import api_of
 from barnabas.fuzz.observations.changed_fields import changed
-from barnabas.fuzz.observations.delayed_responses import may_wait
+from barnabas.fuzz.observations.delayed_responses import LIMIT_MS, may_wait
 from barnabas.fuzz.observations.java_exceptions import raised
-from barnabas.fuzz.observations.requests import question
+from barnabas.fuzz.observations.requests import Asked, question
 from barnabas.fuzz.targets.observed import REUSED
 
 CONFIRMED: Final = 2
@@ -50,29 +50,34 @@ class SecondLooks:
         self._stacks: dict[tuple[str, ...], tuple[str, ...]] = {}
         """API, mutator and field -> where memory ran out in a fresh process; () if that is not known."""
         self._confirmed: Counter[tuple[int, int]] = Counter()
+        self._silent: set[int] = set()
+        """APIs of which a request stayed unanswered, alone and for long: another one tells nothing new."""
+
+    def due(self, observation: Observation) -> bool:
+        """Whether a look would send the case again."""
+        kind = self._stackless(observation)
+        known = kind is None or kind in self._stacks
+        return not known or _spoilt(observation) or self._late(observation) is not None
 
     def look(self, observation: Observation) -> Observation:
         """The observation, or the one of a second look."""
         return self._confirmed_late(self._with_stack(self._unspoilt(observation)))
 
     def _unspoilt(self, observation: Observation) -> Observation:
-        """Whose connection ended without a word, or brought another's answer, may suffer from the case
-        that had it before: it is run again on one of its own."""
-        due = [one for one in question(observation.sent).requests if one.answered]
-        if not due or not dict(observation.facts).get(REUSED) or observation.death is not None:
-            return observation
-        if observation.replies:
-            spoilt = observation.replies[0][:4] != due[0].correlation_id.to_bytes(4, signed=True)
-        else:
-            spoilt = observation.ending != "open" and not observation.log
-        return self._again.apart(observation.case) if spoilt else observation
+        return self._again.apart(observation.case) if _spoilt(observation) else observation
+
+    def _stackless(self, observation: Observation) -> tuple[str, ...] | None:
+        """The kind of a case whose error left no stack; None: it had none, or its stack."""
+        if not any(OUT_OF_MEMORY in entry and "\tat " not in entry for entry in observation.log):
+            return None
+        return (api_of(observation), *changed(observation.case))
 
     def _with_stack(self, observation: Observation) -> Observation:
         """A JVM tells where memory ran out for its first errors only (its preallocated ones): the first such
         case of a kind is run alone on a fresh one, and those behind it are told by what that said."""
-        if not any(OUT_OF_MEMORY in entry and "\tat " not in entry for entry in observation.log):
+        kind = self._stackless(observation)
+        if kind is None:
             return observation
-        kind = (api_of(observation), *changed(observation.case))
         if kind not in self._stacks:
             if len(self._stacks) >= FRESH:
                 return observation
@@ -85,18 +90,42 @@ class SecondLooks:
         facts = (*observation.facts, (STACK, list(known)))
         return replace(observation, facts=facts) if known else observation
 
+    def _late(self, observation: Observation) -> Asked | None:
+        """The request that is to be waited for again, if one is."""
+        if not observation.overdue:
+            return None
+        late = _unanswered(observation)
+        if late is None or may_wait(late) or late.key in self._silent:
+            return None
+        return late if self._confirmed[late.key, late.version] < CONFIRMED else None
+
     def _confirmed_late(self, observation: Observation) -> Observation:
         """An answer that is overdue is waited for again, alone."""
-        if not observation.overdue:
-            return observation
-        due = [one for one in question(observation.sent).requests if one.answered]
-        if len(observation.replies) >= len(due):
-            return observation
-        late = due[len(observation.replies)]
-        if may_wait(late) or self._confirmed[late.key, late.version] >= CONFIRMED:
+        late = self._late(observation)
+        if late is None:
             return observation
         self._confirmed[late.key, late.version] += 1
-        return self._again.patiently(observation.case)
+        again = self._again.patiently(observation.case)
+        if again.overdue and again.took_ms >= LIMIT_MS and _unanswered(again) is not None:
+            self._silent.add(late.key)
+        return again
+
+
+def _unanswered(observation: Observation) -> Asked | None:
+    """The first request that is due an answer and has none."""
+    due = [one for one in question(observation.sent).requests if one.answered]
+    return due[len(observation.replies)] if len(observation.replies) < len(due) else None
+
+
+def _spoilt(observation: Observation) -> bool:
+    """Whether its connection ended without a word, or brought another's answer: it may suffer from the case
+    that had the connection before, and is run again on one of its own."""
+    due = [one for one in question(observation.sent).requests if one.answered]
+    if not due or not dict(observation.facts).get(REUSED) or observation.death is not None:
+        return False
+    if observation.replies:
+        return observation.replies[0][:4] != due[0].correlation_id.to_bytes(4, signed=True)
+    return observation.ending != "open" and not observation.log
 
 
 def _stack(observation: Observation) -> tuple[str, ...]:

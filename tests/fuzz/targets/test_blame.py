@@ -1,14 +1,23 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 
 from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import Death, Observation, Probe
 from barnabas.fuzz.oracles.amplified import AMPLIFIED
-from barnabas.fuzz.targets.blame import Trouble, searched, settle, unsearched
+from barnabas.fuzz.targets.blame import (
+    ENTRIES,
+    TRIES,
+    Trouble,
+    Ways,
+    searched,
+    settle,
+    unsearched,
+)
 from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import case, request
 
@@ -44,21 +53,21 @@ def cases(count: int) -> list[Case]:
 
 def test_without_trouble_nothing_is_run_again() -> None:
     fake = Fake([])
-    settle(cases(64), fake.perform, fake.trouble)
+    settle(cases(64), Ways(fake.perform, fake.trouble))
     assert fake.runs == 1
 
 
 @pytest.mark.parametrize("guilty", [[0], [63], [17], [3, 40], [0, 1, 2, 63]])
 def test_the_guilty_are_found_and_nobody_else(guilty: list[int]) -> None:
     fake = Fake(guilty)
-    found = settle(cases(64), fake.perform, fake.trouble)
+    found = settle(cases(64), Ways(fake.perform, fake.trouble))
     assert [one.case.number for one in found] == list(range(64))
     assert [one.case.number for one in found if one.death] == guilty
 
 
 def test_one_of_many_is_found_in_a_few_runs() -> None:
     fake = Fake([41])
-    settle(cases(128), fake.perform, fake.trouble)
+    settle(cases(128), Ways(fake.perform, fake.trouble))
     assert fake.runs == 1 + 2 * 7
 
 
@@ -81,7 +90,7 @@ def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
             ]
 
     fake = Dying([20])
-    found = settle(cases(64), fake.perform, fake.trouble)
+    found = settle(cases(64), Ways(fake.perform, fake.trouble))
     assert [one.case.number for one in found] == list(range(64))
     assert [one.case.number for one in found if one.death] == [20]
     assert all(one.replies or one.death for one in found)
@@ -90,7 +99,7 @@ def test_of_a_process_that_died_who_was_answered_is_not_run_again() -> None:
 
 def test_kinds_that_were_to_blame_before_are_looked_at_first() -> None:
     fake = Fake([41])
-    found = settle(cases(64), fake.perform, fake.trouble, lambda case: case.number == 41)
+    found = settle(cases(64), Ways(fake.perform, fake.trouble, lambda case: case.number == 41))
     assert [one.case.number for one in found if one.death] == [41]
     assert fake.runs == 3
 
@@ -124,7 +133,7 @@ def hung() -> list[Observation]:
 
 def test_behind_a_death_those_under_way_are_tried_alone_the_last_one_first() -> None:
     fake = Alone([5])
-    found = searched(died(), DEAD, fake.perform, fake.trouble)
+    found = searched(died(), DEAD, Ways(fake.perform, fake.trouble))
     assert fake.seen == [[6], [5]]
     assert [one.case.number for one in found] == [0, 1, 2, 3, 5, 6]  # the others are sent again
     assert [one.case.number for one in found if one.death] == [5]
@@ -134,20 +143,20 @@ def test_what_was_not_answered_before_it_died_is_tried_behind_those_that_it_clos
     slowly = died()
     slowly[2] = replace(slowly[2], facts=(("waited_ms", 300),))
     fake = Alone([2])
-    found = searched(slowly, DEAD, fake.perform, fake.trouble)
+    found = searched(slowly, DEAD, Ways(fake.perform, fake.trouble))
     assert fake.seen == [[6], [5], [4], [2]]
     assert [one.case.number for one in found if one.death] == [2]
 
 
 def test_kinds_that_ended_it_before_are_tried_first() -> None:
     fake = Alone([4])
-    searched(died(), DEAD, fake.perform, fake.trouble, lambda case: case.number == 4)
+    searched(died(), DEAD, Ways(fake.perform, fake.trouble, lambda case: case.number == 4))
     assert fake.seen == [[4]]
 
 
 def test_behind_a_hang_those_are_tried_that_were_not_answered_in_their_order() -> None:
     fake = Alone([3], HANGS)
-    found = searched(hung(), HANGS, fake.perform, fake.trouble)
+    found = searched(hung(), HANGS, Ways(fake.perform, fake.trouble))
     assert fake.seen == [[1], [3]]
     assert [one.case.number for one in found] == [0, 1, 2, 3, 4]
     assert [one.case.number for one in found if one.probe] == [3]
@@ -155,7 +164,7 @@ def test_behind_a_hang_those_are_tried_that_were_not_answered_in_their_order() -
 
 def test_a_hang_of_an_answered_case_is_found_by_halving() -> None:
     fake = Alone([2], HANGS)
-    found = searched(hung(), HANGS, fake.perform, fake.trouble)
+    found = searched(hung(), HANGS, Ways(fake.perform, fake.trouble))
     assert fake.seen[:3] == [[1], [3], [5]]
     assert [one.case.number for one in found] == list(range(6))
     assert [one.case.number for one in found if one.probe] == [2]
@@ -163,7 +172,7 @@ def test_a_hang_of_an_answered_case_is_found_by_halving() -> None:
 
 def test_a_death_that_takes_two_names_all_that_were_reached() -> None:
     fake = Alone([4, 6], together=2)
-    found = searched(died(), DEAD, fake.perform, fake.trouble)
+    found = searched(died(), DEAD, Ways(fake.perform, fake.trouble))
     (blamed,) = (one for one in found if one.death)
     assert blamed.shared
     assert [one.case.number for one in found] == list(range(7))
@@ -172,7 +181,7 @@ def test_a_death_that_takes_two_names_all_that_were_reached() -> None:
 def test_where_nobody_was_reached_all_are_halved() -> None:
     nobody = [Observation(one, ending="refused") for one in cases(4)]
     fake = Alone([1])
-    found = searched(nobody, DEAD, fake.perform, fake.trouble)
+    found = searched(nobody, DEAD, Ways(fake.perform, fake.trouble))
     assert [one.case.number for one in found] == list(range(4))
     assert [one.case.number for one in found if one.death] == [1]
 
@@ -180,16 +189,89 @@ def test_where_nobody_was_reached_all_are_halved() -> None:
 def test_what_is_only_logged_is_halved() -> None:
     fake = Alone([1, 2], NOISY)
     closed = [Observation(one, ending="closed") for one in cases(4)]
-    found = searched(closed, NOISY, fake.perform, fake.trouble)
+    found = searched(closed, NOISY, Ways(fake.perform, fake.trouble))
     assert fake.seen[0] == [0, 1]
     assert [one.case.number for one in found if one.log] == [1, 2]
 
 
+class Says(Alone):
+    """Says what each of some cases makes it say; what was said of one alone is known from then on."""
+
+    def __init__(self, said: dict[int, str]) -> None:
+        super().__init__(list(said))
+        self.said = said
+        self.known: set[str] = set()
+
+    def perform(self, cases: Sequence[Case]) -> list[Observation]:
+        found = super().perform(cases)
+        self.wrong = Trouble(log=self.news(one.number for one in cases))
+        if len(cases) == 1:
+            self.known.update(self.wrong.log)
+        return found
+
+    def trouble(self) -> Trouble | None:
+        return self.wrong if self.wrong.log else None
+
+    def news(self, numbers: Iterable[int]) -> tuple[str, ...]:
+        entries = dict.fromkeys(self.said[number] for number in numbers if number in self.said)
+        return tuple(entry for entry in entries if entry not in self.known)
+
+    def remains(self, wrong: Trouble) -> bool:
+        return any(entry not in self.known for entry in wrong.log)
+
+    def searched(self, count: int, near: dict[str, tuple[int, ...]]) -> list[int]:
+        """Who is to blame for what was said behind so many cases."""
+        log = self.news(range(count))
+        wrong = Trouble(log=log, near=tuple(near.get(entry, ()) for entry in log))
+        ways = Ways(self.perform, self.trouble, remains=self.remains)
+        found = searched([Observation(one) for one in cases(count)], wrong, ways)
+        assert [one.case.number for one in found] == list(range(count))
+        return [one.case.number for one in found if dict(one.facts).get("blamed")]
+
+
+def test_the_nearest_to_an_entry_are_tried_alone_and_nobody_else_once_it_is_known_whose_it_is() -> (
+    None
+):
+    fake = Says({5: "ERROR a", 40: "ERROR b", 41: "ERROR b"})
+    assert fake.searched(64, {"ERROR a": (7, 5, 6), "ERROR b": (40, 41)}) == [5, 40]
+    assert fake.seen == [[7], [5], [40]]
+
+
+def test_who_is_tried_in_vain_keeps_what_it_was_answered_first() -> None:
+    fake = Says({5: "ERROR a"})
+    first = [Observation(one, replies=(b"first",)) for one in cases(8)]
+    ways = Ways(fake.perform, fake.trouble, remains=fake.remains)
+    found = searched(first, Trouble(log=("ERROR a",), near=((4, 5),)), ways)
+    assert [one.replies for one in found] == [(b"first",)] * 5 + [()] + [(b"first",)] * 2
+
+
+def test_an_entry_that_none_of_the_nearest_shows_is_halved_for() -> None:
+    fake = Says({5: "ERROR a", 9: "ERROR b"})
+    assert fake.searched(16, {"ERROR a": (5,), "ERROR b": tuple(range(10, 10 + TRIES + 1))}) == [
+        5,
+        9,
+    ]
+    tried = [[5], *([number] for number in range(10, 10 + TRIES))]
+    assert fake.seen[: len(tried)] == tried
+    assert not any(5 in run for run in fake.seen[1:])
+
+
+def test_of_a_template_the_nearest_of_a_few_entries_are_tried() -> None:
+    fake = Says({50: "ERROR a"})
+    ways = Ways(fake.perform, fake.trouble, remains=fake.remains)
+    wrong = Trouble(log=("ERROR a",) * (ENTRIES + 1), near=((1,), (2,), (3,)))
+    found = searched([Observation(one) for one in cases(64)], wrong, ways)
+    assert fake.seen[:3] == [[1], [2], list(range(32))]
+    assert [one.case.number for one in found if dict(one.facts).get("blamed")] == [50]
+
+
 def test_what_only_several_do_together_names_them_all() -> None:
     fake = Fake([10, 50], together=2)
-    found = settle(cases(64), fake.perform, fake.trouble)
+    found = settle(cases(64), Ways(fake.perform, fake.trouble))
     (blamed,) = (one for one in found if one.death)
-    assert dict(blamed.facts)["together"] == list(range(64))
+    facts = dict(blamed.facts)
+    assert facts["together"] == list(range(64))
+    assert facts["earlier"] == [recipe_json(one.recipe) for one in cases(63)]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +293,7 @@ def test_what_a_heap_grew_by_is_not_counted_once_more_as_memory_of_the_process(
 
     grown = Trouble(rss=memory(rss), heap=None if heap is None else memory(heap))
     assert grown.alone == trouble
-    (one,) = settle(cases(1), lambda cases: [Observation(cases[0])], lambda: grown)
+    (one,) = settle(cases(1), Ways(lambda cases: [Observation(cases[0])], lambda: grown))
     assert any(AMPLIFIED.judge(one)) == trouble
 
 

@@ -11,6 +11,7 @@ import pytest
 from barnabas.fuzz.cases.case import Case, Live
 from barnabas.fuzz.cases.observation import DIFFERS, WAITED, Death, Observation, Probe
 from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.address import address
 from barnabas.fuzz.targets.address_settings import Address
@@ -18,6 +19,7 @@ from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
 from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
+from barnabas.fuzz.targets.entries import Logged
 from barnabas.fuzz.targets.flow import Flow
 from barnabas.fuzz.targets.pair import beside
 from barnabas.fuzz.targets.service import Elsewhere
@@ -63,6 +65,59 @@ def test_what_is_under_way_when_time_is_up_is_finished_and_kept(target: BrokerTa
     assert [one.case for one in found] == cases[: len(found)]
     assert 0 < len(found) == target.executed - before < len(cases)
     run(target, case(VERSIONS))
+
+
+def all_at_once(target: BrokerTarget, count: int) -> None:
+    """From now on so many cases are on their way at once."""
+    while target.at_once < count:
+        run(target, *(case(ASK, number=number) for number in range(target.at_once)))
+
+
+def test_cases_are_told_while_others_are_under_way_and_who_asks_for_no_more_leaves_them(
+    target: BrokerTarget,
+) -> None:
+    all_at_once(target, 40)
+    before = target.executed
+    seen = target.run([case(ASK, number=number) for number in range(40)])
+    assert next(seen).replies
+    assert 16 <= target.executed - before < 40
+    seen.close()  # type: ignore[attr-defined]
+    assert all(one.replies for one in run(target, *(case(ASK, number=n) for n in range(40))))
+
+
+def test_who_needs_a_second_look_is_told_with_those_behind_it_in_order(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_at_once(target, 40)
+    looked: list[tuple[int, bool]] = []
+    looks = target._looks
+    monkeypatch.setattr(looks, "due", lambda one: one.case.number == 3)
+    send = target.lanes.flow
+    flows: list[Flow] = []
+
+    def flow(cases: list[Case], patience: float | None = None) -> Flow:
+        flows.append(send(cases, patience))
+        return flows[-1]
+
+    monkeypatch.setattr(target.lanes, "flow", flow)
+    look = looks.look
+
+    def at(one: Observation) -> Observation:
+        looked.append((one.case.number, flows[-1].over))
+        return look(one)
+
+    monkeypatch.setattr(looks, "look", at)
+    run(target, *(case(ASK, number=number) for number in range(40)))
+    assert [number for number, _ in looked] == list(range(40))
+    assert [over for _, over in looked] == [False] * 3 + [True] * 37
+
+
+def test_an_answer_is_waited_for_no_longer_than_somebody_wants(target: BrokerTarget) -> None:
+    with target.patient_until(lambda: True):
+        cut_short = target.sender.patiently(case(PARKED))
+    assert cut_short.overdue
+    assert cut_short.took_ms < LIMIT_MS
+    assert target.sender.patiently(case(PARKED)).took_ms >= LIMIT_MS
 
 
 def test_valid_requests_are_answered_on_connections_that_survive(target: BrokerTarget) -> None:
@@ -165,13 +220,13 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
         target.prober, "probe", lambda *asks: Probe(False, 5.0, "no") if hung else probe(*asks)
     )
     doing: list[str] = []
-    perform = target._perform
+    perform = target.sender.perform
 
     def performed(cases: list[Case]) -> list[Observation]:
         doing.append(target.doing)
         return perform(cases)
 
-    monkeypatch.setattr(target, "_perform", performed)
+    monkeypatch.setattr(target.sender, "perform", performed)
     found = run(target, *(case(ASK)._replace(number=number) for number in range(4)), guilty)
     assert set(doing) == {"looking for the case behind an unanswered probe, one of 5"}
     assert target.doing == ""
@@ -186,15 +241,17 @@ def test_who_works_on_an_answer_is_waited_for_longer(
 ) -> None:
     asked: list[float] = []
 
-    def send(cases: Sequence[Case], patience: float) -> list[Observation]:
+    def send(
+        cases: Sequence[Case], patience: float, over: object
+    ) -> tuple[list[Observation], list[Logged]]:
         asked.append(patience)
         facts = ((WAITED, patience),) if len(asked) == 1 else ()
-        return [Observation(cases[0], cases[0].chunks, facts=facts)]
+        return [Observation(cases[0], cases[0].chunks, facts=facts)], []
 
     times = chain(had, repeat(had[-1]))  # the probe behind it looks, too
-    monkeypatch.setattr("barnabas.fuzz.targets.broker.spent", lambda pid: next(times))
+    monkeypatch.setattr("barnabas.fuzz.targets.sending.spent", lambda pid: next(times))
     monkeypatch.setattr(target.lanes, "run", send)
-    found = target._patiently(case(ASK))
+    found = target.sender.patiently(case(ASK))
     assert asked == waits
     assert found.overdue is (len(waits) == 1)
 
@@ -213,7 +270,7 @@ def test_what_was_only_busy_is_waited_for_and_not_started_again(
         return asked[-1]
 
     monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
-    monkeypatch.setattr(target._revival, "_start_s", 1000.0)
+    monkeypatch.setattr(target.sender.revival, "_start_s", 1000.0)
     monkeypatch.setattr(target.prober, "probe", probe)
     restarts = target.restarts
     (one,) = run(target, case(ASK))
@@ -235,7 +292,7 @@ def test_what_stays_busy_longer_than_a_start_takes_is_started_again(
         start()
 
     monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0)
-    monkeypatch.setattr(target._revival, "_start_s", 0.0)
+    monkeypatch.setattr(target.sender.revival, "_start_s", 0.0)
     monkeypatch.setattr(target.service, "start", again)
     monkeypatch.setattr(
         target.prober, "probe", lambda *asks: Probe(False, 5.0, "") if hung else probe(*asks)
@@ -252,12 +309,12 @@ def test_more_cases_are_given_at_once_while_all_goes_well_and_fewer_behind_a_dea
         for _ in range(4):
             run(target, *(case(ASK, number=number) for number in range(target.at_once)))
             given.append(target.at_once)
-        assert given == [64, 128, 256, 400, 400]
+        assert given == [64, 128, 256, 512, 800]
         pid = target.service.pid  # type: ignore[attr-defined]
         os.kill(pid, 6)
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # it is dead before the next case
         run(target, *(case(ASK, number=number) for number in range(10)))
-        assert target.at_once == 200
+        assert target.at_once == 400
 
 
 def test_a_process_that_dies_is_told_and_started_again(target: BrokerTarget) -> None:
@@ -278,7 +335,7 @@ def test_two_targets_that_agree_differ_in_nothing(target: BrokerTarget) -> None:
     with beside(mine, other) as pair:
         found = list(pair.run([case(ASK), case(b"\x7f\xff\xff\xff" + ASK[4:])]))
         assert pair.doing == ""
-        other.doing = "starting it anew"
+        other.sender.doing = "starting it anew"
         assert pair.doing == "starting it anew"
     assert not any(dict(one.facts).get(DIFFERS) for one in found)
 
@@ -311,7 +368,7 @@ class Said:
             said, self.entries = tuple(self.entries), []
             return said
 
-        patch.setattr(target, "_unattributed", Unattributed())
+        patch.setattr(target.sender.watch, "unattributed", Unattributed())
         patch.setattr(target.lanes, "flow", flow)
         patch.setattr(target.service, "log", log)
 
@@ -329,14 +386,28 @@ def test_an_entry_that_names_nobody_is_the_one_case_s_that_shows_it_alone(
     Said(target, monkeypatch, guilty)
     found = run(target, *(case(ASK, number=number) for number in range(16)))
     one, *others = (one for one in found if one.log)
-    assert one.case.number == min(guilty)
-    assert {other.case.number for other in others} <= guilty
+    assert {each.case.number for each in (one, *others)} <= guilty
     assert not any(each.shared for each in found)
     executed = target.executed
     run(target, *(case(ASK, number=number) for number in range(16)))
     assert target.executed == executed + 16
-    (again,) = run(target, case(ASK, number=min(guilty)))
+    (again,) = run(target, one.case)
     assert again.log == one.log
+
+
+def test_what_several_cases_do_is_told_of_the_last_when_they_are_run_together(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Said(target, monkeypatch, {3, 5})
+    before = target.executed
+    some = [case(ASK, number=number) for number in (3, 4, 5)]
+    *others, last = target.together(some)
+    assert target.executed == before + 3, "nobody is looked for"
+    assert [one.case for one in (*others, last)] == some
+    assert all(one.replies for one in (*others, last))
+    assert last.shared
+    assert [entry.splitlines()[0][-3:] for entry in last.log] == ["t-3", "t-5"]
+    assert not any(one.log for one in others)
 
 
 def test_a_case_that_somebody_asks_for_is_sent_however_often_its_kind_ended_the_process(

@@ -51,7 +51,7 @@ def test_a_connection_is_left_behind_on_which_a_request_was_told_nothing(
         case(*chunks, number=number)
         for number, chunks in enumerate([(ASK,), (ASK,), (SILENT,), (ASK,), (SILENT, ASK), (ASK,)])
     ]
-    seen = lanes.run(cases)
+    seen, _ = lanes.run(cases)
     lanes.close()
     assert [len(one.replies) for one in seen] == [1, 1, 0, 1, 1, 1]
     assert [one.ending for one in seen] == ["open"] * 6

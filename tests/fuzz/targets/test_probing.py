@@ -6,8 +6,10 @@ import threading
 
 import pytest
 
+from barnabas.fuzz.sessions.session import Ask
 from barnabas.fuzz.targets.probing import Patience, Prober, Unanswered
-from barnabas.specs.keys import API_VERSIONS
+from barnabas.specs.keys import API_VERSIONS, LIST_GROUPS, METADATA
+from tests.fuzz.observed import response
 
 
 def test_what_came_behind_garbage_is_no_answer_to_the_next_request() -> None:
@@ -33,6 +35,83 @@ def test_what_came_behind_garbage_is_no_answer_to_the_next_request() -> None:
     prober.close()
     for client in accepted:
         client.close()
+
+
+def requests(client: socket.socket, count: int) -> list[bytes]:
+    """So many requests, without sizes."""
+    stream = client.makefile("rb")
+    return [stream.read(int.from_bytes(stream.read(4))) for _ in range(count)]
+
+
+def test_a_probe_asks_all_in_one_go_and_tells_what_is_wrong_with_the_answers_to_more() -> None:
+    """A broker that answers nothing before it has been asked everything."""
+    asked: list[bytes] = []
+    bodies = {
+        API_VERSIONS: (0, {"error_code": 0, "api_keys": []}),
+        METADATA: (1, {"brokers": [], "controller_id": -1, "topics": []}),
+        LIST_GROUPS: (0, {"error_code": 15, "groups": []}),
+    }
+
+    def answers(listening: socket.socket) -> None:
+        client, _ = listening.accept()
+        with client:
+            for one in requests(client, 3):
+                asked.append(one[:2])
+                version, body = bodies[int.from_bytes(one[:2])]
+                correlation_id = int.from_bytes(one[4:8])
+                answer = response(int.from_bytes(one[:2]), version, body, correlation_id)
+                client.sendall(len(answer).to_bytes(4) + answer)
+
+    prober = Prober(20.0)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=answers, args=(listening,))
+        thread.start()
+        prober.aim(listening.getsockname())
+        more = (Ask(LIST_GROUPS, 0, {}),)
+        probe = prober.probe(more, lambda said: f"error {said[0]['error_code']}")
+        thread.join()
+    prober.close()
+    assert (probe.answered, probe.problem) == (True, "error 15")
+    assert asked == [key.to_bytes(2) for key in (API_VERSIONS, METADATA, LIST_GROUPS)]
+
+
+@pytest.mark.parametrize("answered", [2, 1])
+def test_a_connection_that_was_lost_is_told_and_tried_once_more(answered: int) -> None:
+    """answered: requests that the second connection answers of two."""
+
+    def answers(listening: socket.socket) -> None:
+        for count in (2, answered):
+            client, _ = listening.accept()
+            with client:
+                for one in requests(client, 2)[:count]:
+                    key = int.from_bytes(one[:2])
+                    body = {"error_code": 0, "api_keys": []}
+                    if key == METADATA:
+                        body = {"brokers": [], "controller_id": -1, "topics": []}
+                    version = int.from_bytes(one[2:4])
+                    answer = response(key, version, body, int.from_bytes(one[4:8]))
+                    client.sendall(len(answer).to_bytes(4) + answer)
+
+    prober = Prober(20.0)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=answers, args=(listening,))
+        thread.start()
+        prober.aim(listening.getsockname())
+        assert prober.probe().problem == ""
+        probe = prober.probe()
+        thread.join()
+    prober.close()
+    assert probe.answered is (answered == 2)
+    assert probe.problem.startswith("the connection failed")
+
+
+def test_nobody_at_work_is_waited_for_longer_than_the_limit_once_that_is_wanted() -> None:
+    now = 0.0
+    patience = Patience(5.0, lambda: now * 0.1, lambda: now, lambda: now > 12)
+    with contextlib.suppress(TimeoutError):
+        while now < 100:
+            now += patience.left()
+    assert now == 15
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,7 @@ def test_what_is_served_is_wrong_if_it_is_of_the_case_alone(
     look = ReadBack(broker, broker.apart)  # type: ignore[arg-type]
     (asked,) = question(first.sent).requests
     found = look.look(first, asked, {FETCH: (4, 12)})
+    assert found is not None
     assert dict(found.facts).get("served") == told
     assert broker.there == []
     assert broker.again == [first.case] * (len(there) - 1)

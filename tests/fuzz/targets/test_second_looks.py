@@ -6,6 +6,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import STACK, WAITED, Death, Observation
+from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.targets.observed import REUSED
 from barnabas.fuzz.targets.second_looks import CONFIRMED, FRESH, Again, SecondLooks
 from barnabas.specs.keys import FETCH, METADATA, PRODUCE
@@ -96,6 +97,35 @@ def test_an_answer_that_is_overdue_is_waited_for_a_few_times_for_a_kind() -> Non
     assert [one.replies for one in found] == [(ANSWER,)] * CONFIRMED + [()] * 2
     bench.looks.look(observed(request(METADATA, 2, {"topics": None}), facts=OVERDUE))
     assert len(bench.ways) == CONFIRMED + 1
+
+
+def test_of_an_api_that_stays_silent_no_other_request_is_waited_for() -> None:
+    bench = Bench(sent=(ASK,), facts=OVERDUE, took_ms=LIMIT_MS)
+    late = observed(ASK, facts=OVERDUE)
+    other = observed(request(METADATA, 2, {"topics": None}), facts=OVERDUE)
+    assert bench.looks.due(late)
+    for one in (late, late, other):
+        bench.looks.look(one)
+        assert not bench.looks.due(one)
+    assert bench.ways == ["patiently"]
+    cut_short = Bench(sent=(ASK,), facts=OVERDUE, took_ms=LIMIT_MS - 1)
+    cut_short.looks.look(late)
+    assert cut_short.looks.due(late)
+
+
+def test_who_has_to_be_sent_again_is_due_for_a_look() -> None:
+    bench = Bench(log=(f"{OUT}\n\tat kafka.Somewhere.f(A.scala:1)",))
+    bare = observed(ASK, log=(OUT,))
+    for one, due in (
+        (observed(ASK, replies=(ANSWER,), facts=REUSED_ONE), False),
+        (observed(ASK, replies=(ANOTHERS,), facts=REUSED_ONE), True),
+        (bare, True),
+    ):
+        assert bench.looks.due(one) is due
+        bench.looks.look(one)
+        assert bool(bench.ways) is due
+        bench.ways.clear()
+    assert not bench.looks.due(bare)  # its kind is known
 
 
 def test_what_a_broker_may_keep_waiting_or_has_answered_is_not_waited_for() -> None:

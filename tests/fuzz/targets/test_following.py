@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from barnabas.fuzz.targets.entries import Logged
+from barnabas.fuzz.targets.following import NEXT, RECENT, Following
+
+
+class Log:
+    """Says what it was given, once."""
+
+    def __init__(self) -> None:
+        self.said: tuple[str, ...] = ()
+
+    def __call__(self) -> tuple[str, ...]:
+        said, self.said = self.said, ()
+        return said
+
+
+def look(following: Following, *over: int) -> None:
+    for number in over:
+        following.over(number)
+    following.look()
+
+
+def test_who_is_over_when_an_entry_comes_is_nearest_then_who_is_next_then_who_was_before() -> None:
+    log = Log()
+    following = Following(log)
+    look(following, 1)
+    look(following, 2)
+    log.said = ("ERROR a",)
+    look(following, 3)
+    look(following, 4, 5)
+    assert following.logged([6]) == [Logged("ERROR a", (3, 4, 5, 2, 1, 6))]
+    assert following.logged([6]) == []
+
+
+def test_of_those_that_are_over_later_a_few_are_nearer_than_those_before() -> None:
+    log = Log()
+    following = Following(log)
+    look(following, *range(100, 100 + RECENT + 1))
+    log.said = ("ERROR a",)
+    look(following)
+    look(following, *range(NEXT + 2))
+    ((_, near),) = following.logged([])
+    assert near[:NEXT] == tuple(range(NEXT))
+    assert near[NEXT:-2] == tuple(range(100 + RECENT, 100, -1))
+    assert near[-2:] == (NEXT, NEXT + 1)
+
+
+def test_what_comes_last_is_not_left_for_later() -> None:
+    log = Log()
+    following = Following(log)
+    following.over(1)
+    log.said = ("ERROR a",)
+    assert following.logged([2]) == [Logged("ERROR a", (1, 2))]
