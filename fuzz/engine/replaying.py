@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from operator import eq
 from typing import Literal, NamedTuple
 
@@ -60,13 +61,17 @@ def replay(
     cases: Sequence[Case],
     wanted: Behaviour,
     attempts: int = 1,
+    over: Callable[[], bool] = lambda: False,
 ) -> Replayed:
-    """Run cases, in order, until they show a behaviour or one like it, at most so many times."""
+    """Run cases, in order, until they show a behaviour or one like it, at most so many times. Once it is
+    `over()` a late answer is waited for no longer, where the target can be told so."""
     run = target.run if len(cases) == 1 else getattr(target, "together", target.run)
+    patient_until = getattr(target, "patient_until", lambda over: nullcontext())
     verdicts: tuple[Verdict, ...] = ()
     for attempt in range(1, attempts + 1):
         # what ends late is shown once more, with its end
-        seen = list(run(cases))
+        with patient_until(over):
+            seen = list(run(cases))
         found = tuple(verdict for one in seen for verdict in judge(one, oracles))
         verdicts = found or verdicts
         if any(alike((verdict.oracle, verdict.behaviour), wanted) for verdict in found):
@@ -91,6 +96,6 @@ def fires_on(
             case = cook(recipe, 0)
         except (LookupError, ValueError):
             return False
-        return replay(target, oracles, [case], wanted).fired
+        return replay(target, oracles, [case], wanted, over=over).fired
 
     return fires

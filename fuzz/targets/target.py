@@ -26,8 +26,9 @@ class Runs(Protocol):
 class Target(Runs, Protocol):
     """A context manager: starts what it needs, and leaves nothing behind, however it ends. It may have a
     `doing`: what it does beside its cases, in words for who waits; a `together`: how it runs cases that do
-    something only behind each other, if not by `run`; and a `run_until`: it ends, once it is told to,
-    behind the cases that are under way.
+    something only behind each other, if not by `run`; a `run_until`: it ends, once it is told to,
+    behind the cases that are under way; and a `patient_until`, within which it waits for late answers no
+    longer than until it is told.
 
     Raises barnabas.fuzz.errors.CannotRun when started where something is missing, with what to do about it.
     """

@@ -13,6 +13,7 @@ from barnabas.fuzz.cases.json_form import recipe_of
 from barnabas.fuzz.cases.observation import EARLIER
 from barnabas.fuzz.database.findings import Finding, Findings, FindingsError, NoDatabaseError
 from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.oracles.oracle import alone
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 
 
@@ -54,7 +55,9 @@ def cases_of(finding: Finding, *, first: bool = False) -> list[Case]:
 
     What was shrunk takes no others. Raises Trouble."""
     recipe = finding.recipe if first else finding.best
-    facts: dict[str, Any] = dict(finding.observation.facts) if recipe == finding.recipe else {}
+    seen = finding.observation
+    its_own = recipe != finding.recipe or (seen.shared and alone(finding.oracle, seen))
+    facts: dict[str, Any] = {} if its_own else dict(seen.facts)
     earlier: list[str] = facts.get(EARLIER, [])
     if facts.get("after") and not earlier:
         line = f"{finding.name} needs cases before its own, which its database does not have: run again"

@@ -50,6 +50,8 @@ def fuzz_script(
             if case.recipe.seed.direction == "response":
                 text = _of_client(title, named, own, cases, output)
             else:
+                if len(cases) > 1:
+                    output.note(f"it takes {len(cases)} cases: the script sends the last alone")
                 shown = criterion(finding.oracle, finding.behaviour)
                 text = _of_broker(title, named, own, case, shown, output)
     except Misuse as problem:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -96,6 +97,27 @@ def test_when_time_is_over_nothing_runs() -> None:
     target = FakeTarget()
     assert not fires_on(target, [RAISED], cook, WANTED, lambda: True)(recipe(13))
     assert target.ran == []
+
+
+def test_a_target_is_told_until_when_late_answers_are_waited_for() -> None:
+    class Patient(FakeTarget):
+        """Waits for late answers."""
+
+        over: Callable[[], bool] | None = None
+
+        @contextmanager
+        def patient_until(self, over: Callable[[], bool]) -> Iterator[None]:
+            self.over = over
+            yield
+            assert self.ran
+
+    target = Patient()
+
+    def over() -> bool:
+        return False
+
+    assert fires_on(target, [RAISED], cook, WANTED, over)(recipe(13))
+    assert target.over is over
 
 
 def test_what_cannot_be_cooked_does_not_fire() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from barnabas.cli.console.output import Output
+from barnabas.cli.fuzz.database import cases_of, one, opened
 from barnabas.cli.fuzz.replay import fuzz_replay
 from barnabas.fuzz.cases.case import Recipe
+from barnabas.fuzz.cases.json_form import recipe_json
+from barnabas.fuzz.cases.observation import EARLIER
+from barnabas.fuzz.oracles.closing import CLOSING
 from barnabas.trouble import FINDINGS, FINE, Trouble
 from tests.barnabas.cli.fuzz.own_finding import NAME, answered, behind, kept, known
 
@@ -38,6 +43,15 @@ def test_all_cases_that_a_finding_takes_are_sent_in_order(
     said = json.loads(capsys.readouterr().out)
     assert (said["outcome"], said["attempt"]) == (outcome, outcome == "same")
     assert code == (FINE if outcome == "nothing" else FINDINGS)
+
+
+def test_a_finding_of_what_a_case_itself_was_answered_takes_no_others(tmp_path: Path) -> None:
+    facts = {"together": [2, 3], EARLIER: [recipe_json(FINE_CASE)]}
+    with opened(kept(tmp_path, HALF, facts)) as findings:
+        finding = one(findings, NAME)
+    assert [case.recipe for case in cases_of(finding)] == [FINE_CASE, HALF]
+    (its_own,) = cases_of(replace(finding, oracle=CLOSING.name))
+    assert its_own.recipe == HALF
 
 
 def test_a_broker_does_not_get_a_client_s_finding(tmp_path: Path) -> None:
