@@ -35,14 +35,9 @@ from barnabas.peers.apache.client_values import (
     poll_timeout,
     string,
 )
+from barnabas.peers.apache.jvm import QUICK
 
-_FLAGS: Final = (
-    "-Xmx128m",
-    "-XX:+UseSerialGC",
-    "-XX:TieredStopAtLevel=1",
-    "-Djava.net.preferIPv4Stack=true",
-    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-)
+_FLAGS: Final = ("-Xmx128m", *QUICK)
 
 
 def produce(request: dict[str, Any]) -> dict[str, Any]:

@@ -15,14 +15,19 @@ from barnabas.peers.apache.errors import BootError
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.apache.java import java
 
-FLAGS: Final = (
-    "-Xms32m",
+QUICK: Final = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
+    # Kafka's own jars are not verified
+    "-XX:+UnlockDiagnosticVMOptions",
+    "-XX:-BytecodeVerificationRemote",
     "-Djava.net.preferIPv4Stack=true",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
 )
 """What starts quickly and stays small; the last is for versions since 1.1 (see versions.py)."""
+
+FLAGS: Final = ("-Xms32m", *QUICK)
+"""The same of a broker."""
 
 STOPPING: Final = 2.0
 """Seconds to wait for a process to stop; one that waits for a child of vfork() that has stopped never

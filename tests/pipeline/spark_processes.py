@@ -14,8 +14,9 @@ from pathlib import Path
 import pyspark
 
 from barnabas.pipeline.spark.java import java_home
+from barnabas.pipeline.spark.session import LIGHT
 
-LITTLE = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+LITTLE = {"JDK_JAVA_OPTIONS": LIGHT["spark.driver.extraJavaOptions"]}
 """Environment of JVMs that end before it would pay to compile for them."""
 
 PATIENCE = 120.0
