@@ -94,9 +94,9 @@ class Session:
     def tick(self) -> float | None:
         """Say what is due; when to be called again, None: only when something comes."""
         now, due = self._clock(), []
-        for link in list(self._links):
+        for link in [one for one in self._links if not one.ends]:
             self._say(link)
-            if link.waiting and link in self._links:
+            if link.waiting and not link.ends and link in self._links:
                 due.append(link.waiting[0][0])
         if self.served and not self._cut:
             if now - self._heard >= self._patience:

@@ -14,7 +14,7 @@ import pytest
 from barnabas.fuzz.answering.broker import Broker
 from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.seeds import seeds
-from barnabas.fuzz.answering.session import KEPT, LINGERING, Session
+from barnabas.fuzz.answering.session import KEPT, LINGERING, LONGEST_WAIT, Session
 from barnabas.fuzz.cases.case import Case, Delivery, Recipe
 from barnabas.specs import keys
 from barnabas.specs.frames import Frame, encode_frame
@@ -33,6 +33,21 @@ REQUEST = encode_frame(
         {"topics": None},
     )
 )
+FETCH = encode_frame(
+    Frame(
+        "request",
+        keys.FETCH,
+        0,
+        {
+            "request_api_key": keys.FETCH,
+            "request_api_version": 0,
+            "correlation_id": 10,
+            "client_id": "t",
+        },
+        {"replica_id": -1, "max_wait_ms": 60_000, "min_bytes": 1, "topics": []},
+    )
+)
+"""It waits for records."""
 NEVER = 3600.0
 
 
@@ -160,4 +175,17 @@ def test_a_client_that_shows_nothing_has_its_time_all_the_same() -> None:
         assert not _is_over(session)
         now[0] += 0.11
         assert _is_over(session)
+        sock.close()
+
+
+def test_what_waits_on_a_connection_that_was_cut_off_is_not_due() -> None:
+    now = [100.0]
+    patience = LONGEST_WAIT / 2
+    with _session(_broker("whole", b"whole"), patience, lambda: now[0]) as (session, selector):
+        sock = _asked(session, selector)
+        sock.sendall(FETCH)
+        _until(selector, lambda: bool(session.later))
+        now[0] += 1.01 * patience  # nothing came for so long: it is cut off
+        session.tick()
+        assert session.tick() is None
         sock.close()
