@@ -10,7 +10,8 @@ import time
 from typing import Any
 
 import jpype
-from lines import BEAT, JOINING, delivered, in_background, read, say_as, wanted
+from lines import BEAT, JOINING, delivered, here, in_background, read, wanted
+from telling import say_as
 
 WAIT = 700
 """Milliseconds that anything else is waited for at most."""
@@ -68,13 +69,18 @@ class _Handler:
     @jpype.JOverride  # type: ignore[untyped-decorator]
     def uncaughtException(self, thread: Any, problem: Any) -> None:  # noqa: N802 (Java's name)
         """What ended it."""
-        in_background(problem, "thread")
+        number = _SESSION.get()
+        in_background(problem, "thread", -1 if number is None else int(number))
 
 
 jpype.java.lang.Thread.setDefaultUncaughtExceptionHandler(_Handler())
 
+_SESSION = jpype.java.lang.InheritableThreadLocal()
+"""The number of its session, in each thread of a client and in those that these make."""
+
 
 def _properties(bootstrap: str, **own: Any) -> Any:
+    _SESSION.set(jpype.java.lang.Integer(here()))
     made = jpype.java.util.Properties()
     settings = {
         "bootstrap.servers": bootstrap,

@@ -11,11 +11,12 @@ or says that nothing more is wanted of it, {"number": 1, "over": true}. Without 
 fuzzer, whose case is of that API: NAME_sessions has functions for those of fuzz/targets/clients/workloads.py,
 of bootstrap and topic. With it, it is a workload: the modules in PARTS have a function for each, of a `Work`
 (`work.py`), which tells events as they happen, a line each (experiments/explore/history.py). Either returns
-the number of records consumed and may be a coroutine, which has a loop of its own. At its end there is a
-line with the number, the records, delivered: the first of them, as `delivered` has them, failed: errors that
-were given back and not raised, and raised: what left the client, with the names of its class and its
-bases, the innermost frames of libraries (file:function), and whether it left a call or ended a thread in the
-background.
+the number of records consumed and may be a coroutine, which has a loop of its own. Sessions that are asked
+for side by side run so, each in a thread. At its end there is a line with the number, the records, delivered:
+the first of them, as `delivered` has them, failed: errors that were given back and not raised, and raised:
+what left the client, with the names of its class and its bases, the innermost frames of libraries
+(file:function), whether it left a call or ended a thread in the background, and whether it is unsure that it
+was this session's.
 A session in which nothing is wrong must raise nothing: tests/fuzz/targets/clients/test_healthy.py runs it.
 """
 
@@ -32,15 +33,13 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Coroutine, Iterable
-from types import TracebackType
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from telling import told
 from work import NotOfferedError, Work
 
-FRAMES = 6
-"""Frames that are told, innermost first."""
 SECONDS = 1.0
 """That a session reads for at most: the bench says earlier that it is over."""
 JOINING = 0.5
@@ -70,23 +69,40 @@ PARTS = {
 }
 """Workload -> the module NAME_... that has it, where the library offers it."""
 
-Teller = Callable[[BaseException], "dict[str, Any] | None"]
 
-_over = threading.Event()
-_background: list[dict[str, Any]] = []
-_tellers: list[Teller] = []
-_delivered: list[list[Any]] = []
-_failed: list[str] = []
+class _Session:
+    """One that runs: what it was given, and whether it is to go on."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.over = threading.Event()
+        self.delivered: list[list[Any]] = []
+        self.failed: list[str] = []
+        self.background: list[dict[str, Any]] = []
 
 
-def say_as(teller: Teller) -> None:
-    """Have exceptions of another language told by this, which returns None for all others."""
-    _tellers.append(teller)
+_running: dict[int, _Session] = {}
+_left: list[dict[str, Any]] = []
+"""What ended in the background while no session ran."""
+_NONE = _Session(-1)
+_MOST = 64
+"""Sessions side by side."""
+
+
+def _here() -> _Session:
+    """The session of this thread: each has that of the thread that made it."""
+    found: _Session = getattr(threading.current_thread(), "session", _NONE)
+    return found
+
+
+def here() -> int:
+    """The number of the session of this thread."""
+    return _here().number
 
 
 def wanted(until: float = float("inf")) -> bool:
     """Whether a session is to go on: nobody said that it is over, and it is not so late (time.monotonic)."""
-    return not _over.is_set() and time.monotonic() < until
+    return not _here().over.is_set() and time.monotonic() < until
 
 
 def read(poll: Callable[[float], int], more: float = 0.0) -> int:
@@ -111,10 +127,11 @@ def delivered(
     headers: Iterable[tuple[str, bytes | None]] | None,
 ) -> None:
     """A record of a session was given to the application. timestamp: in ms; None or negative: it has none."""
-    if len(_delivered) < KEPT:
+    kept = _here().delivered
+    if len(kept) < KEPT:
         when = -1 if timestamp is None or timestamp < 0 else timestamp
         named = [[name, _shown(one)] for name, one in headers or ()]
-        _delivered.append([partition, offset, when, _shown(key), _shown(value), named])
+        kept.append([partition, offset, when, _shown(key), _shown(value), named])
 
 
 def _shown(data: bytes | None) -> str | None:
@@ -125,8 +142,8 @@ def _shown(data: bytes | None) -> str | None:
 
 def failed(error: str) -> None:
     """A session was given an error, by its name, in the place of what it asked for."""
-    if len(_failed) < KEPT:
-        _failed.append(error)
+    if len(_here().failed) < KEPT:
+        _here().failed.append(error)
 
 
 async def _watched(session: Coroutine[Any, Any, int]) -> int:
@@ -134,7 +151,7 @@ async def _watched(session: Coroutine[Any, Any, int]) -> int:
 
     def ended(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if problem := context.get("exception"):
-            in_background(problem, "task")
+            in_background(problem, "task", here())
 
     asyncio.get_running_loop().set_exception_handler(ended)
     return await session
@@ -142,62 +159,26 @@ async def _watched(session: Coroutine[Any, Any, int]) -> int:
 
 def _listen(asked: queue.SimpleQueue[dict[str, Any]]) -> None:
     """Lines in: what to run, nothing at the end, and what is over."""
-    number = 0
     for line in sys.stdin:
         found = json.loads(line)
         if found.get("over"):
-            if found["number"] == number:
-                _over.set()
+            if found["number"] in _running:
+                _running[found["number"]].over.set()
         else:
-            number = found["number"]
-            _over.clear()
+            _running[found["number"]] = _Session(found["number"])
             asked.put(found)
     asked.put({})
 
 
-def told(problem: BaseException, where: str) -> dict[str, Any]:
-    """What is said of an exception."""
-    for teller in _tellers:
-        found = teller(problem)
-        if found is not None:
-            return {**found, "where": where}
-    return {
-        "class": _name(type(problem)),
-        "bases": [_name(base) for base in type(problem).__mro__],
-        "message": str(problem)[:500],
-        "frames": _frames(problem.__traceback__),
-        "where": where,
-    }
-
-
-def in_background(problem: BaseException, where: str) -> None:
-    """Something ended that nobody waits for: said with the session in which it is found."""
-    _background.append(told(problem, where))
-
-
-def _name(kind: type) -> str:
-    return (
-        kind.__qualname__
-        if kind.__module__ in ("builtins", "work")
-        else f"{kind.__module__}.{kind.__qualname__}"
-    )
-
-
-def _frames(trace: TracebackType | None) -> list[str]:
-    """Those of libraries, as file:function; of what is ours if there are no others."""
-    found = [(frame.filename, frame.name) for frame in reversed(traceback.extract_tb(trace))]
-    own = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 (nothing is imported twice)
-    theirs = [(file, name) for file, name in found if not file.startswith(own)]
-    return [f"{_short(file)}:{name}" for file, name in theirs or found][:FRAMES]
-
-
-def _short(file: str) -> str:
-    """The path below site-packages or the standard library."""
-    for place in ("site-packages/", f"python{sys.version_info[0]}.{sys.version_info[1]}/"):
-        _, found, rest = file.rpartition(place)
-        if found:
-            return rest
-    return file.rpartition("/")[2]
+def in_background(problem: BaseException, where: str, number: int = -1) -> None:
+    """Something ended that nobody waits for: said with the session of that number, if it runs, else with each
+    that does, or with the next."""
+    one = told(problem, where)
+    mine = [_running[number]] if number in _running else [*_running.values()]
+    if len(mine) > 1:
+        one["unsure"] = True
+    for kept in [session.background for session in mine] or [_left]:
+        kept.append(one)
 
 
 def _workload(name: str, wanted: str) -> Callable[[Work], Any]:
@@ -219,6 +200,15 @@ def _session(name: str, wanted: str) -> Callable[[str, str], Any] | None:
     return getattr(module, wanted.replace("-", "_"), None)
 
 
+_make = threading.Thread.__init__
+
+
+def _made(self: threading.Thread, *arguments: Any, **named: Any) -> None:
+    """A thread that knows its session."""
+    _make(self, *arguments, **named)
+    self.session = _here()  # type: ignore[attr-defined]
+
+
 def main(name: str) -> None:
     """Run what is asked for until there are no more lines."""
     # what a library prints must not stand between the answers
@@ -235,13 +225,12 @@ def main(name: str) -> None:
 
     def hook(args: Any) -> None:
         if args.exc_value is not None:
-            in_background(args.exc_value, "thread")
+            found = getattr(args.thread, "session", _NONE)
+            in_background(args.exc_value, "thread", found.number)
 
-    threading.excepthook = hook
-    asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
-    out({"ready": True})
-    while one := asked.get():
+    def run(one: dict[str, Any]) -> None:
+        mine = _running[one["number"]]
+        threading.current_thread().session = mine  # type: ignore[attr-defined]
         records, raised = 0, None
         try:
             if "work" in one:
@@ -251,24 +240,32 @@ def main(name: str) -> None:
                 found = session(one["bootstrap"], one["topic"]) if session else 0
             records = asyncio.run(_watched(found)) if asyncio.iscoroutine(found) else found
         except KeyboardInterrupt:
-            return
+            raise
         except BaseException as problem:  # noqa: BLE001 (whatever leaves the client is said)
             raised = told(problem, "call")
-        others = [*_background]
-        seen = {"delivered": [*_delivered], "failed": [*_failed]} if "work" not in one else {}
-        for kept in (_background, _delivered, _failed):
-            kept.clear()
+        del _running[one["number"]]
+        others = [*mine.background, *_left]
+        _left.clear()
+        seen = {"delivered": mine.delivered, "failed": mine.failed} if "work" not in one else {}
         if raised is None and others:
             raised = others.pop(0)
-        out(
-            {
-                "number": one["number"],
-                "records": records,
-                "raised": raised,
-                "others": others,
-                **seen,
-            }
-        )
+        line = {"number": one["number"], "records": records, "raised": raised, "others": others}
+        out({**line, **seen})
+
+    threading.excepthook = hook
+    threading.Thread.__init__ = _made  # type: ignore[method-assign]
+    asked: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(asked,), daemon=True).start()
+    out({"ready": True})
+    with ThreadPoolExecutor(_MOST) as threads:
+        while one := asked.get():
+            if "work" not in one:
+                threads.submit(run, one)
+                continue
+            try:
+                run(one)
+            except KeyboardInterrupt:
+                return
 
 
 if __name__ == "__main__":
