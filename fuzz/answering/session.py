@@ -68,6 +68,9 @@ class Session:
         self.left = False
         """Whether the client closed the connection of the case by itself, and made another."""
         self._closed = False
+        self._stirred = True
+        """Whether something came since `tick` looked."""
+        self._due: float | None = None
         self.over = False
         """Whether the client has had the case, and time to suffer from it: it may be told to end."""
         self._cut = False
@@ -94,6 +97,9 @@ class Session:
     def tick(self) -> float | None:
         """Say what is due; when to be called again, None: only when something comes."""
         now, due = self._clock(), []
+        if not self._stirred and (self._due is None or now < self._due):
+            return self._due
+        self._stirred = False
         for link in [one for one in self._links if not one.ends]:
             self._say(link)
             if link.waiting and not link.ends and link in self._links:
@@ -108,12 +114,13 @@ class Session:
         if self.served and not self.over:
             self.over = now >= self._over_at
             due.append(self._over_at)
-        return min(due, default=None)
+        self._due = min(due, default=None)
+        return self._due
 
     def _accept(self, events: int) -> None:
         with contextlib.suppress(OSError):
             sock, _ = self._listening.accept()
-            self.left = self._closed
+            self.left, self._stirred = self._closed, True
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             link = _Link(self, sock)
@@ -121,6 +128,7 @@ class Session:
             self._selector.register(sock, selectors.EVENT_READ, lambda got: self._ready(link, got))
 
     def _ready(self, link: _Link, events: int) -> None:
+        self._stirred = True
         if events & selectors.EVENT_WRITE:
             self._flush(link)
         if events & selectors.EVENT_READ and link in self._links:
