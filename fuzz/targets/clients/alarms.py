@@ -13,6 +13,15 @@ from barnabas.fuzz.observations.client_memory import LIMIT, grown
 Kind = tuple[str, ...]
 """Alarms of one kind are one finding; a hang that computes is another one than a hang that waits."""
 
+BESIDE: Final = "beside"
+"""The fact that a session had so many others beside it in its process at a time: any of them may be to blame
+for what became of the process."""
+
+UNSURE: Final = "unsure"
+"""The fact that what was raised in the background may be another session's."""
+
+_OUT_OF_MEMORY: Final = ("java.lang.OutOfMemoryError", "MemoryError")
+
 HANGS: Final = ("hung", SPINS)
 """What kinds of hangs begin with."""
 
@@ -26,7 +35,21 @@ def alarm(observation: Observation, memory: int = LIMIT) -> Kind | None:
     if probe is not None and not probe.answered:
         spins = dict(observation.facts).get(SPINS)
         return spinning(observation.case) if spins else ("hung", *api_and_change(observation.case))
-    return ("memory", *changed(observation.case)) if grown(observation) >= memory else None
+    if grown(observation) >= memory:
+        return "memory", *changed(observation.case)
+    return (UNSURE, *api_and_change(observation.case)) if _unsure(observation) else None
+
+
+def is_own(kind: Kind, observation: Observation) -> bool:
+    """Whether an alarm is the case's, if it is one: no session beside it in its process can be meant."""
+    return kind[0] in HANGS or not dict(observation.facts).get(BESIDE)
+
+
+def _unsure(observation: Observation) -> bool:
+    """Whether another session beside it may be the reason of what it raised."""
+    facts = dict(observation.facts)
+    named = observation.raised.partition(":")[0]
+    return bool(facts.get(UNSURE) or (facts.get(BESIDE) and named in _OUT_OF_MEMORY))
 
 
 def spinning(case: Case) -> Kind:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.json_form import recipe_json
 from barnabas.fuzz.cases.observation import EARLIER, TOGETHER, Observation
-from barnabas.fuzz.targets.clients.alarms import HANGS, Kind, alarm
+from barnabas.fuzz.targets.clients.alarms import HANGS, UNSURE, Kind, alarm, is_own
 from barnabas.fuzz.targets.clients.blame import to_blame
 
 
@@ -57,6 +57,8 @@ class Confirming:
         """
         kind = alarm(observation, self._memory)
         assert kind is not None  # noqa: S101 (it is an alarm)
+        if not is_own(kind, observation):
+            kind = *kind, f"at {place}"  # no other tells anything about it
         if kind in self._confirmed:
             return [with_facts(observation, ("confirmed", True))]
         if kind in self._looked_at:
@@ -87,7 +89,11 @@ class Confirming:
         if same is not None:
             self._confirmed |= {kind, same}
             return [with_facts(again, ("confirmed", True))]
-        if kind[0] in HANGS:  # it was slow, which nothing that an earlier case does explains
+        if kind[0] == UNSURE:
+            sure = again if again.raised else observation
+            return [with_facts(sure, ("confirmed", bool(again.raised)))]
+        slow = kind[0] in HANGS  # which nothing that an earlier case does explains
+        if slow or not (before or is_own(kind, observation)):
             return [with_facts(again, ("confirmed", False))]
         blamed = to_blame(before, lambda some: self._alarming(self._alone(some)))
         if blamed is None:

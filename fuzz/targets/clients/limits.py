@@ -17,9 +17,9 @@ class Limits(NamedTuple):
     was said to be over. An alarm is half of hung_s, or spins_s; it is looked at again with the whole of
     hung_s, or half as much processor time. much_s: processor time far beyond what a session takes: with a
     case so much is suffering enough from it. starts_s: until its process is ready. memory: resident memory
-    that one case may cost. side_by_side: sessions at once, each with a process of its own, without those
-    that are over and do not end. Much of their time they wait, so there are more of them than cores. last:
-    the records of a Fetch that is a case are the last ones.
+    that one case may cost. side_by_side: sessions at once, without those that are over and do not end. Much
+    of their time they wait, so there are more of them than cores. in_a_process: how many of them one process
+    runs at once. last: the records of a Fetch that is a case are the last ones.
     """
 
     patience_s: float = 0.05
@@ -29,6 +29,7 @@ class Limits(NamedTuple):
     starts_s: float = 30.0
     memory: int = LIMIT
     side_by_side: int = 16
+    in_a_process: int = 1
     last: bool = False
 
     @property
@@ -42,9 +43,12 @@ _GO: Final = Limits(side_by_side=24)
 
 OF_LIBRARY: Final = {
     # its classes are loaded when they are first used: first sessions are slow
-    "java": Limits(hung_s=15.0, spins_s=4.0, much_s=1.0, starts_s=60.0),
+    "java": Limits(
+        hung_s=8.0, spins_s=4.0, much_s=1.0, starts_s=60.0, side_by_side=12, in_a_process=36
+    ),
     "franz-go": _GO,
-    "sarama": _GO,
+    # each of its readers waits 100 ms until it asks for records (partitionConsumersBatchTimeout)
+    "sarama": _GO._replace(side_by_side=48),
     "kafka-go": _GO,
 }
 """Those that need others."""

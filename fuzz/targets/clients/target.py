@@ -7,52 +7,42 @@ import math
 import selectors
 import tempfile
 import threading
-import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
 from barnabas.fuzz.answering.broker import Broker
 from barnabas.fuzz.answering.cluster import TOPIC
-from barnabas.fuzz.answering.offer import EVERYTHING, Offer, narrowed
+from barnabas.fuzz.answering.offer import Offer, narrowed
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Role, Seed
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation
+from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.coverage.clients import meter
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.targets.clients.alarms import Kind, alarm, spinning
+from barnabas.fuzz.targets.clients.alone import Alone, finish
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.confirming import Confirming, with_facts
 from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Limits
+from barnabas.fuzz.targets.clients.processes import Processes
+from barnabas.fuzz.targets.clients.side_by_side import AGAIN, SideBySide
+from barnabas.fuzz.targets.clients.survey import Survey
 from barnabas.fuzz.targets.clients.worker import Worker
-from barnabas.fuzz.targets.clients.workloads import SURVEYED, WORKLOADS, chosen
+from barnabas.fuzz.targets.clients.workloads import WORKLOADS
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.registry import COUNTED
-from barnabas.plural import plural
 
 CONFIRMING: Final = 8
 """Threads that run cases again, alone, while the other sessions go on: most of them wait for who hangs."""
-BUSY: Final = 2
-"""The part of the sessions side by side that goes on while we are what they wait for, on a busy machine."""
-PROCESSES: Final = 3
-"""So many times as many processes as sessions side by side there are at most: those of sessions that are
-over and do not end are waited for beside."""
-SURVEYS: Final = 2
-"""How often all workloads are gone through in vain for an API that is new: some end early."""
-AGAIN: Final = 1
-"""How often a case is run again whose session ended before the client asked for its answer."""
 COMPARED: Final = 200
 """Cases that one of two is best given at once: both have each before anything is known of it."""
 PATIENCE: Final = 0.25
 """Seconds for which a client that is compared may sit on an answer."""
-_WAKES: Final = 0.02
-"""Seconds after which it is looked whether such a thread is done."""
 
 
 class ClientTarget:
@@ -93,8 +83,8 @@ class ClientTarget:
         self._confirmed: set[Kind] = set()
         self._left = threading.Event()
         """Set once nobody waits for cases that are looked at again."""
-        self._asks: dict[str, set[tuple[int, int]]] = {}
-        """Workload -> the APIs and versions that are asked for in it."""
+        self._worker = partial(Worker, each=each, dialect=client.library)
+        self._asks = Survey(self.name, self._session, each=each)
         self._counts = self._guides = False
         self.meter: Meter | None = None
         """Of the lines that its programs reach, while it runs, if they count them."""
@@ -133,6 +123,9 @@ class ClientTarget:
                 self.meter = meter(self._client, self._ready)
                 stack.callback(self.meter.close)
             self._selector = stack.enter_context(selectors.DefaultSelector())
+            # of several sessions, nobody could say which one reached a line
+            at_once = 1 if self._guides else self._limits.in_a_process
+            self._processes = self._started(self._selector, at_once=at_once)
             self._workers = [self._beside() for _ in range(self._count)]
             stack.callback(self._end)
             self._running = stack.pop_all()
@@ -144,6 +137,7 @@ class ClientTarget:
     def _end(self) -> None:
         for worker in self._workers:
             worker.end()
+        self._processes.end()
 
     def compared(self) -> ClientTarget:
         """The same as one of two that get the same cases: no other records come behind those of a case, and
@@ -162,32 +156,11 @@ class ClientTarget:
         """The (API key, version) that this client asks for: valid sessions, with offers narrowed to one
         version after the other. newest: API key -> the newest version of interest, for who knows it already.
         Raises CannotRun if no session with it works at all."""
-        found = set()
-        own = self.newest() if newest is None else newest
-        for key, version in own.items():
-            if newest is None:
-                found.add((key, version))
-            for older in range(EVERYTHING.get(key, (version,))[0], version + (newest is not None)):
-                if (key, older) in self._session(
-                    chosen(key, older, self._asks), narrowed(key, older)
-                ):
-                    found.add((key, older))
-        return frozenset(found)
+        return self._asks.versions(newest)
 
     def newest(self) -> dict[int, int]:
         """API key -> the newest version that it asks for. Raises CannotRun if it asks nothing."""
-        newest: dict[int, int] = {}
-        in_vain = 0
-        while in_vain < (1 if self._each else SURVEYS):
-            before = len(newest)
-            for workload, offer in (("any", EVERYTHING),) if self._each else SURVEYED:
-                for key, version in sorted(self._session(workload, offer)):
-                    newest[key] = max(version, newest.get(key, 0))
-                    self._asks.setdefault(workload, set()).add((key, version))
-            in_vain = 0 if len(newest) > before else in_vain + 1
-        if not newest:
-            raise CannotRun(f"{self.name} sent no request to the broker; is it a Kafka client?")
-        return newest
+        return self._asks.newest()
 
     def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases; observations come in their order, those of earlier cases to blame behind them."""
@@ -195,83 +168,40 @@ class ClientTarget:
 
     def run_until(self, cases: Sequence[Case], over: Callable[[], bool]) -> Iterator[Observation]:
         """The same; once it is `over()` no more are begun, and it ends behind those that are under way."""
-        if not self._asks:
-            self.newest()
+        self._asks.know()
         self._left.clear()
+        memory = self._limits.memory
         with ThreadPoolExecutor(CONFIRMING) as threads:
+            looks = Confirming(threads, self._confirmed, lambda some: self._alone(some), memory)
+            sessions = SideBySide(
+                self._selector,
+                self._workers,
+                self._beside,
+                lambda worker, case: self._begin(worker, case, self._spins_s(case, looks)),
+                looks,
+                count=self._count,
+                memory=memory,
+                says=self._says,
+            )
             try:
-                yield from self._in_order(cases, over, threads)
+                yield from sessions.run(cases, over)
             finally:  # who asks for no more leaves sessions behind
                 self._left.set()
                 threads.shutdown(wait=False, cancel_futures=True)
                 for worker in self._workers:
-                    if worker.idle:
-                        worker.relieve()
-                    else:
-                        worker.end()
+                    worker.end()
+                self._processes.relieve()
+
+    def _says(self, what: str) -> None:
+        self.doing = what
 
     def together(self, cases: Sequence[Case]) -> Iterator[Observation]:
         """Run cases one after the other in a new process, up to the one that ends it: what they come to needs
         no second look."""
         self._left.clear()
-        for one in self._in_turn(cases):
-            yield with_facts(one, ("confirmed", True)) if self._alarming(one) else one
-
-    def _in_order(
-        self, cases: Sequence[Case], over: Callable[[], bool], threads: ThreadPoolExecutor
-    ) -> Iterator[Observation]:
-        waiting = list(reversed(list(enumerate(cases))))
-        running: dict[int, Worker] = {}
-        unasked: Counter[int] = Counter()
-        done: dict[int, list[Observation]] = {}
-        looks = Confirming(
-            threads, self._confirmed, lambda some: self._alone(some), self._limits.memory
-        )
-        busy, begun = False, 1  # the first one is, however little time there is
-        for place in range(len(cases)):
-            while place not in done:
-                if over():
-                    if place >= begun:
-                        return
-                    waiting = [one for one in waiting if one[0] < begun]
-                most = -(-self._count // BUSY) if busy else self._count
-                while waiting and (free := self._free(most)) is not None:
-                    at, case = waiting.pop()
-                    begun = max(begun, at + 1)
-                    self._begin(free, case, self._spins_s(case, looks))
-                    running[at] = free
-                self.doing = f"running {plural(len(looks), 'case')} again, alone" if looks else ""
-                busy = _wait(self._selector, self._workers, _WAKES if looks else None)
-                done.update(looks.ended())
-                for at, worker in list(running.items()):
-                    observation = worker.finished()
-                    if observation is None:
-                        continue
-                    del running[at]
-                    if alarm(observation, self._limits.memory) is not None:
-                        found = looks.see(at, observation, [*worker.before])
-                        if found is not None:
-                            done[at] = found
-                    elif dict(observation.facts).get("served"):
-                        done[at] = [observation]
-                    elif unasked[at] == AGAIN:  # it was never sent
-                        done[at] = [with_facts(observation, (SET_ASIDE, True))]
-                    else:
-                        unasked[at] += 1
-                        waiting.append((at, observation.case))
-            yield from done.pop(place)
-
-    def _free(self, most: int) -> Worker | None:
-        """Who may begin a session, if there is room for one among so many."""
-        if sum(not (worker.idle or worker.ending) for worker in self._workers) >= most:
-            return None
-        for worker in self._workers:
-            if worker.idle:
-                return worker
-        if len(self._workers) == PROCESSES * self._count:
-            return None
-        self._workers.append(self._beside())
-        return self._workers[-1]
+        for one in self._run_alone(cases):
+            alarming = alarm(one, self._limits.memory) is not None
+            yield with_facts(one, ("confirmed", True)) if alarming else one
 
     def _spins_s(self, case: Case, looks: Confirming) -> float:
         """Processor time behind its end with which a session is an alarm."""
@@ -279,72 +209,48 @@ class ClientTarget:
             return math.inf
         return self._limits.much_s if looks.knows(spinning(case)) else self._limits.spins_s
 
-    def _alarming(self, observation: Observation) -> bool:
-        return alarm(observation, self._limits.memory) is not None
-
     def _alone(self, cases: Sequence[Case]) -> Observation:
         """The last observation of some cases, one after the other in a new process."""
-        return [*self._in_turn(cases)][-1]
+        return [*self._run_alone(cases)][-1]
 
-    def _in_turn(self, cases: Sequence[Case]) -> Iterator[Observation]:
-        """The observations of cases, one after the other in a new process, up to the first that is an
-        alarm. A valid session follows, as others had: what ends in it, the last case ended."""
-        with selectors.DefaultSelector() as selector:
-            worker = self._worker(selector, self._limits)
-            try:
-                for case in cases:
-                    self._begin(worker, case, self._limits.hung_s / 2)
-                    observation = self._finish(selector, worker, self._left)
-                    yield observation
-                    if self._alarming(observation):
-                        return
-                workload = self._workload(case)
-                self._starting(lambda: worker.begin(workload))
-                after = self._finish(selector, worker, self._left)
-                if self._alarming(after):
-                    yield replace(after, case=case)
-            finally:
-                worker.end()
+    def _run_alone(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        def begin(worker: Worker, case: Case) -> None:
+            self._begin(worker, case, self._limits.hung_s / 2)
+
+        def valid(worker: Worker, case: Case) -> None:
+            workload = self._asks.workload(case)
+            self._starting(lambda: worker.begin(workload))
+
+        alone = Alone(self._on_its_own, begin, valid, self._limits.memory, self._left)
+        yield from alone.run(cases)
 
     def _session(self, workload: str, offer: Offer) -> set[tuple[int, int]]:
         """What is asked for in a valid session."""
         worker = self._workers[0]
         self._starting(lambda: worker.begin(workload, offer=offer))
-        self._finish(self._selector, worker)
+        finish(self._selector, worker)
         return set(worker.broker.asked)
-
-    def _workload(self, case: Case) -> str:
-        seed, session = case.recipe.seed, case.recipe.session
-        if session in WORKLOADS:
-            return session
-        if not self._asks:
-            self.newest()
-        return chosen(seed.key, seed.version, self._asks)
 
     def recorded(self, case: Case) -> tuple[list[Broker], str]:
         """The brokers of a session with a case and of a valid one, in a new process, and what the client
         does in them. Raises CannotRun if it does not ask for the case."""
-        seed, workload = case.recipe.seed, self._workload(case)
+        seed, workload = case.recipe.seed, self._asks.workload(case)
         offer = narrowed(seed.key, seed.version)
-        with selectors.DefaultSelector() as selector:
-            worker = self._worker(selector, self._limits)
-            try:
-                for _ in range(1 + AGAIN):
-                    self._begin(worker, case)
-                    if dict(self._finish(selector, worker).facts).get("served"):
-                        break
-                else:
-                    raise CannotRun(f"{self.name} did not ask for the case's answer")
-                brokers = [worker.broker]
-                self._starting(lambda: worker.begin(workload, offer=offer))
-                self._finish(selector, worker)
-            finally:
-                worker.end()
+        with selectors.DefaultSelector() as selector, self._on_its_own(selector) as worker:
+            for _ in range(1 + AGAIN):
+                self._begin(worker, case)
+                if dict(finish(selector, worker).facts).get("served"):
+                    break
+            else:
+                raise CannotRun(f"{self.name} did not ask for the case's answer")
+            brokers = [worker.broker]
+            self._starting(lambda: worker.begin(workload, offer=offer))
+            finish(selector, worker)
         brokers.append(worker.broker)
         return brokers, "as it was started" if self._each else WORKLOADS[workload]
 
     def _begin(self, worker: Worker, case: Case, spins_s: float = math.inf) -> None:
-        workload = self._workload(case)
+        workload = self._asks.workload(case)
         self._starting(lambda: worker.begin(workload, case, spins_s=spins_s))
 
     def _starting(self, begin: Callable[[], None]) -> None:
@@ -353,59 +259,42 @@ class ClientTarget:
         except OSError as problem:
             raise CannotRun(f"{self.name} can't be started: {problem}") from None
 
-    def _finish(
-        self, selector: selectors.BaseSelector, worker: Worker, left: threading.Event | None = None
-    ) -> Observation:
-        """Raises CancelledError once nobody waits for it."""
-        while left is None or not left.is_set():
-            _wait(selector, [worker], None if left is None else _WAKES)
-            observation = worker.finished()
-            if observation is not None:
-                return observation
-        raise CancelledError
-
     def _beside(self) -> Worker:
         """One whose alarms are looked at again; what a command does is none."""
         limits = self._limits if self._each else self._limits.alarming
-        return self._worker(self._selector, limits, tells=False)
-
-    def _worker(
-        self, selector: selectors.BaseSelector, limits: Limits, *, tells: bool = True
-    ) -> Worker:
-        def start(selector: selectors.BaseSelector, bootstrap: str) -> Child:
-            line = self._ready.line
-            if self._each:
-                line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in line]
-            return Child(
-                line,
-                self._folder,
-                selector,
-                self._guard,
-                environment=self._ready.environment,
-                counted=self.meter.begin() if self.meter is not None else None,
-            )
-
-        return Worker(
-            start,
-            selector,
-            limits,
-            each=self._each,
-            dialect=self._client.library,
-            tells=tells,
-            guides=self._guides,
+        return self._worker(
+            self._processes, self._selector, limits, tells=False, guides=self._guides
         )
 
+    @contextlib.contextmanager
+    def _on_its_own(self, selector: selectors.BaseSelector) -> Iterator[Worker]:
+        """One beside whose session there is no other in its process."""
+        processes = self._started(selector, at_once=1)
+        worker = self._worker(processes, selector, self._limits, tells=True, guides=self._guides)
+        try:
+            yield worker
+        finally:
+            worker.end()
+            processes.end()
 
-def _wait(
-    selector: selectors.BaseSelector, workers: Sequence[Worker], most: float | None = None
-) -> bool:
-    """Until something comes or is due, for so many seconds at most; then let it be said. Whether it had come
-    already: clients wait for us, and others would make them wait longer."""
-    due = [moment for worker in workers if (moment := worker.tick()) is not None]
-    seconds = max(0.0, min(due) - time.monotonic()) if due else None
-    if most is not None:
-        seconds = most if seconds is None else min(seconds, most)
-    here = selector.select(0)
-    for key, events in here or selector.select(seconds):
-        key.data(events)
-    return bool(here)
+    def _started(self, selector: selectors.BaseSelector, *, at_once: int) -> Processes:
+        return Processes(
+            self._start,
+            selector,
+            at_once=at_once,
+            much_s=self._limits.much_s,
+            each=self._each,
+        )
+
+    def _start(self, selector: selectors.BaseSelector, bootstrap: str) -> Child:
+        line = self._ready.line
+        if self._each:
+            line = [one.format(bootstrap=bootstrap, topic=TOPIC) for one in line]
+        return Child(
+            line,
+            self._folder,
+            selector,
+            self._guard,
+            environment=self._ready.environment,
+            counted=self.meter.begin() if self.meter is not None else None,
+        )

@@ -1,14 +1,14 @@
-"""One child and the session that it is in: a case goes in, what was seen of it comes out."""
+"""One session at a time, in a process of its own or among others: a case goes in, what was seen comes out."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
 import selectors
 import time
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,13 +19,12 @@ from barnabas.fuzz.answering.planted import Planted
 from barnabas.fuzz.answering.session import Session
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import REACHED, SPINS, Death, Observation, Probe
-from barnabas.fuzz.targets.clients.child import Child
+from barnabas.fuzz.targets.clients.alarms import BESIDE
 from barnabas.fuzz.targets.clients.limits import Limits
+from barnabas.fuzz.targets.clients.processes import Process, Processes
+from barnabas.fuzz.targets.clients.said import raised_of
 from barnabas.fuzz.targets.processor import delayed, spent
 from barnabas.specs.registry import NAMES
-
-REMEMBERED: Final = 16
-"""Cases before a death that may be to blame for it."""
 
 _WITHOUT: Final = 2
 """So many times as long a session may take in which the client never came to its case."""
@@ -46,11 +45,12 @@ class _Under:
 
     case: Case | None
     session: Session
+    process: Process
     number: int
+    ready: bool
     begun: float
     memory: int
     deadline: float
-    ready: bool
     latest: float
     """When it has had all the time that it can be given beyond its deadline."""
     spins_s: float
@@ -66,17 +66,20 @@ class _Under:
     """When the child was told that it may end the session."""
 
 
-class Worker:
-    """Runs one session at a time; its child is started when it is needed, and again after its end.
+_numbers: Final = itertools.count(1)
+"""Of sessions: who began is told what is over by them."""
 
-    start: of a child, for a session at an address. each: a child for every session, which ends by itself.
-    tells: whether a child that hangs is asked where, and waited for meanwhile. guides: whether new lines that
-    a session reached are told with it.
+
+class Worker:
+    """Runs one session at a time, in one of the processes.
+
+    each: a child for every session, which ends by itself. tells: whether a child that hangs is asked where,
+    and waited for meanwhile. guides: whether new lines that a session reached are told with it.
     """
 
     def __init__(
         self,
-        start: Callable[[selectors.BaseSelector, str], Child],
+        processes: Processes,
         selector: selectors.BaseSelector,
         limits: Limits,
         *,
@@ -87,15 +90,11 @@ class Worker:
     ) -> None:
         self._guides = guides
         self._dialect = dialect
-        self._start, self._selector, self._limits = start, selector, limits
+        self._processes, self._selector, self._limits = processes, selector, limits
         self._each, self._tells = each, tells
-        self._child: Child | None = None
         self._under: _Under | None = None
-        self._spent = 0.0
-        """Processor time of the child when its latest session was over."""
-        self._told = 0
-        self.before: deque[Case] = deque(maxlen=REMEMBERED)
-        """The latest cases that this child had, oldest first."""
+        self.before: Sequence[Case] = ()
+        """The cases that may be to blame for how the latest session ended beside its own, oldest first."""
         self.broker = Broker()
         """Of the latest session: what was asked for, and what was answered."""
 
@@ -121,7 +120,6 @@ class Worker:
 
         spins_s: processor time that it may take once it is over; without, it has all the time of the limits.
         """
-        self.relieve()
         planted = None
         if case is not None:
             seed = case.recipe.seed
@@ -129,30 +127,21 @@ class Worker:
             offer = narrowed(seed.key, seed.version, offer)
         broker = Broker(Cluster(), offer, planted, last=self._limits.last)
         session = Session(self._selector, broker, time.monotonic, self._limits.patience_s)
-        ready = self._child is not None or self._each
+        number = next(_numbers)
         try:
-            if self._child is None:
-                self._child = self._start(self._selector, session.bootstrap)
-                self.before.clear()
+            process = self._processes.enter(number, case, session.bootstrap)
         except BaseException:
             session.close()
             raise
-        self._told += 1
-        now, memory = time.monotonic(), self._child.memory()
-        self._under = _Under(case, session, self._told, now, memory, now, ready, now, spins_s, now)
-        self._given(_WITHOUT * self._limits.hung_s if ready else self._limits.starts_s)
-        self._child.forget_memory()
+        now, memory = time.monotonic(), process.child.memory()
+        self._under = _Under(
+            case, session, process, number, process.ready, now, memory, now, now, spins_s, now
+        )
+        self._given(_WITHOUT * self._limits.hung_s if process.ready else self._limits.starts_s)
         if not self._each:
             api = "-" if case is None else NAMES.get(case.recipe.seed.key, "-")
-            asked = {"number": self._told, "run": workload, "bootstrap": session.bootstrap}
-            self._child.tell(json.dumps({**asked, "topic": TOPIC, "api": api}))
-
-    def relieve(self) -> None:
-        """End the child if it computes without a session: a thread that one left behind."""
-        if self.idle and self._child is not None:
-            used = (spent(self._child.pid) or 0.0) - self._spent
-            if used >= self._limits.much_s and not self._each:
-                self.end()
+            asked = {"number": number, "run": workload, "bootstrap": session.bootstrap}
+            process.child.tell(json.dumps({**asked, "topic": TOPIC, "api": api}))
 
     def _given(self, seconds: float) -> None:
         """From now on its session has so much time, without that in which there was no processor for it."""
@@ -165,70 +154,71 @@ class Worker:
 
     def tick(self) -> float | None:
         """Say what is due in its session; when to be called again."""
-        under, child = self._under, self._child
-        if under is None or child is None:
+        under = self._under
+        if under is None:
             return None
         due = under.session.tick()
         if under.session.over and under.dismissed is None:
             under.dismissed = time.monotonic()
             self._given(self._limits.hung_s)
             if not self._each:
-                child.tell(json.dumps({"number": under.number, "over": True}))
+                over = {"number": under.number, "over": True}
+                under.process.child.tell(json.dumps(over))
         if under.session.served and under.spent is None:
             under.look = min(under.look, time.monotonic() + _LOOK)
         return under.look if due is None else min(due, under.look)
 
     def finished(self) -> Observation | None:
         """The observation of its session once that has ended: by an answer, by a death, or too late."""
-        under, child = self._under, self._child
-        if under is None or child is None:
+        under = self._under
+        if under is None:
             return None
-        if not under.ready and child.answers:  # its first line says that it is ready
+        if not under.ready and under.process.is_ready():
             under.ready = True
             under.begun = time.monotonic()
-            under.memory = child.memory()
+            under.memory = under.process.child.memory()
             self._given(_WITHOUT * self._limits.hung_s)
-        said = next((one for one in child.answers if one.get("number") == under.number), None)
+        said = under.process.answer(under.number)
         if said is not None:
-            return self._end(under, child, said=said)
-        if child.ended:
-            return self._end(under, child, death=child.death())
-        return self._late(under, child) if time.monotonic() >= under.look else None
+            return self._end(under, said=said)
+        if under.process.child.ended:
+            return self._end(under, death=under.process.death())
+        return self._late(under) if time.monotonic() >= under.look else None
 
-    def _late(self, under: _Under, child: Child) -> Observation | None:
+    def _late(self, under: _Under) -> Observation | None:
         """Look what the processor did for a session that goes on; the observation if it hangs."""
         now = time.monotonic()
-        used = self._used(under, child)
+        used = self._used(under)
         under.look = min(now + _LOOK, max(under.deadline, now))
         if under.dismissed is not None and used >= under.spins_s:
-            return self._end(under, child, hangs=True, spins=True)
+            return self._end(under, hangs=True, spins=True)
         if used >= self._limits.much_s and not self._each:
             under.session.over = True
         if now < under.deadline and (under.delayed is not None or now < under.rest):
             return None
-        delays = delayed(child.pid) + delayed(os.getpid())
+        delays = delayed(under.process.child.pid) + delayed(os.getpid())
         without, under.delayed = delays - (under.delayed or delays), delays
         if now < under.deadline:
             return None
         spins = used >= self._limits.spins_s
         if spins or without < _LOOK or now >= under.latest:
-            return self._end(under, child, hangs=True, spins=spins)
+            return self._end(under, hangs=True, spins=spins)
         under.deadline = min(now + without, under.latest)
         return None
 
-    def _used(self, under: _Under, child: Child) -> float:
-        """Processor time that its session took with the case, or since it is over."""
+    def _used(self, under: _Under) -> float:
+        """Processor time that its session took with the case, or since it is over; where others are in the
+        process, its share."""
         if not under.session.served:
             return 0.0
-        now = spent(child.pid) or 0.0
+        now = spent(under.process.child.pid) or 0.0
         if under.spent is None:
             under.spent = now
-        return now - under.spent
+        return (now - under.spent) / len(under.process.running)
 
     def _end(
         self,
         under: _Under,
-        child: Child,
         *,
         said: dict[str, Any] | None = None,
         death: Death | None = None,
@@ -236,24 +226,24 @@ class Worker:
         spins: bool = False,
     ) -> Observation:
         took = time.monotonic() - under.begun
+        process, child = under.process, under.process.child
         stack = child.where() if hangs and self._tells else ""
-        highest = child.highest_memory()
+        highest = max(child.highest_memory(), process.highest.pop(under.number, 0))
+        beside = process.beside.get(under.number, 0)
         news = child.news() if said is not None else []
-        child.answers.clear()
         self.broker = under.session.broker
+        self.before = process.suspects(under.number) if death is not None else [*process.before]
         log = child.log() if death is None else ()
         under.session.close()
         self._under = None
         if death is not None and self._each and death.exit_code == 0:
             death = None
-        if said is None or highest > self._limits.memory:
-            child.end()
-            self._child = None
+        ends = said is None or highest > self._limits.memory
+        if hangs and not spins:
+            self._processes.give_up(process, under.number)
         else:
-            self._spent = spent(child.pid) or 0.0
-            if under.case is not None:
-                self.before.append(under.case)
-        raised, facts = _raised(said or {})
+            self._processes.leave(process, under.number, ends=ends)
+        raised, facts = raised_of(said or {})
         facts = (
             ("served", under.session.served),
             ("later", [[key, version] for key, version in under.session.later]),
@@ -261,6 +251,7 @@ class Worker:
             ("starts", [*map(list, self.broker.starts.items())]),
             ("each", self._each),
             ("dialect", self._dialect),
+            *(((BESIDE, beside),) if beside else ()),
             *(((REACHED, news),) if news and self._guides else ()),
             *facts,
         )
@@ -286,13 +277,11 @@ class Worker:
         )
 
     def end(self) -> None:
-        """End the child and the session, if there are any."""
-        if self._under is not None:
-            self._under.session.close()
-            self._under = None
-        if self._child is not None:
-            self._child.end()
-            self._child = None
+        """End the session, and its process with it, if there is one."""
+        under, self._under = self._under, None
+        if under is not None:
+            under.session.close()
+            self._processes.leave(under.process, under.number, ends=True)
 
 
 _NOTHING: Final = Case(-1, Recipe(Seed(-1, -1, "response", b"", "none"), ()), ())
@@ -304,18 +293,3 @@ def _sent(under: _Under) -> tuple[bytes, ...]:
     if under.case is None or not under.session.served:
         return ()
     return under.case.chunks
-
-
-def _raised(said: dict[str, Any]) -> tuple[str, tuple[tuple[str, object], ...]]:
-    """What a program says it raised, as text, and the facts that go with it."""
-    raised = said.get("raised")
-    facts: tuple[tuple[str, object], ...] = (
-        ("records", said.get("records", 0)),
-        ("delivered", said.get("delivered")),
-        ("failed", said.get("failed", [])),
-    )
-    if raised is None:
-        return "", facts
-    lines = [f"{raised['class']}: {raised['message']}", *(f" {one}" for one in raised["frames"])]
-    about = (("bases", raised["bases"]), ("frames", raised["frames"]), ("where", raised["where"]))
-    return "\n".join(lines), (*facts, *about)

@@ -23,7 +23,7 @@ from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
-from barnabas.fuzz.targets.clients import target as module
+from barnabas.fuzz.targets.clients import side_by_side as module
 from barnabas.fuzz.targets.clients.alarms import spinning
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
@@ -90,7 +90,7 @@ def test_who_asks_for_no_more_can_run_others() -> None:
 def test_who_is_interrupted_does_not_wait_for_cases_that_are_looked_at_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    here, again, wait = threading.current_thread(), threading.Event(), module._wait
+    here, again, wait = threading.current_thread(), threading.Event(), module.wait
 
     class Patient(ClientTarget):
         def _alone(self, cases: Sequence[Case]) -> Observation:
@@ -103,7 +103,7 @@ def test_who_is_interrupted_does_not_wait_for_cases_that_are_looked_at_again(
             raise KeyboardInterrupt
         wait(*arguments)
 
-    monkeypatch.setattr(module, "_wait", interrupted)
+    monkeypatch.setattr(module, "wait", interrupted)
     with (
         Patient(_client(), limits=Limits(hung_s=0.5), side_by_side=1) as target,
         pytest.raises(KeyboardInterrupt),
@@ -255,13 +255,14 @@ def test_what_is_under_way_when_time_is_up_is_finished_and_kept() -> None:
 def test_a_process_that_computes_without_a_session_is_ended() -> None:
     with ClientTarget(_client(), side_by_side=1) as target:
         list(target.run([_case(0, b"leak")]))
-        child = target._workers[0]._child
-        assert child is not None
+        (process,) = target._processes._all
+        child = process.child
         before = spent(child.pid) or 0.0
         while (spent(child.pid) or 0.0) < before + 2 * Limits().much_s:
             os.sched_yield()
         (fine,) = target.run([_case(1, b"fine")])
-        assert target._workers[0]._child is not child
+        (other,) = target._processes._all
+        assert other.child is not child
     assert fine.probe is None
 
 
@@ -326,14 +327,14 @@ def test_a_command_is_run_for_each_case() -> None:
 
 KILLED = """
 import os, signal, sys
-from barnabas.fuzz.targets.clients import target as module
+from barnabas.fuzz.targets.clients import side_by_side as module
 from barnabas.fuzz.targets.clients.alarms import spinning
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.peers.clients.client import Client, Program
 own = Client("own", "1", lambda: Program([sys.executable, sys.argv[1]]))
 with ClientTarget(own, side_by_side=1) as target:
     target.newest()
-    print(target._workers[0]._child.pid, flush=True)
+    print(target._processes._all[0].child.pid, flush=True)
     sys.stdin.read()
 """
 
