@@ -13,6 +13,7 @@ from rich.console import Console
 from barnabas.peers.apache import UnavailableError
 from tests.bench import (
     accuracy,
+    answering,
     batches,
     beginning,
     codecs,
@@ -205,11 +206,16 @@ def main() -> None:
         with console.status("fuzz: cases executed") as status:
             executed, remark = executing.measure((rounds + 1) // 2, status.update)
         console.print(executing.table(executed, remark))
+        with console.status("fuzz: clients") as status:
+            count = answering.QUICK if asked.quick else answering.COUNT
+            answered, remark = answering.measure(count, status.update)
+        console.print(answering.table(answered, remark))
         with console.status("fuzz: shards") as status:
             scaled, remark = sharding.measure((rounds + 1) // 2, status.update)
         console.print(sharding.table(scaled, remark))
         found["fuzz"] = mutating.as_json(makers) | {
             "executed": executing.as_json(executed),
+            "clients": answering.as_json(answered),
             "shards": sharding.as_json(scaled),
         }
     if asked.only in (None, "real") and not asked.long:
