@@ -89,11 +89,8 @@ class Confirming:
         if same is not None:
             self._confirmed |= {kind, same}
             return [with_facts(again, ("confirmed", True))]
-        if kind[0] == UNSURE:
-            sure = again if again.raised else observation
-            return [with_facts(sure, ("confirmed", bool(again.raised)))]
-        slow = kind[0] in HANGS  # which nothing that an earlier case does explains
-        if slow or not (before or is_own(kind, observation)):
+        own = kind[0] in (*HANGS, UNSURE)  # nothing that an earlier case does explains it
+        if own or not (before or is_own(kind, observation)):
             return [with_facts(again, ("confirmed", False))]
         blamed = to_blame(before, lambda some: self._alarming(self._alone(some)))
         if blamed is None:

@@ -52,7 +52,7 @@ class ClientTarget:
     `confirmed` says whether it did the same there. If it did not, one of the cases before it may have:
     that one is given once more, with what it did alone; if none does, they are named together. What is like
     one that was confirmed is not run again, and who computes without end, as one that was confirmed, is ended
-    sooner.
+    sooner. Where sessions share a process, what becomes of it is no case's that does not do it alone, too.
     Meanwhile the sessions of other cases go on: nobody waits for who hangs. A case that the client does not
     ask for was not sent: it is set aside, and counted as such.
     """
@@ -71,7 +71,7 @@ class ClientTarget:
         each: bool = False,
     ) -> None:
         """each: its program is started for every case, with {bootstrap} and {topic} put in, and ends by
-        itself; else it runs one session after the other."""
+        itself; else it runs many sessions."""
         self.name = client.name
         self._client = client
         self._limits = limits or OF_LIBRARY.get(client.library, Limits())
