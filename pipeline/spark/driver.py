@@ -40,6 +40,14 @@ HEAP, PER_CORE, SHARE = 512 << 20, 128 << 20, 8
 """The driver's heap (bytes), more for each task that runs in it at once, and the share of the memory that it
 is at most, unless that is less than for one task. No body passes it, of captures of any size."""
 
+KEPT: Final[Mapping[str, str]] = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_MMAP_THRESHOLD_": str(64 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
+}
+"""What workers free is kept for the next batch: glibc and Arrow's own pool give it back, and it is faulted in
+anew, which takes a seventh of the time of tables."""
+
 SEARCHED: Final = ("spark-", "scala-", "hadoop-client-", "log4j-", "jackson-", "parquet-", "arrow-")
 """Jars that most classes come from: a class is looked for in one jar after the other, of some hundred."""
 
@@ -148,6 +156,7 @@ def _variables(master: Master, folder: Path) -> dict[str, str]:
     }
     if master.kind == "embedded":
         variables["TMPDIR"] = str(folder)  # what workers leave that were killed goes with it
+        variables |= KEPT
     if master.here:
         variables["SPARK_LOCAL_IP"] = LOOPBACK
     if master.local_cluster:
