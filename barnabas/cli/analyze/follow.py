@@ -88,6 +88,9 @@ def _work(
 
     out = wanted.out.resolve()
     batches = Batches(out)
+    said = batches.count
+    if said:
+        as_before(wanted, out)
     try:
         with noted() as interrupted:  # raised within a call to the JVM it would take that apart
             try:
@@ -102,7 +105,6 @@ def _work(
             except ValueError as problem:
                 raise Trouble(f"--out {out} was {problem}: choose another folder") from None
             progress.step(0, 1, f"following {folder}: Ctrl-C ends it with a report")
-            said = 0
             ended = False
             while not (ended or interrupted.is_set()):
                 ended = bool(query.awaitTermination(1))
@@ -125,6 +127,18 @@ def _work(
             return analyze_tables(spark, out, progress.step)
     except PySparkException as problem:
         raise Trouble(f"Spark failed: {reason(problem, out)}", COULD_NOT_RUN) from problem
+
+
+def as_before(wanted: Wanted, out: Path) -> None:
+    """Raises Trouble where batches of before are in another format: it would lack some for ever."""
+    from barnabas.pipeline.tables.table_formats import FORMATS
+
+    before = [kind for kind in FORMATS if (out / kind).is_dir()]
+    if before != [kind for kind in (wanted.table_format,) if kind]:
+        said = " and ".join(f"--format {kind}" for kind in before) or "no --format"
+        raise Trouble(
+            f"--out {out} has batches with {said}: continue with that, or choose another folder"
+        )
 
 
 def _sinks(wanted: Wanted, out: Path) -> Iterator[Sink]:

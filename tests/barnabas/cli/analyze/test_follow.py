@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from barnabas.trouble import COULD_NOT_RUN
+from barnabas.cli.analyze.analyze import Wanted
+from barnabas.cli.analyze.follow import as_before
+from barnabas.trouble import COULD_NOT_RUN, Trouble
 from tests.pipeline.spark_processes import LITTLE
 from tests.places import ROOT, SAMPLES
 
@@ -37,3 +39,21 @@ def test_a_folder_of_which_nothing_could_be_read_is_an_error(tmp_path: Path) -> 
         f"barnabas: nothing in {captures} could be read: its files are no segments of a proxy; "
         "analyze them without --follow",
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted", "said"),
+    [
+        ((), "delta", "no --format"),
+        (("delta",), None, "--format delta"),
+        (("iceberg",), "delta", "--format iceberg"),
+    ],
+)
+def test_batches_go_on_in_the_format_of_those_before(
+    tmp_path: Path, before: tuple[str, ...], wanted: str | None, said: str
+) -> None:
+    for kind in before:
+        (tmp_path / kind).mkdir()
+    with pytest.raises(Trouble, match=f"has batches with {said}: continue with that"):
+        as_before(Wanted([], tmp_path, table_format=wanted), tmp_path)
+    as_before(Wanted([], tmp_path, table_format=before[0] if before else None), tmp_path)
