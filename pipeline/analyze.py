@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -88,6 +89,7 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
         # as rows: reading columns again compiles a class for each choice of them
         exchanges = exchanges.coalesce(1).localCheckpoint(eager=False)
     keep: Keep = by_driver if few else by_tasks
+    rows = quality(out)
     steps = len(ANALYSES) + 4
     step = itertools.count()
 
@@ -107,8 +109,7 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
 
     def seen() -> Overview:
         progress(next(step), steps, "collecting: overview")
-        rows = read(spark, out, "connections").select("capture").distinct().collect()
-        return overview(sorted(row["capture"] for row in rows), exchanges)
+        return overview(names(rows), exchanges)
 
     pool = ThreadPoolExecutor(AT_ONCE if few else 1)
     try:
@@ -128,4 +129,16 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
     (out / FILE).write_text(script(out), "utf-8")
     for name, value in before.items():
         spark.conf.set(name, value)
-    return Outcome(whole, results, written, quality(out))
+    return Outcome(whole, results, written, rows)
+
+
+def names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Captures, from rows of the table quality, with the number of files that were read as one.
+
+    >>> names([{"capture": "a.pcap", "files": 2}, {"capture": "b.pcap", "files": 1}])
+    ['a.pcap (2 files)', 'b.pcap']
+    """
+    files: Counter[str] = Counter()
+    for row in rows:
+        files[row["capture"]] += row["files"]
+    return [name if count < 2 else f"{name} ({count} files)" for name, count in files.items()]
