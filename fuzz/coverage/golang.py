@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 
 from barnabas.fuzz.coverage.agent import HOST, Agent, Counted, DumpError, sized
 from barnabas.fuzz.coverage.lines import Lines, Unit, by_function
-from barnabas.fuzz.coverage.probes import Key, Passed, Probes, Told
+from barnabas.fuzz.coverage.probes import PROBES, Key, Passed, Probes, Told
 from barnabas.fuzz.errors import CannotRun
 from barnabas.peers.clients.cache import run
 from barnabas.peers.clients.errors import UnavailableClientError
@@ -25,8 +25,9 @@ from barnabas.specs.codec.careful_encoder import uvarint
 
 _BLOCK: Final = re.compile(r"(.+):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)")
 _FUNCTION: Final = re.compile(r"(.+):(\d+):\s+(\S+)\s+[\d.]+%")
-_PARSER: Final = re.compile(r"(?:.*\.)?(?:readFrom|decode\w*|[Uu]nmarshal)")
-"""Functions that read bytes, as franz-go, sarama and kafka-go call them."""
+_PARSER: Final = re.compile(r"(?!.*[Rr]equest)(?:.*\.)?(?:readFrom|decode\w*|[Uu]nmarshal)")
+"""Functions that read bytes, as franz-go, sarama and kafka-go call them; not those of requests, which no
+client reads."""
 
 
 _MAGIC: Final = b"\x00cwm"
@@ -38,6 +39,7 @@ _TABLE: Final = _COUNT + 16
 """Where the strings stand, behind the header of a segment."""
 _FOOTER: Final = 16
 _BITS: Final = b"0" + b"1" * 255
+_BYTES: Final = bytes.maketrans(b"01", b"\x00\x01")
 
 
 class GoMeter:
@@ -55,8 +57,10 @@ class GoMeter:
         return Counted(agent, place, self._passed)
 
     def _dump(self, stream: BinaryIO) -> Told:
-        self._sample = sized(stream)
-        return counters(self._sample)
+        told = sized(stream)
+        found = counters(told)
+        self._sample = told  # a file of counters, now that it is known to be one
+        return found
 
     def read(self) -> dict[Unit, Lines]:
         """Of all that was told. Raises CannotRun."""
@@ -88,6 +92,8 @@ def counters(told: bytes) -> dict[Key, Probes]:
             size, at = _uvarint(told, at)
             package, at = _uvarint(told, at)
             number, at = _uvarint(told, at)
+            if size > PROBES:
+                raise ValueError
             some = told[at : at + size]
             if some.isascii():  # as most are: a byte for each
                 at += size
@@ -111,7 +117,7 @@ def written(sample: bytes, found: Told) -> bytes:
     ]
     for (both, _), (passed, size) in found.items():
         parts += [uvarint(size), uvarint(both >> 32), uvarint(both & 0xFFFFFFFF)]
-        parts.append(bytes(passed >> bit & 1 for bit in range(size)))
+        parts.append(f"{passed:0{size}b}"[::-1][:size].encode().translate(_BYTES))
     return b"".join((*parts, sample[-_FOOTER:]))
 
 
@@ -133,9 +139,11 @@ def _passed(data: bytes, at: int, size: int) -> tuple[bytes, int]:
 
 
 def _uvarint(data: bytes, at: int) -> tuple[int, int]:
-    """A number, and where it ends. Raises IndexError."""
+    """A number, and where it ends. Raises IndexError, and ValueError if it is none of 64 bits."""
     found = shift = 0
     while (byte := data[at]) >= 0x80:
+        if shift > 56:
+            raise ValueError
         found |= (byte & 0x7F) << shift
         shift, at = shift + 7, at + 1
     return found | byte << shift, at + 1

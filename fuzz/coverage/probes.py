@@ -9,6 +9,12 @@ from typing import Final, NamedTuple
 PROBES: Final = 1 << 20
 """Probes of one of these at most: who says more is no program of ours."""
 
+ROOM: Final = 1 << 30
+"""Bits of what all processes of a target passed, names and all."""
+
+_KEY: Final = 1 << 12
+"""Bits that a key takes beside its name and its probes."""
+
 
 class Key(NamedTuple):
     """What has probes, told from others of its name."""
@@ -63,10 +69,22 @@ class Passed:
     def __init__(self) -> None:
         self.all: dict[Key, Probes] = {}
         self._lock = threading.Lock()
+        self._size = 0
 
     def add(self, told: Told) -> list[str]:
-        """Add what one of them did; returns the features of what nobody had passed before."""
+        """Add what one of them did; returns the features of what nobody had passed before. What there is no
+        room for is forgotten, which is a feature."""
         with self._lock:
             new = fresh(told, self.all)
+            size = self._size + sum(self._more(key, told[key].passed) for key in told)
+            if size > ROOM:
+                return ["reached more than is kept"]
+            self._size = size
             merge(self.all, told)
         return [feature(key, bits) for key, bits in new.items()]
+
+    def _more(self, key: Key, passed: int) -> int:
+        known = self.all.get(key)
+        if known is None:
+            return _KEY + 8 * len(key.name) + passed.bit_length()
+        return max(0, passed.bit_length() - known.passed.bit_length())

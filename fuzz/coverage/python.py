@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Final
 
@@ -56,17 +56,25 @@ class PythonMeter:
 
 
 def dump(stream: BinaryIO) -> dict[Key, Probes]:
-    """An answer of a program: bit n of a file is its line n. Raises DumpError, EOFError."""
+    """An answer of a program: bit n of a file is its line n; all names and
+    lines together are fewer than PROBES. Raises DumpError, EOFError."""
     try:
         told = json.loads(sized(stream))
-        if max(map(max, told.values()), default=0) < PROBES:
-            return {
-                Key(0, file): Probes(sum(1 << number for number in some), 0)
-                for file, some in told.items()
-            }
-    except (ValueError, TypeError, AttributeError):
+        size = sum(len(file.encode()) + max(some) for file, some in told.items())
+        if size < PROBES and min(map(min, told.values()), default=0) >= 0:
+            return {Key(0, file): Probes(_bits(some), 0) for file, some in told.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError):
         pass
     raise DumpError("no lines of files")
+
+
+def _bits(numbers: Iterable[int]) -> int:
+    """Those with these numbers are set."""
+    some = set(numbers)
+    found = bytearray(max(some) // 8 + 1)
+    for number in some:
+        found[number >> 3] |= 1 << (number & 7)
+    return int.from_bytes(found, "little")
 
 
 def numbers(bits: int) -> list[int]:
@@ -75,7 +83,7 @@ def numbers(bits: int) -> list[int]:
     >>> numbers(0b1010)
     [1, 3]
     """
-    return [number for number in range(bits.bit_length()) if bits >> number & 1]
+    return [number for number, bit in enumerate(reversed(f"{bits:b}")) if bit == "1"]
 
 
 def lines_of(report: Mapping[str, Any]) -> dict[Unit, Lines]:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from barnabas.fuzz.coverage.agent import HOST, SIZE, Agent, Counted
 from barnabas.fuzz.coverage.probes import Key, Passed, Probes
@@ -51,6 +52,7 @@ def test_one_that_is_gone_or_says_nonsense_is_asked_no_more() -> None:
         _program(agent, [])
         , _program(agent, [_answer(b'{"f.py": ["x"]}')] * 2),
         _program(agent, [_answer(b"[1]")] * 2),
+        _program(agent, [_answer(b"[" * 200_000)] * 2),
         _program(agent, [(SIZE + 1).to_bytes(4)] * 2),
         _program(agent, [_answer(b'{"f.py": [1]}')[:-1]]),
     ]  # fmt: skip
@@ -59,6 +61,35 @@ def test_one_that_is_gone_or_says_nonsense_is_asked_no_more() -> None:
     agent.close()
     for end in (good, *bad):
         end()
+
+
+def test_one_that_tells_a_byte_at_a_time_is_not_waited_for_nor_are_others_lost() -> None:
+    asked = threading.Semaphore(0)
+
+    def seconds() -> Iterator[float]:
+        for second in range(1000):
+            asked.release()
+            yield float(second)
+
+    agent = Agent(dump, clock=seconds().__next__)
+    with socket.create_connection((HOST, agent.port)) as slow:
+        answer = _answer(b'{"f.py": [1]}' + b" " * 500)
+
+        def trickle() -> None:
+            with contextlib.suppress(OSError):
+                for byte in answer:
+                    asked.acquire()
+                    slow.sendall(bytes((byte,)))
+
+        thread = threading.Thread(target=trickle, daemon=True)
+        thread.start()
+        good = _program(agent, [_answer(b'{"f.py": [2]}')])
+        assert agent.since() == {}
+        assert agent.since() == {FILE: Probes(1 << 2, 0)}
+        agent.close()
+        asked.release(len(answer))
+        thread.join()
+    good()
 
 
 def test_news_of_a_process_is_what_no_other_had_passed() -> None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import io
+
 import pytest
 
 from barnabas.fuzz.coverage.agent import DumpError
-from barnabas.fuzz.coverage.golang import counters, lines_of, written
+from barnabas.fuzz.coverage.golang import GoMeter, counters, lines_of, written
 from barnabas.fuzz.coverage.lines import Lines, Unit
 from barnabas.fuzz.coverage.probes import Key, Probes
+from barnabas.fuzz.errors import CannotRun
 
 KMSG = "github.com/twmb/franz-go/pkg/kmsg"
 
@@ -65,6 +68,26 @@ def test_counters_of_another_format_are_refused() -> None:
         counters(TOLD[:24] + b"\x01" + TOLD[25:])
 
 
+def test_a_number_of_more_than_64_bits_is_none() -> None:
+    with pytest.raises(DumpError):
+        counters(TOLD.replace(bytes.fromhex("0932240001"), bytes.fromhex("0932240081" + "80" * 20)))
+
+
+def test_what_is_no_counters_is_not_what_others_are_written_like() -> None:
+    meter = GoMeter()
+    try:
+        with pytest.raises(DumpError):
+            meter._dump(io.BytesIO(_sized(b"\xff" * 100)))
+        with pytest.raises(CannotRun, match="no program has told any"):
+            meter.read()
+    finally:
+        meter.close()
+
+
+def _sized(told: bytes) -> bytes:
+    return len(told).to_bytes(4) + told
+
+
 def test_what_is_written_is_read_again() -> None:
     found = {DECODING: Probes(1 << 299, 300), Key(200 << 32 | 7, "200.7"): Probes(0, 2)}
     assert counters(written(TOLD, found)) == found
@@ -87,6 +110,9 @@ def test_decoders_are_parsers_by_the_names_that_libraries_have_for_them() -> Non
     names = {
         "*FetchResponse.decode": True,
         "decodeRecords": True,
+        "*FetchRequest.readFrom": False,
+        "*fetchRequestBlock.decode": False,
+        "decodeRequest": False,
         "Unmarshal": True,
         "*Batch.decoded.x": False,
         "*Client.Fetch": False,

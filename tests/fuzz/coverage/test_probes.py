@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from barnabas.fuzz.coverage.probes import Key, Passed, Probes, merge
+from barnabas.fuzz.coverage.probes import ROOM, Key, Passed, Probes, merge
 
 ONE, OTHER = Key(1, "a/B"), Key(2, "a/C")
 
@@ -30,3 +30,12 @@ def test_of_several_that_pass_it_at_once_one_is_the_first() -> None:
     with ThreadPoolExecutor(8) as threads:
         features = [one for found in threads.map(passed.add, told) for one in found]
     assert sorted(features) == sorted(f"reached f {bit}" for bit in range(64))
+
+
+def test_what_there_is_no_room_for_is_forgotten_and_said() -> None:
+    passed = Passed()
+    passed._size = ROOM - 10_000
+    assert passed.add({Key(1, "a"): Probes(1, 0)}) == ["reached a 0"]
+    assert passed.add({Key(2, "b"): Probes(1 << 9_000, 0)}) == ["reached more than is kept"]
+    assert passed.add({Key(1, "a"): Probes(0b11, 0)}) == ["reached a 1"]
+    assert list(passed.all) == [Key(1, "a")]

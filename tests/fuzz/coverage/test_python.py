@@ -34,11 +34,31 @@ def test_lines_of_files_are_bits() -> None:
 
 @pytest.mark.parametrize(
     "said",
-    [b"", b"[1]", b'{"f": 1}', b'{"f": ["x"]}', b'{"f": [-1]}', b'{"f": [1048576]}', b'{"f": []}'],
+    [
+        b"",
+        b"[1]",
+        b'{"f": 1}',
+        b'{"f": ["x"]}',
+        b'{"f": [-1]}',
+        b'{"f": [1048576]}',
+        b'{"f": []}',
+        b'{"f": [1e999]}',
+        b'{"f": [1000000000000], "g": [-1000000000000]}',
+        b'{"\\ud800": [1]}',
+        b'{"f": [600000], "g": [600000]}',
+        b'{"' + b"n" * (1 << 20) + b'": [1]}',
+        b"[" * 200_000,
+    ],
+    ids=lambda said: said[:40],
 )
 def test_what_is_no_lines_of_files_is_refused(said: bytes) -> None:
     with pytest.raises(DumpError):
         dump(io.BytesIO(len(said).to_bytes(4) + said))
+
+
+def test_a_line_that_is_told_twice_is_one() -> None:
+    said = b'{"f": [3, 3, 1]}'
+    assert dump(io.BytesIO(len(said).to_bytes(4) + said)) == {Key(0, "f"): Probes(0b1010, 0)}
 
 
 def test_functions_that_read_bytes_are_units_in_packages_of_the_protocol() -> None:
