@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import lru_cache
 from operator import eq
 from typing import Literal, NamedTuple
 
@@ -77,6 +78,19 @@ def replay(
         if any(alike((verdict.oracle, verdict.behaviour), wanted) for verdict in found):
             return Replayed(attempt, verdicts)
     return Replayed(0, verdicts)
+
+
+def size_by(cook: Cook) -> Callable[[Recipe], int]:
+    """For shrinking: the bytes of a recipe's case; 0 of one that can't be cooked, since it does not fire."""
+
+    @lru_cache(2)
+    def size(recipe: Recipe) -> int:
+        try:
+            return sum(map(len, cook(recipe, 0).chunks))
+        except (LookupError, ValueError):
+            return 0
+
+    return size
 
 
 def fires_on(

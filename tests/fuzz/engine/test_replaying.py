@@ -9,7 +9,7 @@ import pytest
 
 from barnabas.fuzz.cases.case import Case, Change, Recipe
 from barnabas.fuzz.cases.observation import Death, Observation
-from barnabas.fuzz.engine.replaying import alike, fires_on, replay
+from barnabas.fuzz.engine.replaying import alike, fires_on, replay, size_by
 from barnabas.fuzz.engine.stats import Behaviour
 from barnabas.fuzz.oracles.closing import CLOSING
 from barnabas.fuzz.oracles.died import DIED
@@ -118,6 +118,14 @@ def test_a_target_is_told_until_when_late_answers_are_waited_for() -> None:
 
     assert fires_on(target, [RAISED], cook, WANTED, over)(recipe(13))
     assert target.over is over
+
+
+def test_the_size_of_a_case_is_that_of_its_chunks_and_none_if_it_cannot_be_cooked() -> None:
+    def uncookable(recipe: Recipe, number: int) -> Case:
+        raise ValueError
+
+    assert size_by(cook)(recipe(13)) == sum(map(len, cook(recipe(13), 0).chunks)) > 0
+    assert size_by(uncookable)(recipe(13)) == 0
 
 
 def test_what_cannot_be_cooked_does_not_fire() -> None:

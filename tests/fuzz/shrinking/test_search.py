@@ -11,6 +11,7 @@ from barnabas import specs
 from barnabas.fuzz.cases.case import Change, Recipe, Seed
 from barnabas.fuzz.shrinking.search import RUNS, shrink
 from barnabas.fuzz.shrinking.step import opened
+from barnabas.fuzz.shrinking.versions import VERSIONS
 
 
 def seed(name: str, version: int, body: dict[str, Any], origin: str = "made") -> Seed:
@@ -119,6 +120,38 @@ def test_fields_get_their_defaults() -> None:
 def test_a_recipe_that_is_small_is_left() -> None:
     small = shrink(METADATA, lambda recipe: nulled(recipe) is not None).recipe
     assert shrink(small, lambda recipe: nulled(recipe) is not None).recipe == small
+
+
+def test_what_has_more_bytes_is_not_smaller_unless_it_has_fewer_changes() -> None:
+    def size(recipe: Recipe) -> int:
+        """As of a mutator of which small draws repeat more."""
+        return sum(1000 if one.draws < 8 else 10 for one in recipe.changes)
+
+    one = METADATA._replace(changes=METADATA.changes[:1])
+    kept = shrink(one, lambda recipe: bool(recipe.changes), size=size).recipe.changes
+    assert [change.draws for change in kept] == [123456]
+    fewer = shrink(METADATA, lambda recipe: nulled(recipe) is not None, size=size).recipe
+    assert [change.draws for change in fewer.changes] == [123456]
+    few = METADATA._replace(
+        changes=(Change("null", "", 9), Change("null", "", 99), Change("flip", "", 1))
+    )
+    sizes = {3: 30, 2: 20, 1: 500, 0: 0}
+    least = shrink(few, lambda recipe: bool(recipe.changes), size=lambda r: sizes[len(r.changes)])
+    assert len(least.recipe.changes) == 1
+
+
+def test_a_lower_version_may_take_more_bytes_for_its_own_message() -> None:
+    recipe = METADATA._replace(changes=())
+
+    def size(one: Recipe) -> int:
+        return len(one.seed.frame) + extra[one.seed.version]
+
+    extra = dict.fromkeys(range(14), 0)
+    lower = shrink(recipe, lambda one: True, steps=(VERSIONS,), size=size).recipe
+    assert lower.seed.version == 0
+    extra = {version: 1000 - version for version in range(14)}
+    same = shrink(recipe, lambda one: True, steps=(VERSIONS,), size=size).recipe
+    assert same.seed.version == 9
 
 
 def test_it_is_asked_no_more_often_than_allowed_and_never_twice_the_same() -> None:
