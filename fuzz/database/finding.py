@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import Death, Observation
 from barnabas.fuzz.engine.stats import Behaviour
 
 
@@ -49,6 +49,11 @@ class Finding:
     observation: Observation
     capture: bytes
     smaller: Recipe | None
+
+    @property
+    def to_shrink(self) -> bool:
+        """Whether nobody has tried, and may: not with what ended a target nobody here can start again."""
+        return self.smaller is None and self.observation.death != Death(None, "")
 
     @property
     def best(self) -> Recipe:

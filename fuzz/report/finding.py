@@ -25,6 +25,10 @@ WIDTH: Final = 400
 
 BEFORE: Final = "sent before it was shrunk"
 
+NOT_SMALLER: Final = "not made smaller"
+GOES_ON: Final = "the same `barnabas fuzz run` goes on with it"
+"""Of what shrinking had no time for."""
+
 LINES: Final = 40
 """Of a log entry or a stack trace."""
 
@@ -59,6 +63,8 @@ def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
     yield f"    seed: {finding.recipe.seed.origin}"
     if finding.smaller not in (None, finding.recipe):
         yield _clipped(f"  shrunk: {made_of(finding.best)}")
+    elif finding.to_shrink:
+        yield f"  {NOT_SMALLER} yet: {GOES_ON}"
     yield f"  replay: {command(finding, database)}"
     yield "  message, valid but for what is marked:"
     chunks, what = _chunks(finding)

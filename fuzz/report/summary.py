@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -13,6 +13,7 @@ from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.stats import Cell
 from barnabas.fuzz.frame_map.depth import DEPTHS, depth_of
 from barnabas.fuzz.report.cause import Group, groups
+from barnabas.fuzz.report.finding import GOES_ON, NOT_SMALLER
 from barnabas.fuzz.report.reached import (
     NEVER,
     PACKAGES,
@@ -89,7 +90,7 @@ class Summary:
         return (
             ("began", f"{began:%Y-%m-%d %H:%M:%S} UTC"),
             ("cases", f"{row.done:,}{took}"),
-            ("rounds", f"{len(self.rounds)}"),
+            ("rounds", f"{len(self.rounds)}{self.no_feedback and f': {self.no_feedback}'}"),
             ("seed", str(row.settings.get("seed"))),
             ("APIs", f"{len(self.apis)}, in {sum(one.versions for one in self.apis)} versions"),
             ("fields", f"{sum(one.fields for one in self.apis):,}"),
@@ -98,6 +99,7 @@ class Summary:
             ("findings", f"{len(self.findings)} ({by})" if by else "0"),
             ("causes", f"{len(self.groups)}"),
             *self.shown,
+            *self._not_smaller(),
             *self._not_sent(),
         )
 
@@ -119,12 +121,32 @@ class Summary:
             for row in self.rounds
         )
 
+    @property
+    def no_feedback(self) -> str:
+        """Why there has been none, where it was asked for."""
+        return no_feedback(self.campaign, self.rounds)
+
+    def _not_smaller(self) -> tuple[tuple[str, str], ...]:
+        count = sum(one.to_shrink for one in self.findings)
+        if not count:
+            return ()
+        return ((f"{NOT_SMALLER} yet", f"{plural(count, 'finding')} ({GOES_ON})"),)
+
     def _not_sent(self) -> tuple[tuple[str, str], ...]:
         if not self.aside:
             return ()
         cases = sum(row.cases for row in self.aside)
         some = f"{plural(cases, 'case')} of {plural(len(self.aside), 'kind')}"
         return (("set aside", f"{some} (barnabas fuzz aside)"),)
+
+
+def no_feedback(campaign: CampaignRow, rounds: Sequence[RoundRow]) -> str:
+    """Why a campaign has had no feedback yet, if it was to have some: a line, or nothing."""
+    if campaign.settings.get("coverage") != "feedback" or any(
+        one.news is not None for one in rounds
+    ):
+        return ""
+    return f"none has ended, and feedback begins behind {campaign.settings['round']:,} cases"
 
 
 def sections(one: Summary) -> Iterator[tuple[str, tuple[str, ...], tuple[Row, ...]]]:

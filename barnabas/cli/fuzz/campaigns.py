@@ -30,6 +30,9 @@ READY: Final = Path(fuzz.__file__).parent / "campaigns"
 SUFFIX: Final = ".fuzz.db"
 """Of a database that nobody named."""
 
+COMMANDS: Final = ("states",)
+"""What campaigns are taken for that are commands of their own."""
+
 KNOWN: Final = Known(
     mutators=tuple(one.name for one in MUTATORS),
     oracles=tuple(one.name for one in ORACLES),
@@ -68,6 +71,10 @@ def read_campaign(
     if not os.path.exists(path):  # noqa: PTH110 - False, too, for what can't be a file's name
         path, folder = READY / f"{given}.yaml", Path()
         if given.parent != Path() or str(given) not in ready():
+            if str(given) in COMMANDS:
+                raise Trouble(
+                    f"{given} is no campaign: `barnabas fuzz {given} TARGET` is a command"
+                )
             hint = did_you_mean(given.stem, ready()) or "; see `barnabas fuzz list`"
             raise Trouble(f"no campaign and no file {str(given)!r}{hint}")
     try:

@@ -34,7 +34,8 @@ from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
 from barnabas.fuzz.oracles.oracle import alone, whose
 from barnabas.fuzz.report.cause import Group, groups
-from barnabas.fuzz.report.finding import command
+from barnabas.fuzz.report.finding import GOES_ON, NOT_SMALLER, command
+from barnabas.fuzz.report.summary import no_feedback
 from barnabas.fuzz.report.title import heading, upon
 from barnabas.fuzz.targets.target import Target
 from barnabas.plural import plural
@@ -137,6 +138,12 @@ class Shown:
         self.output.note(
             f"{did}; {in_all}{self._coverage()}{several}; {plural(len(found), 'finding')}"
         )
+        unshrunk = sum(one.to_shrink for one in found)
+        if unshrunk:
+            self.output.note(f"{plural(unshrunk, 'finding')} {NOT_SMALLER} yet: {GOES_ON}")
+        (campaign,) = (one for one in self.findings.campaigns() if one.id == self.kept.id)
+        if feedback := no_feedback(campaign, self.findings.rounds(self.kept.id)):
+            self.output.note(f"of its rounds {feedback}")
         aside = sum(row.cases for row in self.findings.aside(self.kept.id))
         if aside:
             self.output.note(
@@ -146,8 +153,8 @@ class Shown:
                 f"`barnabas fuzz aside --db {shlex.quote(str(database))}`"
             )
         self._event(
-            "over", **self._numbers(self.kept.done), set_aside=aside, seconds=round(seconds, 3), ran=ran,
-            database=str(database),
+            "over", **self._numbers(self.kept.done), set_aside=aside, not_shrunk=unshrunk,
+            seconds=round(seconds, 3), ran=ran, database=str(database),
         )  # fmt: skip
         for group in groups(found) if not self.as_json else ():
             self._group(group, database)

@@ -14,7 +14,6 @@ from barnabas.cli.fuzz.campaigns import Read
 from barnabas.cli.fuzz.progress import Shown, shown
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.endings import interruptible
-from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.corpus.corpora import basis, kept_basis
 from barnabas.fuzz.coverage.jacoco import Jacoco
 from barnabas.fuzz.database.findings import CampaignRow, Finding, Findings, FindingsError, Kept
@@ -22,7 +21,7 @@ from barnabas.fuzz.engine.assembling import Assembled, assembled
 from barnabas.fuzz.engine.counting import Compared, Counts, counting, what_valid_shows
 from barnabas.fuzz.engine.guiding import Guided
 from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.engine.replaying import fires_on
+from barnabas.fuzz.engine.replaying import fires_on, size_by
 from barnabas.fuzz.engine.running import Batch, Began, Ended, RunRound, run, run_range
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.report.reached import in_words
@@ -40,6 +39,9 @@ KEPT_S: Final = 1.0
 SHRINKING_S: Final = 30.0
 """Seconds that a finding may take to become smaller."""
 
+
+GUIDED_ROUND: Final = 200
+"""Cases of a round with feedback, at most: what they reach is for the next one."""
 
 Coverage = Literal["report", "feedback"]
 """What counted lines are for: the report, or to choose what cases are made of, too."""
@@ -84,6 +86,9 @@ def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
 def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> int:
     read = wanted.read
     campaign = read.campaign
+    if wanted.coverage == "feedback":
+        size = min(campaign.round, GUIDED_ROUND)
+        campaign = campaign.model_copy(update={"round": size})
     with ExitStack() as stack:
         progress = stack.enter_context(shown(output, wanted.as_json, findings))
         progress.note(f"starting {campaign.target}")
@@ -239,11 +244,7 @@ def _make_smaller(
 ) -> None:
     """Shrink what is not smaller yet; once the time is up, what remains when the campaign goes on. What ended
     a target that nobody here can start again is left as it is."""
-    fresh: list[Finding] = [
-        one
-        for one in findings.findings(kept.id)
-        if one.smaller is None and one.observation.death != Death(None, "")
-    ]
+    fresh: list[Finding] = [one for one in findings.findings(kept.id) if one.to_shrink]
     if not (fresh and wanted.shrink):
         return
     each = "in all" if over.is_set() else "each"
@@ -263,7 +264,7 @@ def _make_smaller(
             lambda deadline=deadline: time.monotonic() > deadline,  # type: ignore[misc]
         )
         try:
-            smaller = shrink(one.recipe, fires, runs=wanted.shrink).recipe
+            smaller = shrink(one.recipe, fires, runs=wanted.shrink, size=size_by(cook)).recipe
         except CannotRun:  # nor is it tried again by the same command
             findings.smaller(one, one.recipe)
             raise

@@ -225,6 +225,29 @@ def test_lines_are_counted_and_reported(campaign: Path, tmp_path: Path) -> None:
     assert "lines" not in json.loads(fuzz("report", "m.db", "--json").stdout)
 
 
+def test_feedback_that_has_not_begun_is_said(campaign: Path) -> None:
+    campaign.write_text(CAMPAIGN.replace("round: 100", "round: 1000"))
+    line = ("run", campaign, "--target", "buggy:counted", "--coverage-feedback", "--cases")
+    said = "none has ended, and feedback begins behind 200 cases"
+    assert f"of its rounds {said}" in fuzz(*line, 150).stderr
+    assert f"- rounds: 1: {said}" in fuzz("report").stdout
+    assert said not in fuzz(*line, 210).stderr
+    assert "- rounds: 2\n" in fuzz("report").stdout
+
+
+def test_what_is_not_made_smaller_yet_is_said(campaign: Path) -> None:
+    said = "not made smaller yet"
+    ran = fuzz("run", campaign, "--shrink", 0, "--json")
+    assert f"1 finding {said}: the same" in ran.stderr
+    assert events(ran)[-1]["not_shrunk"] == 1
+    name = finding_of(ran)
+    assert f"  {said}: the same" in fuzz("show", name).stdout
+    assert f"- {said}: 1 finding (the same" in fuzz("report").stdout
+    assert said not in fuzz("run", campaign).stderr
+    assert said not in fuzz("show", name).stdout
+    assert said not in fuzz("report").stdout
+
+
 def test_findings_of_one_cause_are_listed_together(campaign: Path) -> None:
     fuzz("run", campaign, "--shrink", 0)
     with Findings(Path("c.fuzz.db"), write=True) as findings:
@@ -329,6 +352,7 @@ def test_nothing_found_is_0(campaign: Path) -> None:
         (("run", "c.yaml", "--target", "address:here"), 2, "HOST:PORT"),
         (("run", "c.yaml", "--target", "decoder:nobody"), 2, "choose one of: specs"),
         (("run", "c.yaml", "--master", "local[2]"), 2, "give --spark"),
+        (("run", "states"), 2, "states is no campaign: `barnabas fuzz states TARGET` is a command"),
         (("run", "c.yaml", "--conf", "spark.x=1"), 2, "give --spark"),
         (("run", "c.yaml", "--spark", "--master", "here"), 2, "here is no master"),
         (("run", "c.yaml", "--spark", "--conf", "x"), 2, "e.g. spark.executor.memory=4g"),
