@@ -17,12 +17,16 @@ from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.frame_map.fields import map_of
 from barnabas.fuzz.sessions.live import live_name
 from barnabas.fuzz.targets.recording import Asked, Recorded
+from barnabas.specs.error_codes import error_name
 from barnabas.specs.registry import NAMES
 
 WIDTH: Final = 96
 
 FRAME: Final = Path(__file__).with_name("script.txt")
 LOGIN: Final = Path(__file__).with_name("login.txt")
+
+ERRORS: Final = (-1, 3, 5, 6, 7, 14, 15, 16, 22, 25, 27, 29, 30, 31, 35, 47, 48, 51, 53, 79)
+"""Error codes that a request before the case may meet, which a script names."""
 
 _IMPORTS: Final = ("socket", "sys", "time")
 _LOGIN_IMPORTS: Final = ("base64", "hashlib", "hmac", "os", "secrets")
@@ -91,6 +95,7 @@ def script(
         .replace("IMPORTS\n", "".join(f"import {name}\n" for name in sorted(imports)))
         .replace("FUNCTIONS\n", functions)
         .replace("    LOGIN\n", first)
+        .replace("    ERROR_NAMES\n", "".join(f'    {n}: "{error_name(n)}",\n' for n in ERRORS))
         .replace("    STEPS\n", "".join(f"    {line}\n" for line in steps))
         .replace("SHOWN", shown.code, 1)
         .replace("CRITERION", shown.said, 1)
@@ -139,7 +144,7 @@ def _valid(asked: Asked, frame: bytes, taken: Sequence[Taken], used: bool) -> It
     yield from _bytes("data", frame)
     yield from _put(taken)
     told = f'"{NAMES[asked.key]} v{asked.version}", {len(asked.response)}, {used}, {errors}'
-    yield f"answers.append(checked(ask(sock, data), {told}))"
+    yield f"answers.append(checked(sock, data, {told}))"
 
 
 def _case(case: Case, recorded: Recorded, taken: Sequence[Sequence[Taken]]) -> Iterator[str]:

@@ -110,7 +110,7 @@ def test_a_broker_that_is_not_there_is_a_line(tmp_path: Path) -> None:
 
 def told(text: str, address: tuple[str, int], folder: Path) -> tuple[int, str]:
     path = folder / "finding.py"
-    path.write_text(text.replace("WAIT = 5.0", "WAIT = 1.0"))
+    path.write_text(text.replace("WAIT = 5.0", "WAIT = 1.0").replace("AGAIN = 10.0", "AGAIN = 0.1"))
     line = [sys.executable, "-I", "-S", str(path), f"{address[0]}:{address[1]}"]
     done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, (done.stdout or done.stderr).splitlines()[-1]
@@ -155,10 +155,44 @@ def test_an_answer_before_the_case_that_has_other_fields_or_an_error_ends_it(
     wrong = response(METADATA, 1, {**answered, "topics": [{**topic, "error_code": 3}]})
     broker.answers = {METADATA: wrong}
     code, line = told(text, broker.address, tmp_path)
-    assert (code, "Metadata v1 was answered with error code 3" in line) == (3, True)
+    assert code == 3
+    assert "Metadata v1 was answered with error code 3 (UNKNOWN_TOPIC_OR_PARTITION): " in line
+    assert line.endswith("; try again in some seconds")
+    broker.answers = {
+        METADATA: response(METADATA, 1, {**answered, "topics": [{**topic, "error_code": 29}]})
+    }
+    code, line = told(text, broker.address, tmp_path)
+    assert (code, "code 29 (TOPIC_AUTHORIZATION_FAILED)" in line) == (3, True)
+    assert "try again" not in line
     moved = text.replace(f", {len(wrong)}, False", f", {len(wrong) + 1}, True")
     code, line = told(moved, broker.address, tmp_path)
     assert (code, f"{len(wrong)} bytes came, {len(wrong) + 1} were recorded" in line) == (3, True)
+    broker.die()
+
+
+def test_an_error_before_the_case_that_passes_is_asked_away(tmp_path: Path) -> None:
+    frame = request(METADATA, 1, {"topics": []})
+    case = Case(0, Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ()), (frame,))
+    topic = {"error_code": 0, "name": TOPIC, "is_internal": False, "partitions": []}
+    body = {"brokers": [], "controller_id": -1, "topics": [topic]}
+    good = response(METADATA, 1, body)
+    bad = response(METADATA, 1, {**body, "topics": [{**topic, "error_code": 5}]})
+    answered: list[bytes] = []
+
+    def first(asked: bytes) -> bool:
+        """Of requests: the first is answered with an error, others are not."""
+        answered.append(asked)
+        broker.answers = {METADATA: bad if len(answered) == 1 else good}
+        return False
+
+    broker = Mortal(first)
+    text = script("it", case, Recorded((Asked(METADATA, 1, frame[4:], good),), (frame,)))
+    path = tmp_path / "finding.py"
+    path.write_text(text.replace("WAIT = 5.0", "WAIT = 1.0"))
+    line = [sys.executable, str(path), "{}:{}".format(*broker.address)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout.splitlines()[-1], done.stderr) == ("can't tell: look at what came", "")
+    assert len(answered) == 3
     broker.die()
 
 
