@@ -21,6 +21,9 @@ and those behind it tell theirs when they are asked again."""
 SIZE: Final = 16 << 20
 """Bytes of an answer at most: who says more is no program of ours."""
 
+PROGRAMS: Final = 256
+"""Connections at once; others wait."""
+
 HOST: Final = "127.0.0.1"
 
 
@@ -88,7 +91,7 @@ class Agent:
         """What all programs tell now."""
         until = self._clock() + SAYS_S
         with contextlib.suppress(BlockingIOError):
-            while True:
+            while len(self._programs) < PROGRAMS and self._clock() < until:
                 connection, _ = self._listener.accept()
                 answers = _Answers(connection, self._clock)
                 stream = cast(BinaryIO, io.BufferedReader(answers))

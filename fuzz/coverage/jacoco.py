@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from xml.etree import ElementTree as ET
 
-from barnabas.fuzz.coverage.agent import HOST, Agent, Counted, DumpError, exactly
+from barnabas.fuzz.coverage.agent import HOST, SIZE, Agent, Counted, DumpError, exactly
 from barnabas.fuzz.coverage.lines import Lines, Unit, by_function
 from barnabas.fuzz.coverage.probes import PROBES, Key, Passed, Probes, Told, merge
 from barnabas.fuzz.errors import CannotRun
@@ -150,6 +150,7 @@ def _agent() -> Agent:
 def dump(stream: BinaryIO) -> dict[Key, Probes]:
     """An answer of an agent, up to its end. Raises DumpError; EOFError where the agent is gone."""
     found: dict[Key, Probes] = {}
+    room = SIZE
     while True:
         match kind := exactly(stream, 1)[0]:
             case 0x01:
@@ -165,7 +166,8 @@ def dump(stream: BinaryIO) -> dict[Key, Probes]:
                     raise DumpError(f"a class of {size} probes")
                 passed = int.from_bytes(exactly(stream, (size + 7) // 8), "little")
                 merge(found, {Key(identity, name): Probes(passed, size)})
-                if len(found) > CLASSES:
+                room -= len(name) + size // 8
+                if len(found) > CLASSES or room < 0:
                     raise DumpError("too many classes")
             case 0x20:
                 return found

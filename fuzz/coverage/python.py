@@ -56,8 +56,8 @@ class PythonMeter:
 
 
 def dump(stream: BinaryIO) -> dict[Key, Probes]:
-    """An answer of a program: bit n of a file is its line n; all names and
-    lines together are fewer than PROBES. Raises DumpError, EOFError."""
+    """An answer of a program: bit n of a file is its line n. All names and lines together are
+    fewer than PROBES. Raises DumpError, EOFError."""
     try:
         told = json.loads(sized(stream))
         size = sum(len(file.encode()) + max(some) for file, some in told.items())

@@ -60,6 +60,12 @@ def test_what_is_no_dump_is_refused(bad: bytes) -> None:
         dump(io.BytesIO(bad))
 
 
+def test_classes_of_more_probes_in_all_than_an_answer_has_bytes_are_refused() -> None:
+    many = {Key(number, "a/B"): Probes(0, 1 << 20) for number in range(130)}
+    with pytest.raises(DumpError, match="too many"):
+        dump(io.BytesIO(written(many) + b"\x20"))
+
+
 def test_what_is_written_is_read_again() -> None:
     found = {NODE: Probes(5, 48), Key(-1, "a/Ü"): Probes(1 << 299, 300), Key(3, "b"): Probes(0, 0)}
     assert dump(io.BytesIO(written(found) + b"\x20")) == found
