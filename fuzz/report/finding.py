@@ -26,7 +26,7 @@ WIDTH: Final = 400
 BEFORE: Final = "sent before it was shrunk"
 
 NOT_SMALLER: Final = "not made smaller"
-GOES_ON: Final = "the same `barnabas fuzz run` goes on with it"
+GOES_ON: Final = "the same `barnabas fuzz run` goes on with it, if without `--shrink 0`"
 """Of what shrinking had no time for."""
 
 LINES: Final = 40
