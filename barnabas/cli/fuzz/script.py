@@ -11,9 +11,11 @@ from barnabas.cli.fuzz.database import cases_of, one, opened, target_name
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.endings import interruptible
 from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.database.findings import Finding
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.oracles.registry import ORACLES
 from barnabas.fuzz.report.client_script import Session, client_script
+from barnabas.fuzz.report.error_place import server_error
 from barnabas.fuzz.report.script import Criterion, criterion, script
 from barnabas.fuzz.sessions.registry import named as session_named
 from barnabas.fuzz.targets.broker import BrokerTarget
@@ -53,6 +55,8 @@ def fuzz_script(
                 if len(cases) > 1:
                     output.note(f"it takes {len(cases)} cases: the script sends the last alone")
                 shown = criterion(finding.oracle, finding.behaviour)
+                if finding.oracle == "server_error" and _as_seen(finding):
+                    shown = server_error(finding.observation, finding.behaviour[1]) or shown
                 text = _of_broker(title, named, own, case, shown, output)
     except Misuse as problem:
         raise Trouble(str(problem)) from None
@@ -63,6 +67,11 @@ def fuzz_script(
         return INTERRUPTED
     output.raw(text.rstrip("\n"))
     return FINE
+
+
+def _as_seen(finding: Finding) -> bool:
+    """Whether the answer to what is sent is laid out like the one that was seen."""
+    return finding.best.seed.version == finding.recipe.seed.version
 
 
 def _of_client(title: str, named: str, own: bool, cases: Sequence[Case], output: Output) -> str:
