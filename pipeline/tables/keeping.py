@@ -49,6 +49,8 @@ def by_tasks(
     for path in part.iterdir():
         if str(path) not in kept:
             path.unlink()
+    if not filed:  # Spark had no task: it knew that there are no rows
+        pq.write_table(schema.empty_table(), part / "part-0.parquet", compression=ZSTD)
     _install(part, folder)
     return Kept(found.sparkSession.read.schema(ddl(columns)).parquet(str(folder)))
 
