@@ -30,10 +30,12 @@ class Added(NamedTuple):
 def added(out: Path, kind: str, first: int) -> Added:
     """What the batches from this one on have added, up to the last that is in `exchanges`. kind: of FORMATS.
 
-    Raises OSError, and ValueError if not all of them are there.
+    Raises OSError, also where there is no batch at all, and ValueError if not all of these are there.
     """
     of_table = partial(FORMATS[kind].batches, out / kind)
     last = next((number for number, _ in of_table("exchanges")), -1)
+    if last < 0:
+        raise OSError(0, "there is no batch in it", str(out / kind / "exchanges"))
     wanted = range(first, last + 1)
     if first > last + 1:
         raise ValueError(f"batch {last + 1} is the next one")

@@ -65,8 +65,18 @@ def batches(folder: Path, table: str) -> Iterator[tuple[int, list[Path]]]:
     had added."""
     place = folder / table
     for path in sorted((place / "_delta_log").glob("*.json"), reverse=True):
-        actions = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        for transaction in (one["txn"] for one in actions if "txn" in one):
-            if transaction["appId"] == _APP:
-                files = [place / unquote(one["add"]["path"]) for one in actions if "add" in one]
-                yield transaction["version"], files
+        try:
+            found = [*_batches(place, path.read_text("utf-8"))]
+        except (ValueError, TypeError, LookupError, RecursionError) as problem:
+            said = f"it is damaged ({type(problem).__name__})"
+            raise OSError(0, said, str(path)) from None
+        yield from found
+
+
+def _batches(place: Path, log: str) -> Iterator[tuple[int, list[Path]]]:
+    # other ends of lines may stand in texts
+    actions = [dict(json.loads(line)) for line in log.split("\n") if line]
+    for transaction in (one["txn"] for one in actions if "txn" in one):
+        if transaction["appId"] == _APP:
+            files = [place / unquote(one["add"]["path"]) for one in actions if "add" in one]
+            yield int(transaction["version"]), files

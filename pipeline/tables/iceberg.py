@@ -78,41 +78,47 @@ def batches(folder: Path, table: str) -> Iterator[tuple[int, list[Path]]]:
     from pyiceberg.manifest import ManifestEntryStatus
     from pyiceberg.table.snapshots import ancestors_of
 
-    with _catalog(folder / table) as catalog:
+    with _catalog(folder / table, new=False) as catalog:
         found = _load(catalog, folder / table)
-    if found is None:
-        return
-    for snapshot in ancestors_of(found.current_snapshot(), found.metadata):
-        number = snapshot.summary and snapshot.summary[_BATCH]
-        if number:
-            entries = (
-                entry
-                for manifest in snapshot.manifests(found.io)
-                if manifest.added_snapshot_id == snapshot.snapshot_id
-                for entry in manifest.fetch_manifest_entry(found.io)
-            )
-            files = [
-                Path(entry.data_file.file_path)
-                for entry in entries
-                if entry.status == ManifestEntryStatus.ADDED
-            ]
-            yield int(number), files
+        if found is None:
+            return
+        for snapshot in ancestors_of(found.current_snapshot(), found.metadata):
+            number = snapshot.summary and snapshot.summary[_BATCH]
+            if number:
+                entries = (
+                    entry
+                    for manifest in snapshot.manifests(found.io)
+                    if manifest.added_snapshot_id == snapshot.snapshot_id
+                    for entry in manifest.fetch_manifest_entry(found.io)
+                )
+                files = [
+                    Path(entry.data_file.file_path)
+                    for entry in entries
+                    if entry.status == ManifestEntryStatus.ADDED
+                ]
+                yield int(number), files
 
 
 @contextmanager
-def _catalog(place: Path) -> Iterator[SqlCatalog]:
-    """The catalog of a table that is there. What goes wrong with both is told in a line, as an OSError."""
+def _catalog(place: Path, *, new: bool = True) -> Iterator[SqlCatalog]:
+    """The catalog of a table that is there. new: make one if there is none. What goes wrong with both is told
+    in a line, as an OSError."""
     from pyiceberg.catalog.sql import SqlCatalog
-    from pyiceberg.exceptions import CommitFailedException
-    from sqlalchemy.exc import SQLAlchemyError
 
+    file = place.with_name("catalog.db")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        uri = f"sqlite:///{quote(str(place.with_name('catalog.db')))}"
-        with closing(SqlCatalog(_NAME, uri=uri)) as catalog:
+        if new:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        else:
+            file.stat()  # SQLite would make it
+        uri = f"sqlite:///{quote(str(file))}"
+        with closing(SqlCatalog(_NAME, uri=uri, init_catalog_tables=str(new))) as catalog:
             yield catalog
-    except (CommitFailedException, OSError, SQLAlchemyError, ValueError) as problem:
-        raise OSError(0, str(problem).splitlines()[0], str(place)) from None
+    except Exception as problem:  # noqa: BLE001 of damaged files: EOFError, SystemError, KeyError ...
+        line = (str(problem).splitlines() or [""])[0]
+        known = isinstance(problem, (OSError, ValueError))
+        said = line if known and line else f"{type(problem).__name__}: {line}"
+        raise OSError(0, said, str(place)) from None
 
 
 def _load(catalog: SqlCatalog, place: Path) -> Table | None:

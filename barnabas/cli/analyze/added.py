@@ -30,7 +30,7 @@ def analyze_added(wanted: Wanted, first: int, output: Output | None = None) -> i
     wanted: of which the captures are a folder of tables. Returns the exit code, as `analyze`. Raises Trouble.
     """
     output = output or Output()
-    check(wanted)
+    check(wanted._replace(table_format=None))  # that is what it reads, not what it writes
     folder, kind = _followed(wanted)
     installed(kind)
     from barnabas.pipeline.tables.added import added, write_added
@@ -40,7 +40,8 @@ def analyze_added(wanted: Wanted, first: int, output: Output | None = None) -> i
     except ValueError as problem:
         raise Trouble(f"--from-batch {first}: {problem}") from None
     except OSError as problem:
-        raise Trouble(f"{folder}: {problem.strerror or problem}", COULD_NOT_RUN) from None
+        where = problem.filename or folder
+        raise Trouble(f"{where}: {problem.strerror or problem}", COULD_NOT_RUN) from None
     if found.next == first:
         if wanted.as_json:
             output.raw(json_text({"next_batch": first}, indent=2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,21 @@ def test_behind_the_last_batch_nothing_is_added(out: Path, kind: str) -> None:
     assert not any(found.files.values())
     with pytest.raises(ValueError, match=f"batch {count} is the next one"):
         added(out, kind, count + 1)
+
+
+@KINDS
+def test_where_no_batch_is_nothing_can_be_said(out: Path, tmp_path: Path, kind: str) -> None:
+    copy = tmp_path / "out"
+    shutil.copytree(out / kind, copy / kind)
+    if kind == "delta":
+        shutil.rmtree(copy / kind / "exchanges" / "_delta_log")
+    else:
+        (copy / kind / "catalog.db").unlink()
+    before = sorted(copy.rglob("*"))
+    with pytest.raises(OSError) as raised:
+        added(copy, kind, 0)
+    assert raised.value.filename == str(copy / kind / "exchanges")
+    assert sorted(copy.rglob("*")) == before
 
 
 @KINDS

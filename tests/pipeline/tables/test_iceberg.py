@@ -83,3 +83,29 @@ def test_a_copy_is_not_written_to(tmp_path: Path) -> None:
         add(tmp_path / "copy" / "iceberg", 1, 2)
     assert str(tmp_path / "iceberg" / "errors") in str(raised.value)
     assert len(iceberg(tmp_path, "errors").snapshots()) == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "said"), [(None, r"catalog\.db"), (b"", ""), (b"no database" * 99, "database")]
+)
+def test_who_reads_makes_no_catalog(tmp_path: Path, before: bytes | None, said: str) -> None:
+    file = tmp_path / "catalog.db"
+    if before is not None:
+        file.write_bytes(before)
+    with pytest.raises(OSError, match=said or None) as raised:
+        list(batches(tmp_path, "errors"))
+    assert raised.value.filename == str(tmp_path / "errors")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [before][: file.exists()]
+
+
+@pytest.mark.parametrize("damage", [b"{}", b"[", b"null", b"", b"\xff" * 100, None])
+@pytest.mark.parametrize("kind", ["*.metadata.json", "snap-*.avro", "*-m0.avro"])
+def test_a_table_that_is_damaged_is_named(tmp_path: Path, kind: str, damage: bytes | None) -> None:
+    add(tmp_path, 0, 1)
+    for path in (tmp_path / "errors" / "metadata").glob(kind):
+        path.write_bytes(path.read_bytes()[:-30] if damage is None else damage)
+    with pytest.raises(OSError) as raised:
+        list(batches(tmp_path, "errors"))
+    assert raised.value.filename == str(tmp_path / "errors")
+    assert raised.value.strerror
+    assert "\n" not in raised.value.strerror
