@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def endings() -> tuple[signal.Signals, ...]:
@@ -31,6 +34,24 @@ def noted() -> Iterator[threading.Event]:
 
 
 @contextlib.contextmanager
+def put_off() -> Iterator[None]:
+    """Within it each of these signals waits for its end: what is interrupted while it loads a module may keep
+    that module's lock, for which another thread would wait for ever. In other threads it changes nothing."""
+    heard: list[int] = []
+    main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in endings() if main}
+    for number in before:
+        signal.signal(number, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for first in heard[:1]:
+            signal.raise_signal(first)
+
+
+@contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """Within it, the first of these signals raises KeyboardInterrupt. What ends then is not to be disturbed:
     later ones are ignored."""
@@ -48,3 +69,11 @@ def interruptible() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def asking(items: Iterable[T], go_on: Callable[[], None] | None) -> Iterator[T]:
+    """Items, as they come. go_on: called before each: what it raises ends them."""
+    for one in items:
+        if go_on is not None:
+            go_on()
+        yield one

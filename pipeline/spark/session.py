@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from barnabas.endings import put_off
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.pipeline.spark.masters import parse_master, reach
 
@@ -75,6 +76,7 @@ def session(
 
             yield stack.enter_context(connected(where, wanted, folder))
         else:
-            from barnabas.pipeline.spark.driver import driver
+            with put_off():
+                from barnabas.pipeline.spark.driver import driver
 
             yield stack.enter_context(driver(where, wanted, folder))

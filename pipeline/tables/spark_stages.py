@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from barnabas.captures.tls.keylog import KeyLog
+from barnabas.endings import asking
 from barnabas.pipeline.reading.flows import Outcome, Reading, outcomes
 from barnabas.pipeline.reading.mapped_files import MappedFiles
 from barnabas.pipeline.reading.outcomes import HEAD, schema, travelling
@@ -87,12 +88,12 @@ class TooMuch(Exception):
     """More than is to be in this process at once: what is packed may come to any size."""
 
 
-def segments_here(plan: Plan) -> Batches:
-    """The same rows, flow by flow. Raises TooMuch."""
+def segments_here(plan: Plan, go_on: Callable[[], None] | None = None) -> Batches:
+    """The same rows, flow by flow. go_on: see `write`. Raises TooMuch."""
     found: list[pa.RecordBatch] = []
     size = 0
     for piece in plan.pieces:
-        for one in segments(piece, plan.links, carry=False):
+        for one in asking(segments(piece, plan.links, carry=False), go_on):
             found.append(one)
             size += one.nbytes
             if size > HERE:
@@ -128,11 +129,12 @@ def outcome_files(
     folder: Path,
     *,
     frames: bool = False,
+    go_on: Callable[[], None] | None = None,
 ) -> list[Filed]:
     """What the flows come to, as files in a new folder: rows with the columns of outcomes.py, of exchanges
     these.
 
-    frames: whether there is a row of each frame, too. Raises OSError."""
+    frames: whether there is a row of each frame, too. go_on: see `write`. Raises OSError."""
     travel = travelling(columns)
     names = tuple(column.name for column in travel)
     reading = Reading(names, tuple(plan.section_groups), plan.packets, tuple(plan.secrets), frames)
@@ -149,7 +151,7 @@ def outcome_files(
             for _, group in grouped
             for outcome in outcomes((row for _, row in group), reading, keys, files)
         )
-        yield from _batches(done, (*HEAD, *travel))
+        yield from _batches(asking(done, go_on), (*HEAD, *travel))
 
     if not isinstance(found, Iterator):
         found = found.repartition(partitions, "flow").sortWithinPartitions("flow", "first")

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from barnabas.endings import asking
 from barnabas.pipeline.reading.completing import Completion
 from barnabas.pipeline.reading.facts import Facts, gather
 from barnabas.pipeline.reading.file_order import sorted_paths
@@ -124,6 +125,7 @@ def write(
     bodies: bool = True,
     json_bodies: bool = False,
     also: Collection[str] = (),
+    go_on: Callable[[], None] | None = None,
 ) -> Written:
     """Write what capture files hold into the tables in a folder. The files are read as one capture.
 
@@ -134,7 +136,7 @@ def write(
     json_bodies: whether they are also written as JSON text.
     spark: None: all is done in this process, for little. also: tables of `folders.ON_REQUEST` (packets want
     Spark); of those that are not asked for, what there was of this capture
-    goes.
+    goes. go_on: called often where all is done in this process: what it raises ends the run.
 
     Raises OSError, CaptureError if a file is no capture, ValueError if there is none or `out` is no plain
     path, and without Spark TooMuch.
@@ -158,12 +160,16 @@ def write(
         made.secrets += secrets
         begin()
         wanted = ALL if bodies else EXCHANGES
-        filed = _flows(spark, paths, made, wanted, run.folder, frames="frames" in also)
+        filed = _flows(spark, paths, made, wanted, run.folder, go_on, frames="frames" in also)
         begin()
         facts, count = gather(said(filed), made.section_groups), counts(filed)
         begin()
         made_of = _tables(facts, capture, bodies=bodies, json_bodies=json_bodies)
-        chosen = [one for one in made_of if one.kind is None or one.kind in count]
+        chosen = [
+            one if go_on is None else one._replace(make=_asking(one.make, go_on))
+            for one in made_of
+            if one.kind is None or one.kind in count
+        ]
         # bodies are many times as large as all else
         most = BODIES // BATCH_BYTES if bodies else ROWS // MOST
         here = sum(one.groups for one in filed) // (1 if spark is None else parallelism(spark))
@@ -196,6 +202,12 @@ def write(
         count.get("error", 0) + len(made.faults) + len(lost),
         count.get("connection", 0),
     )
+
+
+def _asking(
+    make: Callable[[Batches], Batches], go_on: Callable[[], None]
+) -> Callable[[Batches], Batches]:
+    return lambda batches: asking(make(batches), go_on)
 
 
 def _bytes(paths: Sequence[Path]) -> int:
@@ -237,6 +249,7 @@ def _flows(
     made: Plan,
     wanted: tuple[Column, ...],
     run: Path,
+    go_on: Callable[[], None] | None,
     *,
     frames: bool,
 ) -> list[Filed]:
@@ -244,7 +257,8 @@ def _flows(
     columns = tuple(column.name for column in wanted)
     travelling = run / "_travelling"
     if spark is None:
-        return outcome_files(segments_here(made), made, columns, 1, travelling, frames=frames)
+        here = segments_here(made, go_on)
+        return outcome_files(here, made, columns, 1, travelling, frames=frames, go_on=go_on)
     total = _bytes(paths)
     # payload is looked up in the files as long as they stay in the system's cache meanwhile
     carry = total > memory() // 4

@@ -68,3 +68,29 @@ def test_what_is_not_to_be_disturbed_is_told_by_an_event() -> None:
     line = [sys.executable, "-c", NOTED]
     said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
     assert said == "goes on True\nTrue\nFalse True\n"
+
+
+PUT_OFF = """
+import signal
+from barnabas.endings import interruptible, put_off
+
+before = signal.getsignal(signal.SIGTERM)
+try:
+    with interruptible():
+        with put_off():
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGINT)
+            print("goes on")
+        print("never")
+except KeyboardInterrupt:
+    print("interrupted", signal.getsignal(signal.SIGTERM) is before)
+with put_off():
+    pass
+print("nothing")
+"""
+
+
+def test_what_is_put_off_is_heard_at_the_end() -> None:
+    line = [sys.executable, "-c", PUT_OFF]
+    said = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert said == "goes on\ninterrupted True\nnothing\n"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import unquote
 
 from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.files import private
@@ -18,7 +20,7 @@ from barnabas.cli.captures.files import capture_files
 from barnabas.cli.captures.input import opened
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
-from barnabas.endings import interruptible
+from barnabas.endings import interruptible, put_off
 from barnabas.pipeline.spark.errors import UnavailableError, check_space, no_space, reason
 from barnabas.pipeline.spark.masters import Master, parse_master
 from barnabas.pipeline.tables.folders import (
@@ -126,6 +128,10 @@ def check(wanted: Wanted) -> Master:
     """Where Spark is to run. Raises Trouble for a master, a table or a format that can't be had."""
     if wanted.table_format is not None:
         installed(wanted.table_format)
+    out = str(wanted.out.resolve())
+    if wanted.table_format == "delta" and unquote(out) != out:
+        # it unquotes the path once too often, and no quoting helps: not all of it does
+        raise Trouble(f"--format delta: delta-rs finds nothing below {out}: use a name without %")
     for table in wanted.also:
         if table not in ON_REQUEST:
             raise Trouble(f"--tables {table}: only {', '.join(ON_REQUEST)} are written on request")
@@ -179,7 +185,11 @@ def taken(out: Path, by: Partition) -> Iterator[None]:
         raise Trouble(f"--out {out} has tables of a run {others}: choose another folder")
     if earlier(out):
         raise Trouble(f"--out {out} has tables of an earlier barnabas: choose another folder")
-    with held(out) as ours:
+    with ExitStack() as stack:
+        try:
+            ours = stack.enter_context(held(out))
+        except OSError as problem:
+            raise Trouble(f"--out {out}: {problem.strerror}") from None
         if not ours:
             raise Trouble(
                 f"--out {out} is being written by another run: wait for it, or choose another folder",
@@ -215,19 +225,27 @@ def _analyzed(
         with session_of(wanted, progress, files) as spark:
             yield work(spark, wanted, files, progress)
         return
-    with ThreadPoolExecutor(1) as beside:
-        # the checks of the pure core first: they have something to say before Spark has begun
-        beside.submit(tell_findings, files, wanted.tls_keys, progress, output, wanted.checks)
-        tables = beside.submit(_tables, None, wanted, files)
-        with session_of(wanted, progress, files) as spark:
-            from barnabas.pipeline.tables.spark_stages import TooMuch
+    over = Event()
 
-            try:
-                tables.result()
-                outcome = analyses(spark, wanted, progress)
-            except TooMuch:
-                outcome = work(spark, wanted, files, progress)
-            yield outcome
+    def go_on() -> None:
+        if over.is_set():
+            raise CancelledError
+
+    with ThreadPoolExecutor(1) as beside:
+        try:
+            # the checks of the pure core first: they have something to say before Spark has begun
+            said = files, wanted.tls_keys, progress, output, wanted.checks
+            beside.submit(tell_findings, *said, go_on)
+            tables = beside.submit(_tables_here, wanted, files, go_on)
+            with session_of(wanted, progress, files) as spark:
+                made = tables.result()
+                yield (
+                    analyses(spark, wanted, progress)
+                    if made
+                    else work(spark, wanted, files, progress)
+                )
+        finally:
+            over.set()  # the folder is ours until the thread is done: who interrupts waits for a batch
 
 
 @contextmanager
@@ -238,7 +256,8 @@ def session_of(
 
     files: what it is to read, as far as that is there; None: nobody knows yet.
     """
-    from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
+    with put_off():
+        from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
 
     progress.step(0, 1, "starting Spark")
     try:
@@ -265,11 +284,23 @@ def size_of(files: Iterable[Path]) -> int:
     return sum(path.stat().st_size for path in files)
 
 
+def _tables_here(wanted: Wanted, files: Sequence[Path], go_on: Callable[[], None]) -> bool:
+    """Whether the tables could be made in this process. go_on: see `write`."""
+    from barnabas.pipeline.tables.spark_stages import TooMuch
+
+    try:
+        _tables(None, wanted, files, go_on=go_on)
+    except TooMuch:
+        return False
+    return True
+
+
 def _tables(
     spark: SparkSession | None,
     wanted: Wanted,
     files: Sequence[Path],
     progress: Shown | None = None,
+    go_on: Callable[[], None] | None = None,
 ) -> None:
     from barnabas.pipeline.tables.tables import write
 
@@ -278,8 +309,9 @@ def _tables(
     secrets = [wanted.tls_keys.read_bytes()] if wanted.tls_keys else []
     step = None if progress is None else progress.step
     made = write(
-        spark, files, out, step, secrets=secrets, also=wanted.also, json_bodies=wanted.json_bodies
-    )
+        spark, files, out, step, secrets=secrets, also=wanted.also,
+        json_bodies=wanted.json_bodies, go_on=go_on,
+    )  # fmt: skip
     if wanted.table_format is not None:
         from barnabas.pipeline.tables.table_formats import commit_capture
 

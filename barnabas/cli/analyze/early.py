@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from barnabas.cli.analyze.progress import Shown
 from barnabas.cli.analyze.summary import MOST, finding_line
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
+from barnabas.endings import asking
 
 MOST_EXCHANGES: Final = 20_000
 """Exchanges that are looked at: what is packed may come to any number."""
@@ -26,17 +27,19 @@ def tell_findings(
     progress: Shown,
     output: Output,
     checks: Sequence[Check] = CHECKS,
+    go_on: Callable[[], None] | None = None,
 ) -> None:
     """Print the first findings above the bar, as the summary will have them; nothing where there is none.
 
-    Raises Unreadable, CheckFailed: what can't be read the summary says.
+    go_on: called before each exchange: what it raises ends this. Raises Unreadable, CheckFailed: what
+    can't be read the summary says.
     """
     if not output.err.is_terminal:
         return
     capture = open_capture(*files, keys=read_keys(tls_keys))
     counts: Counter[tuple[str, str]] = Counter()
     first: dict[tuple[str, str], str] = {}
-    exchanges = islice(capture.exchanges(strays=True), MOST_EXCHANGES)
+    exchanges = islice(asking(capture.exchanges(strays=True), go_on), MOST_EXCHANGES)
     for check, finding in run(exchanges, checks, capture.context):
         kind = finding.severity, check.name
         counts[kind] += 1

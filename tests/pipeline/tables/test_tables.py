@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,6 +165,35 @@ def test_what_is_too_much_for_one_process_is_left_to_spark(
         write(None, [SAMPLES_BY_NAME["rebalance.pcap.gz"]], tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["_runs"]
     assert not list((tmp_path / "_runs").iterdir())
+
+
+def test_who_ends_it_is_asked_for_each_exchange_and_what_is_made_of_them(tmp_path: Path) -> None:
+    path = SAMPLES_BY_NAME["rebalance.pcap.gz"]
+    steps: list[str] = []
+    asked: Counter[str] = Counter()
+    many = write(
+        None,
+        [path],
+        tmp_path / "whole",
+        lambda *step: steps.append(step[2]),
+        go_on=lambda: asked.update(steps[-1:]),
+    ).exchanges
+    assert asked["reading flows"] > many
+    assert asked["writing tables"] >= len(("exchanges", "inside", "connections"))
+    count = asked.total()
+    for most in (0, many // 2, count - 1):
+        left = iter([None] * most)
+
+        def go_on(left: Iterator[None] = left) -> None:
+            try:
+                next(left)
+            except StopIteration:
+                raise CancelledError from None
+
+        with pytest.raises(CancelledError):
+            write(None, [path], tmp_path / "out", go_on=go_on)
+        assert [path.name for path in (tmp_path / "out").iterdir()] == ["_runs"]
+        assert not list((tmp_path / "out" / "_runs").iterdir())
 
 
 def test_so_are_packets(spark: SparkSession, out: Path) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -24,8 +28,9 @@ from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.sections.unread import MISSING
 from barnabas.pipeline.spark import session
 from barnabas.pipeline.tables.limits import Limit
-from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, MISUSE, Trouble
-from tests.places import SAMPLES
+from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, MISUSE, Trouble
+from tests.captures.traffic import ip_packet, segments, talk, write_pcap
+from tests.places import ROOT, SAMPLES
 
 CAPTURE = SAMPLES / "rebalance.pcap.gz"
 
@@ -223,6 +228,67 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_text("")
     assert "is a file" in str(trouble(Wanted([CAPTURE], out)))
+
+
+def test_a_folder_in_which_nothing_can_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "_lock").mkdir()  # as root writes into what is read-only
+    found = trouble(Wanted([CAPTURE], tmp_path))
+    assert str(found) == f"--out {tmp_path}: Is a directory"
+    assert found.code == MISUSE
+
+
+def test_delta_tables_have_no_place_whose_name_delta_unquotes(tmp_path: Path) -> None:
+    out = tmp_path / "a%20b"
+    found = trouble(Wanted([CAPTURE], out, table_format="delta"))
+    assert f"delta-rs finds nothing below {out}" in str(found)
+    assert found.code == MISUSE
+    assert not out.exists()
+
+
+def test_who_interrupts_does_not_wait_for_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = talk(rounds=5000)
+    big = write_pcap(tmp_path / "big.pcap", map(ip_packet, segments(said, itertools.repeat(1400))))
+    out = tmp_path / "out"
+
+    def interrupted(*_: Any) -> NoReturn:
+        deadline = time.monotonic() + 120
+        while not list(out.glob("_runs/*/_travelling")):
+            assert time.monotonic() < deadline
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("barnabas.cli.analyze.analyze.session_of", interrupted)
+    assert analyze(Wanted([big], out)) == INTERRUPTED
+    assert sorted(path.name for path in out.iterdir()) == ["_lock", "_runs"]
+    assert not list((out / "_runs").iterdir())
+
+
+LOADED = """
+import signal, sys
+from barnabas.pipeline.spark.session import session
+
+
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == "barnabas.pipeline.spark.driver":
+            signal.raise_signal(signal.SIGINT)
+
+
+sys.meta_path.insert(0, Interrupts())
+try:
+    with session():
+        pass
+except KeyboardInterrupt:
+    print("barnabas.pipeline.spark.driver" in sys.modules)
+"""
+
+
+@pytest.mark.needs_spark
+def test_what_is_loaded_beside_another_thread_is_not_interrupted() -> None:
+    line = [sys.executable, "-c", LOADED]
+    done = subprocess.run(line, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "True\n"
 
 
 def test_tables_on_request_are_packets_and_frames(tmp_path: Path) -> None:
