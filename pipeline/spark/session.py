@@ -59,9 +59,12 @@ def session(
     line what to do. In the main thread SIGINT raises KeyboardInterrupt, as ever.
     """
     where = parse_master(master)
-    for name in INSTALLED:
-        if importlib.util.find_spec(name) is None:
-            raise UnavailableError(f"Spark needs the package {name}: pip install 'barnabas[spark]'")
+    with put_off():
+        lacking = [name for name in INSTALLED if importlib.util.find_spec(name) is None]
+    if lacking:
+        raise UnavailableError(
+            f"Spark needs the package {lacking[0]}: pip install 'barnabas[spark]'"
+        )
     reach(where)
     wanted = {**SETTINGS, **(settings or {})}
     with ExitStack() as stack:
