@@ -106,6 +106,8 @@ def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
             gateway = launch_gateway(  # type: ignore[no-untyped-call]
                 conf, {"stdout": log, "stderr": subprocess.STDOUT}
             )
+            # the first question to the JVM loads it, and with it pandas: see `put_off`
+            import pyspark.testing  # noqa: F401
         except PySparkException:
             raise UnavailableError(f"Spark does not start: {_reason(said)}") from None
     if pressed.is_set():
