@@ -197,7 +197,11 @@ def measure_analyze(path: Path, out: Path, master: str) -> Spans:
     from tests.pipeline.spark_processes import standalone
 
     peaks = Peaks(os.getpid())
-    steps: list[tuple[str, float]] = []
+    steps: list[tuple[str, float, int]] = []
+
+    def note(_: int, __: int, what: str) -> None:
+        steps.append((what, clock.now()[0], threading.get_ident()))
+
     with ExitStack() as stack:
         if master == CLUSTER:
             place = stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-bench-"))
@@ -209,12 +213,15 @@ def measure_analyze(path: Path, out: Path, master: str) -> Spans:
         begun, begun_cpu = clock.now()
         with peaks.watched():
             rows = write(spark, [path], out).exchanges
-            analyze(spark, out, lambda _, __, what: steps.append((what, clock.now()[0])))
+            analyze(spark, out, note)
             seconds, cpu = clock.now()
-    at = next(at for at, (what, _) in enumerate(steps) if what == "analysing: findings")
+    at = next(at for at, (what, *_) in enumerate(steps) if what == "analysing: findings")
+    _, findings_begun, thread = steps[at]
+    # each thread has one analysis after the other
+    over = next((moment for _, moment, who in steps[at + 1 :] if who == thread), seconds)
     driver = machine.peak_mib(os.getpid()) or 0.0
     cost = seconds - begun, cpu - begun_cpu
-    found = steps[at + 1][1] - steps[at][1]
+    found = over - findings_begun
     return Spans(rows, begun, begun_cpu, *cost, driver, peaks.jvm, peaks.worker, found)
 
 
