@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import count
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -142,6 +143,7 @@ def test_what_several_processes_write_is_whole_and_in_each_ones_order() -> None:
     assert all(numbers == list(range(many)) for numbers in seen.values())
 
 
+@pytest.mark.slow("a hundred processes that are killed")
 def test_a_writer_that_is_killed_leaves_nothing_half_and_holds_up_nobody() -> None:
     ring, turns = Ring(5000, RecordLock()), 100
     chance = random.Random(5)

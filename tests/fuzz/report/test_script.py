@@ -87,6 +87,7 @@ def answer(line: str) -> bytes:
     return bytes.fromhex(line.partition(": ")[2])
 
 
+@pytest.mark.slow("waits for more for 5 s")
 def test_a_request_is_answered(tmp_path: Path) -> None:
     frame = request(METADATA, 1, {"topics": None}, correlation_id=5)
     recipe = Recipe(Seed(METADATA, 1, "request", frame[4:], "mine"), ())

@@ -165,6 +165,7 @@ def test_memory_is_measured_for_each_case() -> None:
 QUICK = Limits(hung_s=2.0)
 
 
+@pytest.mark.slow("sessions that hang for seconds")
 @pytest.mark.parametrize("word", [b"hang", b"spin"])
 def test_what_hangs_is_confirmed_and_ended(word: bytes) -> None:
     found = _run(word, b"fine", limits=QUICK)
