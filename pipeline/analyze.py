@@ -109,7 +109,10 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
 
     def seen() -> Overview:
         progress(next(step), steps, "collecting: overview")
-        return overview(names(rows), exchanges)
+        files: Counter[str] = Counter()
+        for row in rows:
+            files[row["capture"]] += row["files"]
+        return overview(files, exchanges)
 
     pool = ThreadPoolExecutor(AT_ONCE if few else 1)
     try:
@@ -130,15 +133,3 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
     for name, value in before.items():
         spark.conf.set(name, value)
     return Outcome(whole, results, written, rows)
-
-
-def names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Captures, from rows of the table quality, with the number of files that were read as one.
-
-    >>> names([{"capture": "a.pcap", "files": 2}, {"capture": "b.pcap", "files": 1}])
-    ['a.pcap (2 files)', 'b.pcap']
-    """
-    files: Counter[str] = Counter()
-    for row in rows:
-        files[row["capture"]] += row["files"]
-    return [name if count < 2 else f"{name} ({count} files)" for name, count in files.items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
@@ -20,8 +20,8 @@ MOST: Final = 30_000
 """Rows of a result."""
 
 
-def overview(captures: Sequence[str], exchanges: DataFrame) -> Overview:
-    """What was read, in all. captures: how the files are called."""
+def overview(files: Mapping[str, int], exchanges: DataFrame) -> Overview:
+    """What was read, in all. files: how many there are, by capture."""
     seen = asked(exchanges)
     row = seen.agg(
         F.min("ts").alias("begins"),
@@ -39,7 +39,8 @@ def overview(captures: Sequence[str], exchanges: DataFrame) -> Overview:
     assert row is not None  # noqa: S101 - a sum of nothing is a row too
     topics = seen.select(F.explode("topics").alias("topic")).distinct().count()
     errors = without_negotiation(seen).where("error <> ''").count()
-    return Overview(captures, topics=topics, errors=errors, **row.asDict())
+    of_all = sum(files.values())
+    return Overview(sorted(files), topics=topics, errors=errors, files=of_all, **row.asDict())
 
 
 def collected(name: str, kept: Kept) -> dict[str, Result]:

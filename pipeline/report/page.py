@@ -33,7 +33,7 @@ from barnabas.pipeline.report.parts import (
     rows,
 )
 from barnabas.pipeline.report.registry import SECTIONS
-from barnabas.pipeline.report.wording import duration, listed, utc
+from barnabas.pipeline.report.wording import duration, utc
 
 SAID: Final = 12
 """Sentences at the top."""
@@ -74,7 +74,7 @@ def page(
     )
     own = _joined()
     policy = " ".join(f"'sha256-{_hash(script)}'" for script in (plotly, own))
-    title = f"Traffic of {listed(overview.captures)}"
+    title = f"Traffic of {overview.title}"
     return "\n".join(
         (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -113,7 +113,7 @@ def plotly() -> str:
 def _top(overview: Overview, shown: Sequence[Shown]) -> Iterator[str]:
     """What was read, what stands out, and where to find it."""
     yield '<header>\n<p class="brand">barnabas · analysis</p>'
-    yield f"<h1>{text_html(listed(overview.captures))}</h1>"
+    yield f"<h1>{text_html(overview.title)}</h1>"
     yield f'<p class="when">{text_html(_when(overview))}</p>'
     yield '<dl class="figures">'
     for name, value, bad in _figures(overview):

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 
+from barnabas.pipeline.report.wording import listed
+
 Row = Mapping[str, Any]
 """A row of an analysis, by the names of its columns; times are datetimes in UTC."""
 
@@ -139,3 +141,15 @@ class Overview(NamedTuple):
     """Exchanges with an error in their response."""
     undecodable: int
     """Exchanges with a body that no schema reads."""
+    files: int = 1
+    """Of all captures."""
+
+    @property
+    def title(self) -> str:
+        """The captures, and how many files were read as them.
+
+        >>> Overview(["a.pcap"], None, None, 0, 0, 0, 0, 0, 0, 0, 0, files=2).title
+        'a.pcap (2 files)'
+        """
+        named = listed(self.captures)
+        return f"{named} ({self.files} files)" if self.files > len(self.captures) else named

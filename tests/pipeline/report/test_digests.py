@@ -155,7 +155,7 @@ def test_only_the_deepest_clients_have_a_line(spark: SparkSession) -> None:
 def test_clients_with_an_empty_id_are_told_apart_by_their_addresses(spark: SparkSession) -> None:
     clients = (("", "10.0.0.1:1"), (None, "10.0.0.2:1"), ("", "10.0.0.3:1"), ("a", "10.0.0.1:2"))
     rows = [{"key": 3, "client_id": one, "client_address": address} for one, address in clients]
-    assert overview(["run"], table(spark, "exchanges", *rows)).clients == 4
+    assert overview({"run": 1}, table(spark, "exchanges", *rows)).clients == 4
 
 
 def test_latency_by_other_keys_is_the_analysis_of_exchanges_without_the_others(
