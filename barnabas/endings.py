@@ -6,6 +6,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from types import FrameType
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -22,15 +23,8 @@ def noted() -> Iterator[threading.Event]:
     """Within it each of these signals sets the event, and disturbs nothing. Only the main thread hears them:
     in another one it stays unset."""
     heard = threading.Event()
-    main = threading.current_thread() is threading.main_thread()
-    before = {number: signal.getsignal(number) for number in endings() if main}
-    for number in before:
-        signal.signal(number, lambda *_: heard.set())
-    try:
+    with _handled(lambda *_: heard.set()):
         yield heard
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager
@@ -38,15 +32,10 @@ def put_off() -> Iterator[None]:
     """Within it each of these signals waits for its end: what is interrupted while it loads a module may keep
     that module's lock, for which another thread would wait for ever. In other threads it changes nothing."""
     heard: list[int] = []
-    main = threading.current_thread() is threading.main_thread()
-    before = {number: signal.getsignal(number) for number in endings() if main}
-    for number in before:
-        signal.signal(number, lambda number, _: heard.append(number))
     try:
-        yield
+        with _handled(lambda number, _: heard.append(number)):
+            yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
         for first in heard[:1]:
             signal.raise_signal(first)
 
@@ -55,20 +44,29 @@ def put_off() -> Iterator[None]:
 def interruptible() -> Iterator[None]:
     """Within it, the first of these signals raises KeyboardInterrupt. What ends then is not to be disturbed:
     later ones are ignored."""
-    before = {number: signal.getsignal(number) for number in endings()}
 
     def interrupt(*_: object) -> None:
-        for number in before:
+        for number in handled:
             signal.signal(number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    for number in before:
-        signal.signal(number, interrupt)
-    try:
+    with _handled(interrupt) as handled:
         yield
+
+
+@contextlib.contextmanager
+def _handled(handler: Callable[[int, FrameType | None], object]) -> Iterator[Iterable[int]]:
+    """Within it these signals are handled so, which it gives, and then as before. Only in the main thread:
+    others hear none, and may not say so."""
+    main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.getsignal(number) for number in endings() if main}
+    for number in before:
+        signal.signal(number, handler)
+    try:
+        yield before
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def asking(items: Iterable[T], go_on: Callable[[], None] | None) -> Iterator[T]:

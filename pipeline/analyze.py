@@ -109,10 +109,10 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
 
     def seen() -> Overview:
         progress(next(step), steps, "collecting: overview")
-        files: Counter[str] = Counter()
+        read_as: Counter[str] = Counter()
         for row in rows:
-            files[row["capture"]] += row["files"]
-        return overview(files, exchanges)
+            read_as[row["capture"]] += row["files"]
+        return overview(read_as, exchanges)
 
     pool = ThreadPoolExecutor(AT_ONCE if few else 1)
     try:

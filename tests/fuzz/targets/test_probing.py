@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 import threading
+from collections.abc import Mapping
+from typing import Any, Final
 
 import pytest
 
@@ -10,6 +13,12 @@ from barnabas.fuzz.sessions.session import Ask
 from barnabas.fuzz.targets.probing import Patience, Prober, Unanswered
 from barnabas.specs.keys import API_VERSIONS, LIST_GROUPS, METADATA
 from tests.fuzz.observed import response
+
+BODIES: Final[Mapping[int, Mapping[str, Any]]] = {
+    API_VERSIONS: {"error_code": 0, "api_keys": []},
+    METADATA: {"brokers": [], "controller_id": -1, "topics": []},
+}
+"""What a broker answers to a probe."""
 
 
 def test_what_came_behind_garbage_is_no_answer_to_the_next_request() -> None:
@@ -43,24 +52,24 @@ def requests(client: socket.socket, count: int) -> list[bytes]:
     return [stream.read(int.from_bytes(stream.read(4))) for _ in range(count)]
 
 
+def reply(client: socket.socket, asked: bytes, body: Mapping[str, Any]) -> None:
+    """Answer a request."""
+    key, version, correlation_id = struct.unpack_from(">hhi", asked)
+    answer = response(key, version, body, correlation_id)
+    client.sendall(len(answer).to_bytes(4) + answer)
+
+
 def test_a_probe_asks_all_in_one_go_and_tells_what_is_wrong_with_the_answers_to_more() -> None:
     """A broker that answers nothing before it has been asked everything."""
     asked: list[bytes] = []
-    bodies = {
-        API_VERSIONS: (0, {"error_code": 0, "api_keys": []}),
-        METADATA: (1, {"brokers": [], "controller_id": -1, "topics": []}),
-        LIST_GROUPS: (0, {"error_code": 15, "groups": []}),
-    }
+    bodies = {**BODIES, LIST_GROUPS: {"error_code": 15, "groups": []}}
 
     def answers(listening: socket.socket) -> None:
         client, _ = listening.accept()
         with client:
             for one in requests(client, 3):
                 asked.append(one[:2])
-                version, body = bodies[int.from_bytes(one[:2])]
-                correlation_id = int.from_bytes(one[4:8])
-                answer = response(int.from_bytes(one[:2]), version, body, correlation_id)
-                client.sendall(len(answer).to_bytes(4) + answer)
+                reply(client, one, bodies[int.from_bytes(one[:2])])
 
     prober = Prober(20.0)
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -84,13 +93,7 @@ def test_a_connection_that_was_lost_is_told_and_tried_once_more(answered: int) -
             client, _ = listening.accept()
             with client:
                 for one in requests(client, 2)[:count]:
-                    key = int.from_bytes(one[:2])
-                    body = {"error_code": 0, "api_keys": []}
-                    if key == METADATA:
-                        body = {"brokers": [], "controller_id": -1, "topics": []}
-                    version = int.from_bytes(one[2:4])
-                    answer = response(key, version, body, int.from_bytes(one[4:8]))
-                    client.sendall(len(answer).to_bytes(4) + answer)
+                    reply(client, one, BODIES[int.from_bytes(one[:2])])
 
     prober = Prober(20.0)
     with socket.create_server(("127.0.0.1", 0)) as listening:
