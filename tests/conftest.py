@@ -53,12 +53,17 @@ def pytest_configure() -> None:
     children_hear_interrupts()
 
 
+SAID = pytest.StashKey[Path]()
+"""What the JVM of this process's Spark prints."""
+
+
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """One Spark for all tests of a worker process: embedded, small, with few partitions, as their data is."""
     from barnabas.pipeline.spark.session import QUICK, session
 
     with session("local[2]", {**QUICK, "spark.driver.memory": "1g"}) as spark:
+        request.config.stash[SAID] = Path(spark.conf.get("spark.local.dir") or "", "said.txt")
         yield spark
 
 
@@ -66,8 +71,15 @@ def spark() -> Iterator[SparkSession]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """With BARNABAS_NO_SKIPS set (in CI), a skip for something missing is a failure."""
+    """With BARNABAS_NO_SKIPS set (in CI), a skip for something missing is a failure. Spark's own words are
+    beside a failure: an error of the JVM is not always in what Python is told."""
     report = yield
+    said = item.config.stash.get(SAID, None)
+    if report.failed and said is not None and said.exists():
+        told = [
+            line for line in said.read_text(errors="replace").splitlines() if line[:4] != "\tat "
+        ]
+        report.sections.append(("Spark printed", "\n".join(told[-50:])))
     if report.skipped and os.environ.get("BARNABAS_NO_SKIPS") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"skipped, which is not allowed here: {report.longrepr}"

@@ -26,7 +26,8 @@ SETTINGS: Final[Mapping[str, str]] = {
 
 LIGHT: Final[Mapping[str, str]] = {
     "spark.driver.extraJavaOptions": (
-        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+        # it would keep 48 MiB for code: some thousand queries fill that, and little is compiled then
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
         # Spark's own jars are not verified; no class is made of what is called some dozen times
         " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
         " -Dsun.reflect.inflationThreshold=2147483647"
