@@ -122,6 +122,8 @@ def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> S
         "spark.app.name": "barnabas",
         "spark.master": master.url,
         "spark.driver.memory": f"{memory >> 20}m",
+        # the least: each small table that is joined has a page of its own, of 16 MiB where Spark chooses
+        "spark.buffer.pageSize": "1m",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": str(folder),
