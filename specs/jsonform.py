@@ -11,7 +11,7 @@ import base64
 import hashlib
 import uuid
 from binascii import b2a_base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final
 
@@ -27,6 +27,9 @@ Blob = Callable[[bytes], Any]
 MOST: Final = 4096
 """Bytes that are written whole where large ones are elided. What a group's members say of themselves and
 small batches of records are shorter; of what is longer, the text would cost more than all else in a row."""
+
+ELISION: Final = ("bytes", "sha256")
+"""The fields of what stands in the place of bytes that are elided."""
 
 _ALIKE: Final = frozenset((str, int, bool, type(None)))
 """Most values: JSON has them as they are."""
@@ -69,7 +72,11 @@ def elided(value: bytes) -> str | dict[str, Any]:
     """
     if len(value) <= MOST:
         return base64_text(value)
-    return {"bytes": len(value), "sha256": hashlib.sha256(value).hexdigest()}
+    return dict(zip(ELISION, (len(value), hashlib.sha256(value).hexdigest()), strict=True))
+
+
+BLOBS: Final[Mapping[str, Blob]] = {"elided": elided, "full": base64_text}
+"""By the words for it of commands and options."""
 
 
 def to_json(value: Any, blob: Blob = base64_text) -> Any:

@@ -1,7 +1,8 @@
 """Decoded bodies as VARIANT.
 
 The form is that of `Exchange.row()`, secrets redacted; and where a message has a topic's id alone, the
-name stands beside it, as the field that earlier versions have there (null: not known).
+name stands beside it, as the field that earlier versions have there (null: not known). Large bytes are elided
+as `decode --json` does it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from barnabas.captures.kafka.exchange import Exchange, body_version
 from barnabas.specs.codec.variant import NULL, Write, metadata, pair, variant_writer
 from barnabas.specs.codec.variant import names as names_of_fields
 from barnabas.specs.frames import DIRECTIONS, Direction
+from barnabas.specs.jsonform import Blob, elided
 from barnabas.specs.registry import NAMES, api
 from barnabas.specs.secrets import secret_paths
 
@@ -42,10 +44,10 @@ class Body(NamedTuple):
     metadata: bytes
 
 
-def body(exchange: Exchange, names: Names | None = None) -> Body:
+def body(exchange: Exchange, names: Names | None = None, blob: Blob = elided) -> Body:
     """`{"request": ..., "response": ...}`; null for what is not there or can't be decoded.
 
-    names: of topics, by id; None: names are left out.
+    names: of topics, by id; None: names are left out. blob: how bytes are written.
     """
     values = exchange.request, exchange.response
     given = exchange.request_body, exchange.response_body
@@ -55,7 +57,7 @@ def body(exchange: Exchange, names: Names | None = None) -> Body:
         else body_version(exchange.key, exchange.version, direction, one or b"")
         for value, direction, one in zip(values, DIRECTIONS, given, strict=True)
     )
-    writers = _writers(exchange.key, versions, completed=names is not None)
+    writers = _writers(exchange.key, versions, blob, completed=names is not None)
     more: list[str] = []
     request, response = (
         NULL if one is None or write is None else write(one, names or {}, more)
@@ -65,7 +67,7 @@ def body(exchange: Exchange, names: Names | None = None) -> Body:
     return Body(pair((request, response)), known)
 
 
-def body_batch(batch: pa.RecordBatch, names: Names | None = None) -> pa.Array:
+def body_batch(batch: pa.RecordBatch, names: Names | None = None, blob: Blob = elided) -> pa.Array:
     """The same of exchanges that travel, see `pipeline.columns.RAW`: of the type BODY. Null for one that is
     larger than LIMIT."""
     wanted = ("key", "version", "request_body", "response_body")
@@ -76,6 +78,7 @@ def body_batch(batch: pa.RecordBatch, names: Names | None = None) -> pa.Array:
                 0, 0, "", None, None, key, version, 0, 0, request_body=sent, response_body=came
             ),
             names,
+            blob,
         )
         for key, version, sent, came in rows
     ]
@@ -115,7 +118,9 @@ class _Writers(NamedTuple):
 
 
 @functools.lru_cache(4096)
-def _writers(key: int, versions: tuple[int | None, ...], *, completed: bool) -> _Writers:
+def _writers(
+    key: int, versions: tuple[int | None, ...], blob: Blob, *, completed: bool
+) -> _Writers:
     """versions: of request and response; None: there is none that can be read, whatever the other is."""
     sides = []
     for direction, version in zip(DIRECTIONS, versions, strict=True):
@@ -133,5 +138,5 @@ def _writers(key: int, versions: tuple[int | None, ...], *, completed: bool) -> 
     for direction, version, layout, named in sides:
         secrets = [tuple(path.split(".")) for path in secret_paths(key, direction)]
         origin = f"{NAMES[key]} {direction} v{version}"
-        write[direction] = variant_writer(layout, origin, dictionary, secrets, named)
+        write[direction] = variant_writer(layout, origin, dictionary, secrets, named, blob)
     return _Writers(dictionary, metadata(dictionary), [write.get(one) for one in DIRECTIONS])

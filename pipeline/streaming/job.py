@@ -34,6 +34,7 @@ from barnabas.pipeline.tables.quality import QUALITY, Read, quality_row, sums
 from barnabas.pipeline.tables.spark_stages import parallelism
 from barnabas.pipeline.tables.tables import FOLDERS, ORDER, decoded, with_bodies
 from barnabas.pipeline.tables.variants import capture_of, lost_bodies
+from barnabas.specs.jsonform import Blob, elided
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,13 +69,15 @@ def follow(
     every: str = "2 seconds",
     until_read: bool = False,
     json_bodies: bool = False,
+    blob: Blob = elided,
     sinks: Sequence[Sink] = (),
 ) -> StreamingQuery:
     """Begin to write what a proxy captures into `folder` to tables, as segments are closed.
 
     It goes on where the run before ended, however that did. The query runs until it is stopped;
     with `until_read` it ends when all that is there is read. every: how often the folder is looked at.
-    json_bodies: whether bodies are also written as JSON text. sinks: where each batch goes, too.
+    json_bodies: whether bodies are also written as JSON text. blob: how bytes in them are written. sinks:
+    where each batch goes, too.
     Paths are those of this machine. Raises OSError if a folder can't be read or made, ValueError if the run
     before was another version's.
     """
@@ -93,7 +96,7 @@ def follow(
         .select("path")
     )
     writer = files.writeStream.foreachBatch(
-        partial(_batch, spark, folder, batches, whole, sinks=sinks)
+        partial(_batch, spark, folder, batches, whole, blob=blob, sinks=sinks)
     )
     writer = writer.option("checkpointLocation", str(out / "_checkpoint"))
     writer = (
@@ -110,6 +113,7 @@ def _batch(
     files: DataFrame,
     number: int,
     *,
+    blob: Blob = elided,
     sinks: Sequence[Sink] = (),
 ) -> None:
     """A batch, from the segments that came. whole: the columns of exchanges."""
@@ -121,7 +125,7 @@ def _batch(
     there = [path for path in sorted(paths) if path.exists()]
     read = _write(run, state.batch(there, partial(closed, folder)))
     names = {} if state.reader is None else dict(state.reader.context.topics)
-    written = _write_exchanges(spark, run, names, whole)
+    written = _write_exchanges(spark, run, names, whole, blob)
     _write_quality(run, read, written)
     for sink in sinks:
         sink(spark, run, number)
@@ -175,14 +179,14 @@ def _flush(
 
 
 def _write_exchanges(
-    spark: SparkSession, run: Path, names: Names, whole: pa.Schema
+    spark: SparkSession, run: Path, names: Names, whole: pa.Schema, blob: Blob
 ) -> list[Written]:
     """The table with the bodies decoded: its files."""
     columns = [column.name for column in EXCHANGES]
 
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for one in batches:
-            yield decoded(one, columns, names, whole)
+            yield decoded(one, columns, names, whole, blob)
 
     raw = run / "_raw" / "part-0.parquet"
     filed = Filed(str(raw), pq.read_metadata(raw).num_row_groups)

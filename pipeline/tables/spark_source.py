@@ -5,9 +5,10 @@
     spark.readStream.format("barnabas").option("table", "files").load("folder")
 
 Options: table (`exchanges`, which is what there is without it, `packets`, `frames`, `errors`: regions of
-files that can't be read, `notes`, `files`), size (bytes that a task reads), pushdown (`true`: conditions on
-number, ts_ns and size are met before a row is made, which wants spark.sql.python.filterPushdown.enabled). If
-`.schema(...)` is given, only its columns are made.
+files that can't be read, `notes`, `files`), size (bytes that a task reads), bodies (`full`: bytes over 4 KiB
+are whole in `body_json`), pushdown (`true`: conditions on number, ts_ns and size are met before a row is
+made, which wants spark.sql.python.filterPushdown.enabled). If `.schema(...)` is given, only its columns are
+made.
 Frames and exchanges need all packets of a connection in one place, which no data source can bring about:
 `barnabas.pipeline.tables.tables` does. Here one task reads those of a capture, one after the other as the
 pure reader does, in the memory of what is under way, as far as the first damage; of a stream each file has a
@@ -59,6 +60,7 @@ from barnabas.pipeline.rows.bodies import body_batch, json_array
 from barnabas.pipeline.rows.columns import BODY_JSON, ERRORS, EXCHANGES, RAW, Column, ddl
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.frames import FRAMES, frame_rows
+from barnabas.specs.jsonform import BLOBS, Blob
 
 FORMAT: Final = "barnabas"
 
@@ -77,7 +79,7 @@ TABLES: Final[dict[str, tuple[Column, ...]]] = {
     "files": FILES,
 }
 
-_OPTIONS: Final = frozenset(("path", "paths", "table", "size", "pushdown"))
+_OPTIONS: Final = frozenset(("path", "paths", "table", "size", "bodies", "pushdown"))
 
 _ROWS: Final = 4000
 """Of frames, in a batch."""
@@ -104,14 +106,16 @@ class KafkaCapture(DataSource):
         """Reads files as one capture."""
         read = _Filtering if self.options.get("pushdown", "false") == "true" else _Reader
         options = self.options
-        return read(_table(options), _paths(options), _size(options), tuple(schema.names))
+        names = tuple(schema.names)
+        return read(_table(options), _paths(options), _size(options), names, _blob(options))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 Spark's name
         """Reads a folder to which files are added."""
         paths = _paths(self.options)
         if len(paths) != 1 or not paths[0].is_dir():
             raise ValueError("a stream of captures reads one folder")
-        return _Stream(_table(self.options), paths[0], _size(self.options), tuple(schema.names))
+        names, blob = tuple(schema.names), _blob(self.options)
+        return _Stream(_table(self.options), paths[0], _size(self.options), names, blob)
 
 
 class _Part(InputPartition):
@@ -148,13 +152,13 @@ def _planned(paths: Sequence[Path], size: int) -> Plan:
 
 
 def _read(
-    table: str, part: _Part, names: Sequence[str], conditions: Sequence[Comparison]
+    table: str, part: _Part, names: Sequence[str], conditions: Sequence[Comparison], blob: Blob
 ) -> Iterator[pa.RecordBatch]:
     if part.piece is not None:
         yield from packet_rows(part.piece, names, conditions)
         return
     if table == "exchanges":
-        yield from _exchanges(part.captures, names)
+        yield from _exchanges(part.captures, names, blob)
         return
     by_name = {column.name: column for column in TABLES[table]}
     columns = tuple(by_name[name] for name in names)
@@ -166,7 +170,9 @@ def _read(
         yield batch(some, columns)
 
 
-def _exchanges(captures: Sequence[Path], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _exchanges(
+    captures: Sequence[Path], names: Sequence[str], blob: Blob
+) -> Iterator[pa.RecordBatch]:
     if not captures:
         return
     bodies = BODY_JSON.name in names
@@ -180,7 +186,7 @@ def _exchanges(captures: Sequence[Path], names: Sequence[str]) -> Iterator[pa.Re
     while some := list(itertools.islice(coming, _WITH_BODIES if bodies else _ROWS)):
         found = batch(some, columns)
         if bodies:
-            texts = json_array(body_batch(found, context.topics))
+            texts = json_array(body_batch(found, context.topics, blob))
             found = found.append_column(BODY_JSON.name, texts)
         yield found.select(list(names))
 
@@ -192,8 +198,11 @@ def _undamaged(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 class _Reader(DataSourceReader):
-    def __init__(self, table: str, paths: list[Path], size: int, names: tuple[str, ...]) -> None:
-        self._table, self._paths, self._size, self._names = table, paths, size, names
+    def __init__(
+        self, table: str, paths: list[Path], size: int, names: tuple[str, ...], blob: Blob
+    ) -> None:
+        self._table, self._paths, self._size = table, paths, size
+        self._names, self._blob = names, blob
         self._conditions: list[Comparison] = []
 
     def partitions(self) -> Sequence[InputPartition]:
@@ -203,7 +212,7 @@ class _Reader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a task."""
         assert isinstance(partition, _Part)  # noqa: S101
-        return _read(self._table, partition, self._names, self._conditions)
+        return _read(self._table, partition, self._names, self._conditions, self._blob)
 
 
 class _Filtering(_Reader):
@@ -228,8 +237,11 @@ class _Filtering(_Reader):
 
 
 class _Stream(DataSourceStreamReader):
-    def __init__(self, table: str, folder: Path, size: int, names: tuple[str, ...]) -> None:
-        self._table, self._folder, self._size, self._names = table, folder, size, names
+    def __init__(
+        self, table: str, folder: Path, size: int, names: tuple[str, ...], blob: Blob
+    ) -> None:
+        self._table, self._folder, self._size = table, folder, size
+        self._names, self._blob = names, blob
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802 Spark's name
         """No file was read."""
@@ -249,7 +261,7 @@ class _Stream(DataSourceStreamReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a task."""
         assert isinstance(partition, _Part)  # noqa: S101
-        return _read(self._table, partition, self._names, ())
+        return _read(self._table, partition, self._names, (), self._blob)
 
 
 def closed(folder: Path) -> list[Path]:
@@ -284,6 +296,13 @@ def _plain(path: str) -> str:
     return (
         path.removeprefix("file://") if path.startswith("file:///") else path.removeprefix("file:")
     )
+
+
+def _blob(options: Any) -> Blob:
+    wanted = options.get("bodies", "elided")
+    if wanted not in BLOBS:
+        raise ValueError(f"bodies {wanted!r}: one of {', '.join(BLOBS)}")
+    return BLOBS[wanted]
 
 
 def _size(options: Any) -> int:

@@ -57,7 +57,7 @@ from barnabas.pipeline.tables.spark_stages import (
 )
 from barnabas.pipeline.tables.travelled import counts, said
 from barnabas.pipeline.tables.variants import lost_bodies
-from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.jsonform import Blob, elided, uuid_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -124,6 +124,7 @@ def write(
     size: int = SIZE,
     bodies: bool = True,
     json_bodies: bool = False,
+    blob: Blob = elided,
     also: Collection[str] = (),
     go_on: Callable[[], None] | None = None,
 ) -> Written:
@@ -133,7 +134,7 @@ def write(
     tables are as they were, or the next run ends what was begun. name: what the capture is called
     (None: like its first file). secrets: texts of key logs, beside those in the files. size: bytes of
     files that a task reads. bodies: whether `body` is made; without it it is null, and all takes far less.
-    json_bodies: whether they are also written as JSON text.
+    json_bodies: whether they are also written as JSON text. blob: how bytes in them are written.
     spark: None: all is done in this process, for little. also: tables of `folders.ON_REQUEST` (packets want
     Spark); of those that are not asked for, what there was of this capture
     goes. go_on: called often where all is done in this process: what it raises ends the run.
@@ -164,7 +165,7 @@ def write(
         begin()
         facts, count = gather(said(filed), made.section_groups), counts(filed)
         begin()
-        made_of = _tables(facts, capture, bodies=bodies, json_bodies=json_bodies)
+        made_of = _tables(facts, capture, blob if bodies else None, json_bodies=json_bodies)
         chosen = [
             one if go_on is None else one._replace(make=_asking(one.make, go_on))
             for one in made_of
@@ -232,12 +233,12 @@ def with_bodies(schema: pa.Schema, *, json_bodies: bool) -> pa.Schema:
 
 
 def decoded(
-    rows: pa.RecordBatch, wanted: Sequence[str], names: Names, schema: pa.Schema
+    rows: pa.RecordBatch, wanted: Sequence[str], names: Names, schema: pa.Schema, blob: Blob
 ) -> pa.RecordBatch:
     """Exchanges that travel as rows of the table: these columns, and behind them the bodies as the schema has
-    them. names: of topics, by id."""
+    them. names: of topics, by id. blob: how bytes are written."""
     columns = [rows[name] for name in wanted]
-    columns.append(body_batch(rows, names))
+    columns.append(body_batch(rows, names, blob))
     if BODY_JSON.name in schema.names:
         columns.append(json_array(columns[-1]))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -278,8 +279,10 @@ def portions(one: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
             begin, size = end, 0
 
 
-def _tables(facts: Facts, capture: str, *, bodies: bool, json_bodies: bool) -> tuple[Table, ...]:
-    """How what travels becomes tables. To be pickled."""
+def _tables(
+    facts: Facts, capture: str, blob: Blob | None, *, json_bodies: bool
+) -> tuple[Table, ...]:
+    """How what travels becomes tables; without `blob` there are no bodies. To be pickled."""
     schema = _schema("exchanges")
     whole = with_bodies(schema, json_bodies=json_bodies)
 
@@ -289,9 +292,10 @@ def _tables(facts: Facts, capture: str, *, bodies: bool, json_bodies: bool) -> t
             yield completion.complete(one, EXCHANGES).drop_columns("capture")
 
     def full(batches: Batches) -> Batches:
+        assert blob is not None  # noqa: S101
         completion = Completion(facts, capture)
         for one in (part for all_of in batches for part in portions(all_of)):
-            yield decoded(completion.complete(one, ALL), schema.names, facts.topics, whole)
+            yield decoded(completion.complete(one, ALL), schema.names, facts.topics, whole, blob)
 
     def small(make: Make, columns: tuple[Column, ...]) -> Callable[[Batches], Batches]:
         def rows(batches: Batches) -> Batches:
@@ -305,7 +309,7 @@ def _tables(facts: Facts, capture: str, *, bodies: bool, json_bodies: bool) -> t
 
         return rows
 
-    by_id = internal(facts.topics if bodies else {})
+    by_id = internal(facts.topics if blob else {})
     names = {uuid_text(topic): name for topic, name in facts.topics.items()}
 
     def inside(batches: Batches) -> Batches:
@@ -326,7 +330,7 @@ def _tables(facts: Facts, capture: str, *, bodies: bool, json_bodies: bool) -> t
     )
     return (
         Table("exchanges", "exchange", whole, None, full, FOLDERS[1:], ORDER)
-        if bodies
+        if blob
         else Table("exchanges", "exchange", schema, None, hot, FOLDERS[1:], ORDER),
         # if there may be some to be read again, they are, too
         Table("inside", None, _schema("inside"), [*{*_SAID, *REREAD, "topics"}], inside)

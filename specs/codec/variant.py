@@ -12,13 +12,12 @@ import functools
 import math
 import struct
 import textwrap
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final
 
 from barnabas.specs.codec.codegen import Source
-from barnabas.specs.jsonform import uuid_text
+from barnabas.specs.jsonform import ELISION, Blob, base64_text, uuid_text
 from barnabas.specs.layout import Layout, Node
 
 Path = tuple[str, ...]
@@ -38,15 +37,16 @@ def variant_writer(
     dictionary: Sequence[str],
     secrets: Sequence[Path] = (),
     named: Sequence[tuple[Path, str, str]] = (),
+    blob: Blob = base64_text,
 ) -> Write:
     """A function that writes bodies of a layout.
 
     dictionary: names of fields, those of `names` among them; a name is told by its place there. secrets:
     fields of which only the size is said. named: (structure, its field with an id, name of the field that is
-    added behind its own, with the id's name or null).
+    added behind its own, with the id's name or null). blob: how bytes are written.
     """
     emitter = _VariantEmitter(
-        dictionary, set(secrets), {path: (found, name) for path, found, name in named}
+        dictionary, set(secrets), {path: (found, name) for path, found, name in named}, blob
     )
     result = emitter.struct(layout, "v", ())
     emitter.source.emit(f"return {result}")
@@ -54,7 +54,7 @@ def variant_writer(
 
 
 def names(layout: Layout, named: Sequence[tuple[Path, str, str]] = ()) -> frozenset[str]:
-    """The names of the fields in bodies of a layout.
+    """The names of the fields in bodies of a layout, and of what may stand in the place of bytes.
 
     >>> from barnabas import specs
     >>> sorted(names(specs.api("Metadata").request.layout(1)))
@@ -66,10 +66,13 @@ def names(layout: Layout, named: Sequence[tuple[Path, str, str]] = ()) -> frozen
 def _names(layout: Layout) -> Iterator[str]:
     if layout.flexible:
         yield TAGS
+        yield from ELISION
     for slot in layout.slots:
         yield slot.name
         node: Node | None = slot.node
         while node is not None:
+            if node.kind in ("bytes", "records"):
+                yield from ELISION
             if node.struct is not None:
                 yield from _names(node.struct)
             node = node.element
@@ -129,18 +132,23 @@ def _width(most: int) -> tuple[int, str]:
 
 class _VariantEmitter:
     def __init__(
-        self, dictionary: Sequence[str], secrets: set[Path], named: dict[Path, tuple[str, str]]
+        self,
+        dictionary: Sequence[str],
+        secrets: set[Path],
+        named: dict[Path, tuple[str, str]],
+        blob: Blob,
     ) -> None:
         self._ids = {name: number for number, name in enumerate(dictionary)}
         self._width = _width(len(dictionary) - 1)[0]
         self._secrets = secrets
         self._named = named
+        written = functools.partial(_blob, blob, self._ids, self._width)
         self.source = Source(
             "v",
             "names",
             "more",
             text=_text,
-            blob=_blob,
+            blob=written,
             double=_double,
             uuid=_uuid,
             secret=_secret,
@@ -150,7 +158,7 @@ class _VariantEmitter:
             NULL=NULL,
             TRUE=b"\x04",
             FALSE=b"\x08",
-            tags=functools.partial(_tags, len(self._ids)),
+            tags=functools.partial(_tags, len(self._ids), written),
         )
 
     def struct(self, layout: Layout, value: str, path: Path) -> str:
@@ -243,8 +251,14 @@ def _string(text: bytes) -> bytes:
     return struct.pack("<BI", 16 << 2, size) + text
 
 
-def _blob(value: bytes) -> bytes:
-    return _string(b64encode(value))
+def _blob(blob: Blob, ids: Mapping[str, int], width: int, value: bytes) -> bytes:
+    said = blob(value)
+    if isinstance(said, str):
+        return _string(said.encode())
+    order = sorted(said)
+    numbers = b"".join(ids[name].to_bytes(width, "little") for name in order)
+    inner = [_text(one) if isinstance(one, str) else _number(one) for one in map(said.get, order)]
+    return members(bytes([len(order)]) + numbers, width)(inner)
 
 
 def _uuid(value: Any) -> bytes:
@@ -268,11 +282,13 @@ def _secret(value: Any) -> bytes:
     return _text("<redacted>")
 
 
-def _tags(known: int, found: Mapping[int, bytes], more: list[str]) -> bytes:
+def _tags(
+    known: int, written: Callable[[bytes], bytes], found: Mapping[int, bytes], more: list[str]
+) -> bytes:
     """Tagged fields that nobody knows: their numbers are names like no field has."""
     values = {}
     for number, value in found.items():
-        values[str(number)] = known + len(more), _blob(value)
+        values[str(number)] = known + len(more), written(value)
         more.append(str(number))
     order = sorted(values)
     ids = [values[name][0] for name in order]

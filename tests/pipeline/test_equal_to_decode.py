@@ -24,6 +24,8 @@ from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.job import follow
 from barnabas.pipeline.tables.tables import write
 from barnabas.specs.frames import DIRECTIONS
+from barnabas.specs.jsonform import BLOBS
+from tests.captures.produced import produced
 from tests.captures.writing.test_rotation import rotated
 from tests.pipeline.reading.test_planning import SAMPLES
 from tests.pipeline.spark_processes import LITTLE, standalone
@@ -66,9 +68,9 @@ class Said(NamedTuple):
     """(connection, ordinal, correlation id, direction, path, what was found there)."""
 
 
-def said(path: Path, *, over: bool = False) -> Said:
+def said(path: Path, *options: str, over: bool = False) -> Said:
     """Of a capture. over: without what is open when the capture ends."""
-    result = CliRunner().invoke(app, ["decode", str(path), "--json", "--bodies", "full"])
+    result = CliRunner().invoke(app, ["decode", str(path), "--json", *options])
     lines = [json.loads(line) for line in result.stdout.splitlines()]
     capture = open_capture(path)
     exchanges = list(capture.learn(capture.exchanges(inferred=True)))
@@ -175,6 +177,15 @@ def test_tables_made_here(path: Path, tmp_path: Path) -> None:
     right = said(path)
     assert differences(held(tmp_path), right) == []
     assert documented()[path.name] == (len(right.exchanges), len(right.inside))
+
+
+@pytest.mark.parametrize("word", BLOBS)
+def test_large_bytes_are_elided_or_whole(tmp_path: Path, word: str) -> None:
+    path = produced(tmp_path / "large.pcapng", bytes(range(256)) * 32)
+    write(None, [path], tmp_path / "out", json_bodies=True, blob=BLOBS[word])
+    right = said(path, "--bodies", word)
+    assert ("sha256" in str(right.exchanges)) == (word == "elided")
+    assert differences(held(tmp_path / "out"), right) == []
 
 
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)

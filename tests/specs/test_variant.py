@@ -17,7 +17,7 @@ from barnabas import specs
 from barnabas.captures.kafka.context.completing import complete, gaps
 from barnabas.specs.codec.variant import Path, metadata, names, variant_writer
 from barnabas.specs.frames import Direction
-from barnabas.specs.jsonform import to_json
+from barnabas.specs.jsonform import BLOBS, MOST, Blob, base64_text, to_json
 from barnabas.specs.layout import Layout
 from barnabas.specs.registry import REGISTRY, api
 from barnabas.specs.secrets import redact, secret_paths
@@ -41,10 +41,11 @@ def written(
     known: dict[uuid.UUID, str],
     secrets: Sequence[Path] = (),
     named: Sequence[tuple[Path, str, str]] = (),
+    blob: Blob = base64_text,
 ) -> Any:
     """A body there and back, by somebody else's reading."""
     dictionary, more = sorted(names(layout, named)), list[str]()
-    value = variant_writer(layout, "it", dictionary, secrets, named)(body, known, more)
+    value = variant_writer(layout, "it", dictionary, secrets, named, blob)(body, known, more)
     return json.loads(VariantVal(value, metadata([*dictionary, *more])).toJson())
 
 
@@ -97,6 +98,19 @@ def test_any_number_of_tags_that_nobody_knows(count: int) -> None:
     tags = {1000 + number: b"" for number in range(count)}
     found = written(layout_of("ListGroups", 3), {"_tags": tags}, {})
     assert found == {"_tags": {str(number): "" for number in tags}}
+
+
+@pytest.mark.parametrize("blob", BLOBS.values(), ids=BLOBS)
+@pytest.mark.parametrize("size", [0, MOST, MOST + 1, 1 << 20])
+def test_bytes_are_written_as_json_has_them(size: int, blob: Blob) -> None:
+    assignment = {"member_id": "m", "assignment": b"a" * size, "_tags": {7: b"t" * size}}
+    layout = next(
+        slot.node.element.struct
+        for slot in layout_of("SyncGroup", 5).slots
+        if slot.name == "assignments" and slot.node.element is not None
+    )
+    assert layout is not None
+    assert written(layout, assignment, {}, blob=blob) == to_json(assignment, blob)
 
 
 @pytest.mark.parametrize("size", [0, 63, 64, 255, 256, 65_535, 65_536, 1 << 20])

@@ -32,6 +32,7 @@ from barnabas.pipeline.tables.folders import (
     partitions,
 )
 from barnabas.pipeline.tables.limits import Limit, exceeded
+from barnabas.specs.jsonform import Blob, elided
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ class Wanted(NamedTuple):
     limits: Sequence[Limit] = ()
     """Of what could not be read."""
     json_bodies: bool = False
+    blob: Blob = elided
+    """How bytes in bodies are written."""
     checks: Sequence[Check] = CHECKS
     """Whose findings count."""
     topic: Topic | None = None
@@ -310,7 +313,7 @@ def _tables(
     step = None if progress is None else progress.step
     made = write(
         spark, files, out, step, secrets=secrets, also=wanted.also,
-        json_bodies=wanted.json_bodies, go_on=go_on,
+        json_bodies=wanted.json_bodies, blob=wanted.blob, go_on=go_on,
     )  # fmt: skip
     if wanted.table_format is not None:
         from barnabas.pipeline.tables.table_formats import commit_capture

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from barnabas.cli.captures.files import capture_path
-from barnabas.cli.console.options import Conf, TlsKeys, spark_settings
+from barnabas.cli.console.options import Bodies, Conf, TlsKeys, spark_settings
 from barnabas.trouble import Trouble
 
 ANALYZE_EXAMPLES: Final = (
@@ -76,6 +76,13 @@ def analyze_command(
             "the largest.",
         ),
     ] = None,
+    bodies: Annotated[
+        Bodies,
+        typer.Option(
+            "--bodies",
+            help="Bytes fields over 4 KiB in bodies: elided (their size and SHA-256), or full.",
+        ),
+    ] = Bodies.elided,
     json_bodies: Annotated[
         bool,
         typer.Option(
@@ -170,6 +177,7 @@ def analyze_command(
     from barnabas.cli.plugins.checks import chosen
     from barnabas.pipeline.spark.hadoop_files import scheme_of
     from barnabas.pipeline.tables.limits import limit
+    from barnabas.specs.jsonform import BLOBS
 
     spark = spark_settings(conf)
     try:
@@ -192,6 +200,7 @@ def analyze_command(
         also,
         limits,
         json_bodies=json_bodies or other is not None,
+        blob=BLOBS[bodies],
         checks=checks,
         topic=sent,
         table_format=other,

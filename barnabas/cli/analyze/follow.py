@@ -100,6 +100,7 @@ def _work(
                     batches,
                     until_read=until_read,
                     json_bodies=wanted.json_bodies,
+                    blob=wanted.blob,
                     sinks=[*_sinks(wanted, out)],
                 )
             except ValueError as problem:

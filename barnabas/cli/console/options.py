@@ -111,11 +111,11 @@ JsonBytes = Annotated[
 
 def blob_of(bodies: Bodies | None, *, as_json: bool) -> Blob:
     """How bytes are written. Raises Trouble where nothing is written in JSON."""
-    from barnabas.specs.jsonform import base64_text, elided
+    from barnabas.specs.jsonform import BLOBS
 
     if bodies is not None and not as_json:
         raise Trouble("--bodies changes only rows of exchanges in JSON")
-    return base64_text if bodies == Bodies.full else elided
+    return BLOBS[bodies or Bodies.elided]
 
 
 Schemas = Annotated[

@@ -15,6 +15,8 @@ from pyspark.sql.types import StructType
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.rows.frames import frame_rows
 from barnabas.pipeline.tables.spark_source import KafkaCapture, closed
+from barnabas.specs.jsonform import BLOBS
+from tests.captures.produced import produced
 from tests.pipeline.generated import generated
 from tests.pipeline.reading.test_flows import SAMPLES_BY_NAME
 from tests.pipeline.reading.test_planning import read_plainly
@@ -96,6 +98,15 @@ def test_bodies_of_exchanges_are_json() -> None:
     assert all("topics" in one for one in asked)
 
 
+@pytest.mark.parametrize("word", BLOBS)
+def test_large_bytes_are_elided_or_whole(tmp_path: Path, word: str) -> None:
+    records = bytes(range(256)) * 32
+    options = {"path": str(produced(tmp_path / "f.pcapng", records)), "bodies": word}
+    (found,) = rows(options, "body_json", "body_json string")
+    (topic,) = json.loads(found["body_json"])["request"]["topic_data"]
+    assert topic["partition_data"][0]["records"] == BLOBS[word](records)
+
+
 def test_what_is_damaged_is_a_row(tmp_path: Path) -> None:
     path = generated(tmp_path / "f.pcapng", "pcapng<", 4)
     path.write_bytes(path.read_bytes()[:-2])
@@ -121,8 +132,9 @@ def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
     [
         ({"path": "x", "table": "no"}, "no table 'no'"),
         ({}, "path of a capture"),
-        ({"path": "x", "tabel": "errors"}, "no option 'tabel': one of path, "),
+        ({"path": "x", "tabel": "errors"}, "no option 'tabel': one of bodies, path, "),
         ({"path": "x", "size": "much"}, "no number of bytes"),
+        ({"path": "x", "bodies": "some"}, "bodies 'some': one of elided, full"),
     ],
 )
 def test_options_that_mean_nothing(options: dict[str, str], said: str) -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.cli.captures.remarks import HOW
 from barnabas.trouble import Trouble
-from tests.captures.traffic import BROKER, CLIENT, NOW, Said, ip_packet, segments, talk, write_pcap
+from tests.captures.produced import produced
+from tests.captures.traffic import Said, ip_packet, segments, talk, write_pcap
 from tests.places import SAMPLES
 
 
@@ -75,13 +75,7 @@ def test_several_files_are_one_capture(capture: Path, tmp_path: Path) -> None:
 
 def test_large_bytes_are_elided_in_json(tmp_path: Path) -> None:
     records = bytes(range(256)) * 32
-    body = bytes.fromhex("ffff 00000064 00000001 0001 74 00000001 00000000") + pack(records)
-    request = bytes.fromhex("0000 0002 00000001 0002 6d65") + body
-    path = tmp_path / "large.pcapng"
-    with CaptureWriter(path, limit=None, meta={}) as writer:
-        flow = writer.open(1, CLIENT, BROKER, NOW, {"broker": 1})
-        flow.arrived("request", pack(request), NOW)
-        flow.close(NOW + 1)
+    path = produced(tmp_path / "large.pcapng", records)
     for command in (("decode",), ("grep", "me")):
         shown = []
         for options in ((), ("--bodies", "elided"), ("--bodies", "full")):
@@ -92,10 +86,6 @@ def test_large_bytes_are_elided_in_json(tmp_path: Path) -> None:
         digest = hashlib.sha256(records).hexdigest()
         assert shown[0] == shown[1] == {"bytes": 8192, "sha256": digest}
         assert base64.b64decode(shown[2]) == records
-
-
-def pack(data: bytes) -> bytes:
-    return len(data).to_bytes(4, "big") + data
 
 
 @pytest.mark.parametrize(
