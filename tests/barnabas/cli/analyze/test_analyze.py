@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from typer.testing import CliRunner
 
 from barnabas.captures.checks import CHECKS
 from barnabas.cli.analyze.analyze import Wanted, analyze, printed, session_of, taken
 from barnabas.cli.analyze.elsewhere import analyze_elsewhere
 from barnabas.cli.analyze.follow import follow
 from barnabas.cli.analyze.progress import shown
+from barnabas.cli.app import app
 from barnabas.cli.console.output import Output
 from barnabas.cli.plugins.checks import chosen
 from barnabas.pipeline.analyze import Outcome
@@ -28,6 +30,7 @@ from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.sections.unread import MISSING
 from barnabas.pipeline.spark import session
 from barnabas.pipeline.tables.limits import Limit
+from barnabas.specs.jsonform import BLOBS
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, MISUSE, Trouble
 from tests.captures.traffic import ip_packet, segments, talk, write_pcap
 from tests.places import ROOT, SAMPLES
@@ -222,6 +225,16 @@ def test_what_is_little_has_its_settings_wherever_it_is_ours_to_set_up(
         pass
     ours = session.QUICK if master != "spark://127.0.0.1:7077" else {}
     assert given == [{**ours, "spark.a": "b"}]
+
+
+@pytest.mark.parametrize("word", BLOBS)
+def test_how_large_bytes_are_written_is_an_option(
+    monkeypatch: pytest.MonkeyPatch, word: str
+) -> None:
+    asked: list[Wanted] = []
+    monkeypatch.setattr("barnabas.cli.analyze.analyze.analyze", asked.append)
+    CliRunner().invoke(app, ["analyze", str(CAPTURE), "--out", "out", "--bodies", word])
+    assert [one.blob for one in asked] == [BLOBS[word]]
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
