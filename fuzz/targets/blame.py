@@ -134,17 +134,18 @@ def _nearest(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[O
     looked: Counter[str] = Counter()
     for entry, near in zip(wrong.log, wrong.near, strict=False):
         looked[template(entry)] += 1
-        there = [number for number in near if number in by_number]
-        for number in there[:TRIES] if looked[template(entry)] <= ENTRIES else ():
+        there = [number for number in near if number in by_number][:TRIES]
+        there.sort(key=lambda number: by_number[number].overdue)
+        for number in there if looked[template(entry)] <= ENTRIES else ():
             if number not in tried and ways.remains(Trouble(log=(entry,))):
                 (again,) = settle((by_number[number].case,), ways)
                 # what it was answered first is as true, and others may have taken away since what it needs
                 tried[number] = again if again.log or _troubled(again) else by_number[number]
-    left = [one.case for one in found if one.case.number not in tried]
+    left = [one for one in found if one.case.number not in tried]
     if left and ways.remains(wrong):
         if not any(map(_troubled, tried.values())):
             return halved(found, wrong, ways)
-        for part in _parts(left, ways.likely):
+        for part in _parts(left, wrong, ways.likely):
             by_number |= {one.case.number: one for one in settle(part, ways)}
     by_number |= tried
     return [by_number[one.case.number] for one in found]
@@ -224,21 +225,27 @@ def shared(last: Observation, cases: Sequence[Case]) -> Observation:
 def _suspected(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[list[Case]]:
     """What is run again: fewer cases each than there were. Of a process that died, those under way: where
     two end it together, and none alone, a bystander would be named otherwise."""
-    suspects = [one.case for one in found]
     if wrong.death is not None:
         under_way = [one.case for one in found if _closed(one) or one.overdue]
         behind = [one.case for one in found if one.ending == "refused"]
         if under_way and behind:
             return [under_way, behind]
-        if under_way and len(under_way) < len(suspects):
+        if under_way and len(under_way) < len(found):
             return [under_way]
-    return _parts(suspects, ways.likely)
+    return _parts(found, wrong, ways.likely)
 
 
-def _parts(suspects: list[Case], likely: Callable[[Case], bool]) -> list[list[Case]]:
-    first = [case for case in suspects if likely(case)]
-    if first and len(first) < len(suspects):
-        return [first, [case for case in suspects if not likely(case)]]
+def _parts(
+    found: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
+) -> list[list[Case]]:
+    """Two, as far as there are as many: what is likely first; of a target that is well, what was not waited
+    for, since a part with a case that takes a broker seconds takes them each time; else halves."""
+    suspects = [one.case for one in found]
+    slow = {one.case.number for one in found if one.overdue and not wrong.ends}
+    for last in ({case.number for case in suspects if not likely(case)}, slow):
+        if 0 < len(last) < len(suspects):
+            first = [case for case in suspects if case.number not in last]
+            return [first, [case for case in suspects if case.number in last]]
     middle = len(suspects) // 2
     return [part for part in (suspects[:middle], suspects[middle:]) if part]
 

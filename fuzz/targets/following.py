@@ -23,8 +23,10 @@ class Following:
         self._log = log
         self._over: list[int] = []
         self._recent: deque[int] = deque(maxlen=RECENT)
-        self._said: list[tuple[str, list[int], list[int], list[int]]] = []
-        """Pieces; who was over at the look at which one came, who before that, and who later."""
+        self._said: list[tuple[tuple[str, ...], list[int], list[int], int]] = []
+        """Pieces of a look; who was over at it, who before that, and how many are in `_later` so far."""
+        self._later: list[int] = []
+        """Who was over since this was last asked, in order: one list, since one case may log thousands."""
 
     def over(self, number: int) -> None:
         """A case is over."""
@@ -33,17 +35,21 @@ class Following:
     def look(self) -> None:
         """Look at the log."""
         over, self._over = self._over, []
-        for _, _, _, later in self._said:
-            later.extend(over)
-        self._said += [(piece, over, list(self._recent), []) for piece in self._log()]
+        self._later += over
+        if pieces := self._log():
+            self._said.append((pieces, over, list(self._recent), len(self._later)))
         self._recent.extendleft(over)
 
     def logged(self, under_way: Iterable[int]) -> list[Logged]:
         """All that came since this was last asked."""
         self.look()
         said, self._said = self._said, []
+        all_later, self._later = self._later, []
+        under_way = tuple(under_way)
         found = []
-        for piece, over, before, later in said:
+        for pieces, over, before, place in said:
+            later = all_later[place:]
             near = (*over, *later[:NEXT], *before, *later[NEXT:], *under_way)
-            found.append(Logged(piece, tuple(dict.fromkeys(near))))
+            nearest = tuple(dict.fromkeys(near))
+            found += [Logged(piece, nearest) for piece in pieces]
         return found

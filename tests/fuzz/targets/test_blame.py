@@ -256,6 +256,22 @@ def test_an_entry_that_none_of_the_nearest_shows_is_halved_for() -> None:
     assert not any(5 in run for run in fake.seen[1:])
 
 
+def test_of_a_target_that_is_well_who_was_waited_for_is_looked_at_last() -> None:
+    """A case that takes a broker eight seconds would take them in every half that it is in."""
+    waited = (("waited_ms", 400),)
+    found = [Observation(one, facts=waited if one.number in (2, 3) else ()) for one in cases(16)]
+    fake = Says({9: "ERROR a"})
+    ways = Ways(fake.perform, fake.trouble, remains=fake.remains)
+    settled = searched(found, Trouble(log=("ERROR a",), near=((2, 1),)), ways)
+    assert [one.case.number for one in settled if dict(one.facts).get("blamed")] == [9]
+    assert fake.seen[:2] == [[1], [2]]  # of the nearest, too
+    assert not any({2, 3} & set(run) for run in fake.seen[2:])
+    fake = Says({3: "ERROR a"})
+    ways = Ways(fake.perform, fake.trouble, remains=fake.remains)
+    settled = searched(found, Trouble(log=("ERROR a",)), ways)
+    assert [one.case.number for one in settled if dict(one.facts).get("blamed")] == [3]
+
+
 def test_of_a_template_the_nearest_of_a_few_entries_are_tried() -> None:
     fake = Says({50: "ERROR a"})
     ways = Ways(fake.perform, fake.trouble, remains=fake.remains)

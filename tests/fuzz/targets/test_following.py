@@ -52,3 +52,15 @@ def test_what_comes_last_is_not_left_for_later() -> None:
     following.over(1)
     log.said = ("ERROR a",)
     assert following.logged([2]) == [Logged("ERROR a", (1, 2))]
+
+
+def test_the_entries_of_one_look_share_whom_they_may_be_about() -> None:
+    """One case may log ten thousand: a list for each would be filled whenever a case is over."""
+    log = Log()
+    following = Following(log)
+    log.said = tuple(f"ERROR {number}" for number in range(100))
+    look(following, 1)
+    look(following, 2)
+    found = following.logged([3])
+    assert [one.near for one in found] == [(1, 2, 3)] * 100
+    assert len({id(one.near) for one in found}) == 1
