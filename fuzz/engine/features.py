@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import REACHED, Observation
+from barnabas.fuzz.observations.exchanges import REMEMBERED
 from barnabas.specs.frames import decode_frame
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
@@ -71,17 +73,23 @@ def template(entry: str) -> str:
     return _SPACES.sub(" ", _RUN.sub("…", line)).strip()[:TEMPLATE]
 
 
-def _reply(reply: bytes, key: int, version: int) -> Iterator[str]:
+def _reply(reply: bytes, key: int, version: int) -> tuple[str, ...]:
+    """What a response shows, whatever its correlation id."""
+    if not 4 <= len(reply) <= REMEMBERED:
+        return _shown.__wrapped__(reply, key, version)
+    return _shown(bytes(4) + reply[4:], key, version)
+
+
+@lru_cache(maxsize=1024)
+def _shown(reply: bytes, key: int, version: int) -> tuple[str, ...]:
     try:
         body = decode_frame(reply, "response", key=key, version=version).body
     except (Malformed, LookupError):
-        yield "undecodable"
-        return
+        return ("undecodable",)
     parts: set[str] = set()
     codes: set[str] = set()
     _walk(body, "", parts, codes, DEPTH)
-    yield "shape " + " ".join(sorted(parts))
-    yield from (f"error {code}" for code in sorted(codes))
+    return (f"shape {' '.join(sorted(parts))}", *(f"error {code}" for code in sorted(codes)))
 
 
 def _walk(value: Any, path: str, parts: set[str], codes: set[str], depth: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import KEPT_LIMIT, REPLY_LIMIT, Observation
 from barnabas.fuzz.observations.requests import Asked, Question, question
@@ -12,6 +13,9 @@ from barnabas.specs.frames import Short, request_head, response_body
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
+
+REMEMBERED: Final = 4 << 10
+"""Bytes at most of a response that is remembered: most are the same again but for the correlation id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,7 @@ def _wrong_request(request: bytes, asked: Asked) -> Malformed | None:
 
 
 def answer(one: Exchanged) -> dict[str, Any]:
-    """The body of a response. Raises Malformed.
+    """The body of a response, which others may have, too. Raises Malformed.
 
     An ApiVersions request of a version that the broker lacks is answered in v0 (KIP-511).
     """
@@ -112,6 +116,11 @@ def answer(one: Exchanged) -> dict[str, Any]:
     body = reply[response_body(reply, key, version) :]
     if key == API_VERSIONS and body[:2] == b"\x00\x23":
         version = 0
+    return (_read if len(body) <= REMEMBERED else _read.__wrapped__)(body, key, version)
+
+
+@lru_cache(maxsize=1024)
+def _read(body: bytes, key: int, version: int) -> dict[str, Any]:
     codec = api(key).response.codec(version)
     regular = codec.regular(body)
     if regular is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 FRAMES: Final = 3
@@ -33,6 +34,7 @@ class Raised(NamedTuple):
         return (self.name, *self.frames)
 
 
+@lru_cache(maxsize=1024)
 def raised(entry: str) -> tuple[Raised, ...]:
     r"""The exceptions of a log entry, the outermost first; the last is the cause of all.
 

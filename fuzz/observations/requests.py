@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from barnabas.specs.frames import Short, request_head
@@ -12,6 +13,9 @@ from barnabas.specs.malformed import Malformed
 
 REQUEST_LIMIT: Final = 100 << 20
 """Kafka's socket.request.max.bytes: a broker closes on a larger size, and on a negative one."""
+
+_REMEMBERED: Final = 64 << 10
+"""Bytes at most of a case whose question is remembered: a target, its second looks and oracles all ask it."""
 
 _SIZE: Final = struct.Struct(">i")
 _HEAD: Final = struct.Struct(">hhi")
@@ -56,6 +60,11 @@ def question(chunks: Sequence[bytes]) -> Question:
     ('partial', 'nonsense')
     """
     data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    return _question(data) if len(data) <= _REMEMBERED else _question.__wrapped__(data)
+
+
+@lru_cache(maxsize=1024)
+def _question(data: bytes) -> Question:
     at, end, answers = 0, len(data), 0
     requests = []
     rest: Rest = ""

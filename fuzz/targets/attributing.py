@@ -22,27 +22,19 @@ def attributed(
     if not log:
         return found, ()
     ports: dict[object, list[int]] = {}
+    ids: dict[int | None, list[int]] = {}
     for index, one in enumerate(found):
         ports.setdefault(dict(one.facts).get("port"), []).append(index)
+        for number in {asked.correlation_id for asked in question(one.sent).requests}:
+            ids.setdefault(number, []).append(index)
     left = []
     for entry in log:
         port, correlation_id = about(entry)
-        if port is not None:
-            candidates = ports.get(port, [])
-        else:
-            candidates = [i for i, one in enumerate(found) if _asks(one, correlation_id)]
+        asks = ids.get(correlation_id, [])
+        candidates = ports.get(port, []) if port is not None else asks
         if not candidates or (port is None and len(candidates) > 1):
             left.append(entry)
             continue
-        index = max(
-            candidates,
-            key=lambda i: (_asks(found[i], correlation_id), found[i].ending != "open", i),
-        )
+        index = max(candidates, key=lambda i: (i in asks, found[i].ending != "open", i))
         found[index] = replace(found[index], log=(*found[index].log, entry))
     return found, tuple(left)
-
-
-def _asks(observation: Observation, correlation_id: int | None) -> bool:
-    if correlation_id is None:
-        return False
-    return any(one.correlation_id == correlation_id for one in question(observation.sent).requests)

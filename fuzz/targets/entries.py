@@ -7,14 +7,22 @@ otherwise belongs to the one before.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from barnabas.fuzz.observations.java_exceptions import raised
 
 ENTRY_LIMIT: Final = 16 << 10
-"""Characters of an entry that are kept."""
+"""Characters of an entry that are kept, about."""
+
+LINE_KEPT: Final = 8 << 10
+"""And of a line: behind one with a whole request in it the stack trace comes."""
+
+ALIKE: Final = 16
+"""Entries of one look that are kept of those that say the same of one request: a case may log thousands."""
 
 LINE_LIMIT: Final = 1 << 10
 """Characters of a line that are looked at: requests stand in logs as they are, with long names."""
@@ -77,12 +85,18 @@ def split(text: str) -> tuple[str, ...]:
     ('[main] ERROR a - b\njava.lang.Error: x\n\tat y', '[main] WARN c - d')
     """
     found: list[str] = []
-    for line in text.splitlines():
+    for line in map(_cut, text.splitlines()):
         if _BEGINS.match(line) or not found:
             found.append(line)
         elif len(found[-1]) < ENTRY_LIMIT:
             found[-1] += "\n" + line
     return tuple(found)
+
+
+def _cut(line: str) -> str:
+    """A line, or its beginning and how much of it there is more."""
+    more = len(line) - LINE_KEPT
+    return line if more <= 0 else f"{line[:LINE_KEPT]}… and {more} characters more"
 
 
 def whole(pieces: Iterable[Logged]) -> list[Logged]:
@@ -99,6 +113,24 @@ def whole(pieces: Iterable[Logged]) -> list[Logged]:
         elif len(found[-1].entry) < ENTRY_LIMIT:
             before = found[-1]
             found[-1] = Logged(f"{before.entry}\n{piece.entry}", before.near)
+    return found
+
+
+def fewer(entries: Iterable[Logged]) -> list[Logged]:
+    """Entries, in order, without those that others say often enough; the last of these says how many."""
+    found: list[Logged] = []
+    counts: Counter[tuple[object, ...]] = Counter()
+    last: dict[tuple[object, ...], int] = {}
+    for one in entries:
+        kind = (template(one.entry), *about(one.entry))
+        counts[kind] += 1
+        if counts[kind] <= ALIKE:
+            last[kind] = len(found)
+            found.append(one)
+    for kind, place in last.items():
+        if counts[kind] > ALIKE:
+            entry = f"{found[place].entry}\n… and {counts[kind] - ALIKE} entries more like it"
+            found[place] = found[place]._replace(entry=entry)
     return found
 
 
@@ -119,6 +151,7 @@ def about(entry: str) -> tuple[int | None, int | None]:
     )
 
 
+@lru_cache(maxsize=1024)
 def template(entry: str) -> str:
     """What stays of an entry when another case says it: no numbers, ids or text in quotes; the first
     lines of its stack, and all that oracles tell exceptions by."""

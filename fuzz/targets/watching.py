@@ -9,7 +9,7 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.targets.attributing import attributed
 from barnabas.fuzz.targets.blame import Trouble
 from barnabas.fuzz.targets.canary import Canary
-from barnabas.fuzz.targets.entries import Logged, about, whole
+from barnabas.fuzz.targets.entries import Logged, about, fewer, whole
 from barnabas.fuzz.targets.probing import Prober
 from barnabas.fuzz.targets.revival import Revival
 from barnabas.fuzz.targets.service import Service
@@ -58,7 +58,7 @@ class Watch:
         death = self._revival.death(probe)
         before, self._rss = self._rss, self._service.rss()
         heap_before, self._heap = self._heap, self._service.heap()
-        entries = whole((*logged, *map(Logged, self._service.log())))
+        entries = fewer(whole((*logged, *map(Logged, self._service.log()))))
         found, log = attributed(found, (*self._held, *(one.entry for one in entries)))
         self._held = tuple(entry for entry in log if under_way(*about(entry)))
         nobodys = tuple(entry for entry in log if entry not in self._held)

@@ -7,7 +7,16 @@ import pytest
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.engine.features import template as feature
 from barnabas.fuzz.targets.attributing import attributed
-from barnabas.fuzz.targets.entries import LogFollower, about, split, template
+from barnabas.fuzz.targets.entries import (
+    ALIKE,
+    LINE_KEPT,
+    LogFollower,
+    Logged,
+    about,
+    fewer,
+    split,
+    template,
+)
 from barnabas.specs.keys import METADATA
 from tests.fuzz.observed import observed, request
 
@@ -34,6 +43,29 @@ def test_a_follower_gives_each_line_once_and_waits_for_whole_ones(tmp_path: Path
         log.write("o - b\n")
     assert follower.entries() == ("[x] WARN two - b",)
     assert follower.entries() == ()
+
+
+def test_behind_a_line_of_megabytes_the_stack_is_kept_and_how_much_is_missing_is_said() -> None:
+    (entry,) = split(f"[a] ERROR k - {'x' * (8 << 20)}\njava.lang.Error: x\n\tat y.Z.f(Z:7)")
+    assert len(entry) < 2 * LINE_KEPT
+    assert f"x… and {(8 << 20) + 14 - LINE_KEPT} characters more\njava.lang.Error" in entry
+    assert entry.endswith("\tat y.Z.f(Z:7)")
+
+
+def test_of_thousands_of_entries_alike_a_few_are_kept_and_the_rest_counted() -> None:
+    many = [Logged(f"[a] WARN b - topic {number} failed", (number,)) for number in range(5000)]
+    other = Logged("[a] WARN b - another")
+    kept = fewer([many[0], other, *many[1:]])
+    assert kept[:3] == [many[0], other, many[1]]
+    assert len(kept) == ALIKE + 1
+    assert kept[-1].entry.endswith(f"\n… and {5000 - ALIKE} entries more like it")
+    assert template(kept[-1].entry) == template(many[0].entry)
+    assert fewer(many[:ALIKE]) == many[:ALIKE]
+
+
+def test_entries_alike_of_other_connections_are_all_kept() -> None:
+    of_each = [Logged(STACK.format(5000 + number)) for number in range(2 * ALIKE)]
+    assert fewer(of_each) == of_each
 
 
 def test_an_entry_says_whose_connection_it_is_about() -> None:
