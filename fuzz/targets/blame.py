@@ -33,6 +33,9 @@ TRIES: Final = 6
 ENTRIES: Final = 2
 """Entries of a template for which they are."""
 
+SINGLY: Final = 8
+"""Cases that were waited for and are tried alone before the others of them are halved."""
+
 HEAP_GROWTH: Final = 96 << 20
 """The same of a heap: of 256 MiB, 77 are young, and full of garbage whatever is asked."""
 
@@ -146,7 +149,8 @@ def _nearest(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list[O
         if not any(map(_troubled, tried.values())):
             return halved(found, wrong, ways)
         for part in _parts(left, wrong, ways.likely):
-            by_number |= {one.case.number: one for one in settle(part, ways)}
+            if ways.remains(wrong):
+                by_number |= {one.case.number: one for one in settle(part, ways)}
     by_number |= tried
     return [by_number[one.case.number] for one in found]
 
@@ -238,16 +242,21 @@ def _suspected(found: Sequence[Observation], wrong: Trouble, ways: Ways) -> list
 def _parts(
     found: Sequence[Observation], wrong: Trouble, likely: Callable[[Case], bool]
 ) -> list[list[Case]]:
-    """Two, as far as there are as many: what is likely first; of a target that is well, what was not waited
-    for, since a part with a case that takes a broker seconds takes them each time; else halves."""
+    """What is likely first. Of a target that is well, those behind all others that were waited for, each
+    alone, the first sent first: one that takes a broker seconds takes them in each part that it is in, and
+    makes those wait that are behind it. Else halves."""
     suspects = [one.case for one in found]
-    slow = {one.case.number for one in found if one.overdue and not wrong.ends}
-    for last in ({case.number for case in suspects if not likely(case)}, slow):
-        if 0 < len(last) < len(suspects):
-            first = [case for case in suspects if case.number not in last]
-            return [first, [case for case in suspects if case.number in last]]
-    middle = len(suspects) // 2
-    return [part for part in (suspects[:middle], suspects[middle:]) if part]
+    first = [case for case in suspects if likely(case)]
+    if first and len(first) < len(suspects):
+        return [first, [case for case in suspects if not likely(case)]]
+    slow = [one.case for one in found if one.overdue and not wrong.ends]
+    if slow:
+        prompt = [one.case for one in found if not one.overdue]
+        parts = [prompt, *([case] for case in slow[:SINGLY]), slow[SINGLY:]]
+    else:
+        middle = len(suspects) // 2
+        parts = [suspects[:middle], suspects[middle:]]
+    return [part for part in parts if part]
 
 
 def _closed(observation: Observation) -> bool:

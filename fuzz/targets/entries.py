@@ -122,7 +122,7 @@ def fewer(entries: Iterable[Logged]) -> list[Logged]:
     counts: Counter[tuple[object, ...]] = Counter()
     last: dict[tuple[object, ...], int] = {}
     for one in entries:
-        kind = (template(one.entry), *about(one.entry))
+        kind: tuple[object, ...] = (template(one.entry), *about(one.entry))
         counts[kind] += 1
         if counts[kind] <= ALIKE:
             last[kind] = len(found)

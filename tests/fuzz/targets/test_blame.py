@@ -256,20 +256,28 @@ def test_an_entry_that_none_of_the_nearest_shows_is_halved_for() -> None:
     assert not any(5 in run for run in fake.seen[1:])
 
 
-def test_of_a_target_that_is_well_who_was_waited_for_is_looked_at_last() -> None:
-    """A case that takes a broker eight seconds would take them in every half that it is in."""
+def test_of_a_target_that_is_well_who_was_waited_for_is_tried_last_and_alone() -> None:
+    """A case that takes a broker eight seconds takes them in every part that it is in."""
     waited = (("waited_ms", 400),)
-    found = [Observation(one, facts=waited if one.number in (2, 3) else ()) for one in cases(16)]
-    fake = Says({9: "ERROR a"})
-    ways = Ways(fake.perform, fake.trouble, remains=fake.remains)
-    settled = searched(found, Trouble(log=("ERROR a",), near=((2, 1),)), ways)
-    assert [one.case.number for one in settled if dict(one.facts).get("blamed")] == [9]
-    assert fake.seen[:2] == [[1], [2]]  # of the nearest, too
-    assert not any({2, 3} & set(run) for run in fake.seen[2:])
-    fake = Says({3: "ERROR a"})
-    ways = Ways(fake.perform, fake.trouble, remains=fake.remains)
-    settled = searched(found, Trouble(log=("ERROR a",)), ways)
-    assert [one.case.number for one in settled if dict(one.facts).get("blamed")] == [3]
+    slow = {2, 3, *range(20, 32)}
+    found = [Observation(one, facts=waited if one.number in slow else ()) for one in cases(32)]
+
+    def blamed(guilty: int, near: tuple[int, ...] = ()) -> tuple[list[int], list[list[int]]]:
+        fake = Says({guilty: "ERROR a"})
+        ways = Ways(fake.perform, fake.trouble, remains=fake.remains)
+        settled = searched(found, Trouble(log=("ERROR a",), near=(near,)), ways)
+        assert [one.case.number for one in settled] == list(range(32))
+        facts = ((one.case.number, dict(one.facts)) for one in settled)
+        return [number for number, one in facts if one.get("blamed")], fake.seen
+
+    who, seen = blamed(9, near=(2, 1))
+    assert who == [9]
+    assert seen[:2] == [[1], [2]]  # of the nearest, too
+    assert not any(slow & set(run) for run in seen[2:])
+    who, seen = blamed(20)
+    assert who == [20]
+    assert seen[1:] == [[2], [3], [20]]
+    assert blamed(31)[0] == [31]
 
 
 def test_of_a_template_the_nearest_of_a_few_entries_are_tried() -> None:
