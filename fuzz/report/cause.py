@@ -104,6 +104,18 @@ def cause(oracle: str, behaviour: Sequence[str]) -> Cause:
     return Cause(error, next(own, frames[0]), "")
 
 
+def standing(group: Group) -> Finding | None:
+    """The finding of a group that is made smaller in the place of all: one that was, or the first that may
+    be; None: none may."""
+    done = (one for one in group.findings if one.smaller is not None)
+    return next(done, next((one for one in group.findings if one.to_shrink), None))
+
+
+def unshrunk(found: Iterable[Finding]) -> int:
+    """How many are still to be made smaller."""
+    return sum((one := standing(group)) is not None and one.to_shrink for group in groups(found))
+
+
 def groups(found: Iterable[Finding]) -> list[Group]:
     """Findings by cause: the gravest first, of those the first found."""
     by_cause: dict[Cause, list[Finding]] = {}

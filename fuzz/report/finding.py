@@ -46,12 +46,12 @@ def command(finding: Finding, database: Path | str) -> str:
     return shlex.join(["barnabas", "fuzz", "replay", finding.name, "--db", str(database)])
 
 
-def text(finding: Finding, database: Path | str) -> str:
-    """All of it."""
-    return "\n".join(_lines(finding, database))
+def text(finding: Finding, database: Path | str, stands: Finding | None = None) -> str:
+    """All of it. stands: the one of its cause that is made smaller in the place of all."""
+    return "\n".join(_lines(finding, database, stands))
 
 
-def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
+def _lines(finding: Finding, database: Path | str, stands: Finding | None) -> Iterator[str]:
     yield _clipped(f"{finding.name}  {finding.oracle}: {printable(title(finding))}")
     if finding.oracle in EXPECTS:
         yield f"  expected: {EXPECTS[finding.oracle]}"
@@ -63,6 +63,8 @@ def _lines(finding: Finding, database: Path | str) -> Iterator[str]:
     yield f"    seed: {finding.recipe.seed.origin}"
     if finding.smaller not in (None, finding.recipe):
         yield _clipped(f"  shrunk: {made_of(finding.best)}")
+    elif finding.to_shrink and stands is not None and stands.name != finding.name:
+        yield f"  {NOT_SMALLER}: {stands.name}, of the same cause, stands for it"
     elif finding.to_shrink:
         yield f"  {NOT_SMALLER} yet: {GOES_ON}"
     yield f"  replay: {command(finding, database)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from barnabas.captures.kafka.wording import printable
 from barnabas.fuzz.cases.wording import made_of
 from barnabas.fuzz.oracles.oracle import whose
-from barnabas.fuzz.report.cause import Group
+from barnabas.fuzz.report.cause import Group, standing
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary, sections
 from barnabas.fuzz.report.title import heading
@@ -65,7 +65,7 @@ def _group(group: Group, database: str) -> Iterator[str]:
     )
     for each in group.findings:
         yield f"\n#### {each.name}\n"
-        body = text(each, database).replace("```", "'''")
+        body = text(each, database, standing(group)).replace("```", "'''")
         yield f"```\n{body}\n```"
 
 

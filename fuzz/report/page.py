@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from barnabas.captures.kafka.wording import printable
-from barnabas.fuzz.report.cause import Group
+from barnabas.fuzz.report.cause import Group, standing
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.summary import PLACES, ROUNDS, Summary, sections
 from barnabas.fuzz.report.title import heading, upon
@@ -80,7 +80,7 @@ def _group(group: Group, database: str) -> Iterator[str]:
             f'<details id="{_text(each.name)}"><summary><code>{_text(each.name)}</code> '
             f"<b>{_text(each.oracle)}</b> {_text(upon(each.best))} "
             f'<span class="fine">{each.cases:,} ×</span></summary>'
-            f'<pre tabindex="0">{_text(text(each, database), lines=True)}</pre></details>'
+            f'<pre tabindex="0">{_text(text(each, database, standing(group)), lines=True)}</pre></details>'
         )
 
 

@@ -12,7 +12,7 @@ from barnabas.fuzz.database.findings import AsideRow, CampaignRow, Finding, Find
 from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.stats import Cell
 from barnabas.fuzz.frame_map.depth import DEPTHS, depth_of
-from barnabas.fuzz.report.cause import Group, groups
+from barnabas.fuzz.report.cause import Group, groups, unshrunk
 from barnabas.fuzz.report.finding import GOES_ON, NOT_SMALLER
 from barnabas.fuzz.report.reached import (
     NEVER,
@@ -127,7 +127,7 @@ class Summary:
         return no_feedback(self.campaign, self.rounds)
 
     def _not_smaller(self) -> tuple[tuple[str, str], ...]:
-        count = sum(one.to_shrink for one in self.findings)
+        count = unshrunk(self.findings)
         if not count:
             return ()
         return ((f"{NOT_SMALLER} yet", f"{plural(count, 'finding')} ({GOES_ON})"),)

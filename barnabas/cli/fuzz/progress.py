@@ -33,7 +33,7 @@ from barnabas.fuzz.engine.energy import of_fields, of_seeds
 from barnabas.fuzz.engine.running import Batch, Began, Ended
 from barnabas.fuzz.engine.stats import Cell, Found
 from barnabas.fuzz.oracles.oracle import alone, whose
-from barnabas.fuzz.report.cause import Group, groups
+from barnabas.fuzz.report.cause import Group, groups, unshrunk
 from barnabas.fuzz.report.finding import GOES_ON, NOT_SMALLER, command
 from barnabas.fuzz.report.summary import no_feedback
 from barnabas.fuzz.report.title import heading, upon
@@ -64,6 +64,8 @@ class Shown:
     """Those of them that no one case has shown: the first that does is told, too, and is what is kept."""
     first: int = 0
     began: float = 0.0
+    to_shrink: bool = False
+    """Whether there is a finding that may become smaller."""
     last: int | None = None
     """Cases after which the campaign has no more."""
 
@@ -82,6 +84,7 @@ class Shown:
         self.cells = set(self.findings.coverage(kept.id))
         known = self.findings.findings(kept.id)
         self.named = {one.name for one in known}
+        self.to_shrink = unshrunk(known) > 0
         self.shared = {one.name for one in known if not alone(one.oracle, one.observation)}
         self.progress.update(self.task, total=self.last, completed=kept.done, description=name)
         self.progress.update(self.task, target=target)
@@ -109,6 +112,7 @@ class Shown:
             better = whole and name in self.shared and not self.as_json
             if name not in self.named or better:
                 self._found(name, found)
+                self.to_shrink = True
             self.named.add(name)
             (self.shared.discard if whole else self.shared.add)(name)
         self.progress.update(self.task, completed=event.end, said=self._said(event.end))
@@ -138,9 +142,9 @@ class Shown:
         self.output.note(
             f"{did}; {in_all}{self._coverage()}{several}; {plural(len(found), 'finding')}"
         )
-        unshrunk = sum(one.to_shrink for one in found)
-        if unshrunk:
-            self.output.note(f"{plural(unshrunk, 'finding')} {NOT_SMALLER} yet: {GOES_ON}")
+        left = unshrunk(found)
+        if left:
+            self.output.note(f"{plural(left, 'finding')} {NOT_SMALLER} yet: {GOES_ON}")
         (campaign,) = (one for one in self.findings.campaigns() if one.id == self.kept.id)
         if feedback := no_feedback(campaign, self.findings.rounds(self.kept.id)):
             self.output.note(f"of its rounds {feedback}")
@@ -153,7 +157,7 @@ class Shown:
                 f"`barnabas fuzz aside --db {shlex.quote(str(database))}`"
             )
         self._event(
-            "over", **self._numbers(self.kept.done), set_aside=aside, not_shrunk=unshrunk,
+            "over", **self._numbers(self.kept.done), set_aside=aside, not_shrunk=left,
             seconds=round(seconds, 3), ran=ran, database=str(database),
         )  # fmt: skip
         for group in groups(found) if not self.as_json else ():

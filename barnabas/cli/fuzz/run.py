@@ -12,22 +12,19 @@ from typing import Any, Final, Literal, NamedTuple, cast
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.campaigns import Read
 from barnabas.cli.fuzz.progress import Shown, shown
+from barnabas.cli.fuzz.shrinking import make_smaller, share
 from barnabas.cli.fuzz.targets import target as make_target
 from barnabas.endings import interruptible
 from barnabas.fuzz.corpus.corpora import basis, kept_basis
 from barnabas.fuzz.coverage.jacoco import Jacoco
-from barnabas.fuzz.database.findings import CampaignRow, Finding, Findings, FindingsError, Kept
+from barnabas.fuzz.database.findings import CampaignRow, Findings, FindingsError, Kept
 from barnabas.fuzz.engine.assembling import Assembled, assembled
 from barnabas.fuzz.engine.counting import Compared, Counts, counting, what_valid_shows
 from barnabas.fuzz.engine.guiding import Guided
-from barnabas.fuzz.engine.making import cook
-from barnabas.fuzz.engine.replaying import fires_on, size_by
 from barnabas.fuzz.engine.running import Batch, Began, Ended, RunRound, run, run_range
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.report.reached import in_words
-from barnabas.fuzz.shrinking.search import shrink
 from barnabas.fuzz.targets.target import Runs, Target
-from barnabas.plural import plural
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, Trouble
 
 FOREVER: Final = 10**15
@@ -35,9 +32,6 @@ FOREVER: Final = 10**15
 
 KEPT_S: Final = 1.0
 """Seconds after which what cases came to is kept, and shown."""
-
-SHRINKING_S: Final = 30.0
-"""Seconds that a finding may take to become smaller."""
 
 
 GUIDED_ROUND: Final = 200
@@ -122,14 +116,13 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
             found.maker({})  # maps all seeds, once, which may take longer than the budget is
         began = time.monotonic()
         seconds = campaign.budget.seconds
-        timer = threading.Timer(
-            seconds or threading.TIMEOUT_MAX, _time_is_up, (over, progress, target)
-        )
-        timer.daemon = True
+        for_shrinking = share(seconds) if seconds and wanted.shrink else None
+        timers = _timers(seconds, for_shrinking, over, progress, target)
         finished, spent = False, 0.0
         try:
             try:
-                timer.start()
+                for timer in timers:
+                    timer.start()
                 for event in run(run_round, kept, campaign.round, last, over.is_set):
                     match event:
                         case Began():
@@ -139,14 +132,20 @@ def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> 
                         case Ended():
                             progress.ended(event)
             finally:
-                timer.cancel()
+                for timer in timers:
+                    timer.cancel()
                 spent = time.monotonic() - began
                 kept.spent(spent)
             if wanted.coverage:
                 progress.note("counting the lines that cases reached")
                 kept.reached(cast(Counts, target).reached())
                 progress.note(in_words(findings.reached(kept.id)))
-            _make_smaller(wanted, findings, kept, target, found, progress, over)
+            if for_shrinking is not None and seconds and not over.is_set():
+                for_shrinking = max(for_shrinking, seconds - spent)
+            make_smaller(
+                findings, kept.id, target, found.oracles, progress,
+                runs=wanted.shrink, seconds=for_shrinking,
+            )  # fmt: skip
             finished = True
         except KeyboardInterrupt:
             progress.note("interrupted: run the same command to continue behind what is kept")
@@ -189,8 +188,33 @@ def _counted(wanted: Wanted, found: Assembled, target: Target, kept: Kept, progr
     return Compared(runs, shows)
 
 
+def _timers(
+    seconds: float | None,
+    for_shrinking: float | None,
+    over: threading.Event,
+    progress: Shown,
+    target: Target,
+) -> list[threading.Timer]:
+    """What ends the cases: when the time is up, or so long before it, if there is something to shrink."""
+    if seconds is None:
+        return []
+
+    def early() -> None:
+        if progress.to_shrink:
+            _time_is_up(over, progress, target)
+
+    timers = [threading.Timer(seconds, _time_is_up, (over, progress, target))]
+    if for_shrinking is not None:
+        timers.append(threading.Timer(seconds - for_shrinking, early))
+    for timer in timers:
+        timer.daemon = True
+    return timers
+
+
 def _time_is_up(over: threading.Event, progress: Shown, target: Target) -> None:
     """Said with what the target is at: one case that is looked at again may take longer than the budget."""
+    if over.is_set():
+        return
     over.set()
     doing = getattr(target, "doing", "")
     progress.note(f"time is up: finishing the cases under way{doing and f' ({doing})'}")
@@ -231,44 +255,3 @@ def _runner(
 
     run_round: RunRound = here
     return nullcontext(run_round)
-
-
-def _make_smaller(
-    wanted: Wanted,
-    findings: Findings,
-    kept: Kept,
-    target: Target,
-    found: Assembled,
-    progress: Shown,
-    over: threading.Event,
-) -> None:
-    """Shrink what is not smaller yet; once the time is up, what remains when the campaign goes on. What ended
-    a target that nobody here can start again is left as it is."""
-    fresh: list[Finding] = [one for one in findings.findings(kept.id) if one.to_shrink]
-    if not (fresh and wanted.shrink):
-        return
-    each = "in all" if over.is_set() else "each"
-    progress.note(f"shrinking {plural(len(fresh), 'finding')}: at most {SHRINKING_S:.0f} s {each}")
-    deadline = time.monotonic() + SHRINKING_S
-    for number, one in enumerate(fresh, 1):
-        if not over.is_set():
-            deadline = time.monotonic() + SHRINKING_S
-        elif time.monotonic() > deadline:
-            break
-        progress.shrinking(one, number, len(fresh))
-        fires = fires_on(
-            target,
-            found.oracles,
-            cook,
-            (one.oracle, one.behaviour),
-            lambda deadline=deadline: time.monotonic() > deadline,  # type: ignore[misc]
-        )
-        try:
-            smaller = shrink(one.recipe, fires, runs=wanted.shrink, size=size_by(cook)).recipe
-        except CannotRun:  # nor is it tried again by the same command
-            findings.smaller(one, one.recipe)
-            raise
-        # what is as small as it was is kept, too, or it would be tried whenever the campaign goes on
-        findings.smaller(
-            one, one.recipe if smaller == one.recipe else cook(smaller, one.first_case).recipe
-        )

@@ -95,8 +95,8 @@ def fuzz_run_command(
         typer.Option(
             min=1,
             metavar="N",
-            help="Make no more cases after this time; the case under way ends, and shrinking takes "
-            "30 s more at most.",
+            help="Be over after this time, but for the case under way. If something was found, the last "
+            "fifth of it is for shrinking (30 s at most).",
         ),
     ] = None,
     seed: Annotated[

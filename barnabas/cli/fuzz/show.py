@@ -11,7 +11,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.database import one, opened, target_name
 from barnabas.fuzz.cases.json_form import observation_json, recipe_json
 from barnabas.fuzz.database.findings import Finding
-from barnabas.fuzz.report.cause import cause
+from barnabas.fuzz.report.cause import cause, groups, standing
 from barnabas.fuzz.report.finding import text
 from barnabas.fuzz.report.title import title
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
@@ -30,6 +30,7 @@ def fuzz_show(
     with opened(db) as findings:
         finding = one(findings, name)
         target, path = target_name(findings, finding), findings.path
+        alike = groups(findings.findings(finding.campaign))
     if capture is not None:
         try:
             private.write(capture, finding.capture)
@@ -38,7 +39,8 @@ def fuzz_show(
     if as_json:
         output.raw(json_text(_document(finding, target)))
     else:
-        output.out.print(text(finding, path))
+        stands = next(standing(group) for group in alike if finding in group.findings)
+        output.out.print(text(finding, path, stands))
     return FINE
 
 

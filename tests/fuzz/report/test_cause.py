@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
-from barnabas.fuzz.cases.observation import Observation
+from barnabas.fuzz.cases.observation import Death, Observation
 from barnabas.fuzz.database.finding import Finding
-from barnabas.fuzz.report.cause import cause, groups
+from barnabas.fuzz.report.cause import cause, groups, standing, unshrunk
 
 READ = ("kafka.A.read", "kafka.B.handle")
 RECIPE = Recipe(Seed(3, 1, "request", bytes(10), ""), ())
@@ -67,6 +67,22 @@ def test_groups_stand_where_their_first_finding_does() -> None:
     found = groups([FINDING, other, same])
     assert [[one.name for one in group.findings] for group in found] == [["a", "c"], ["b"]]
     assert found[0].cases == 7
+
+
+def test_one_of_a_group_is_made_smaller_for_all() -> None:
+    gone = replace(FINDING, observation=replace(FINDING.observation, death=Death(None, "")))
+    same = replace(FINDING, name="c", behaviour=("java.lang.Error", "kafka.A.read"))
+    other = replace(FINDING, name="b", behaviour=("java.lang.Error", "kafka.C.write"))
+    (group, _) = groups([FINDING, same, other])
+    assert standing(group) == FINDING
+    assert unshrunk([FINDING, same, other]) == 2
+    (group,) = groups([gone, same])
+    assert standing(group) == same, "what ended a target that nobody can start again is left"
+    (group,) = groups([FINDING, replace(same, smaller=RECIPE)])
+    assert standing(group) == replace(same, smaller=RECIPE)
+    assert unshrunk(group.findings) == 0
+    (group,) = groups([gone])
+    assert (standing(group), unshrunk([gone])) == (None, 0)
 
 
 def test_the_gravest_come_first() -> None:

@@ -91,3 +91,11 @@ def test_what_another_version_made_is_shown_as_it_was_sent() -> None:
     gone = Recipe(SEED, (Change("gone", "topics.count", 1),))
     lines = text(replace(FINDING, smaller=gone), "x.db").split("\n")
     assert f"  sent before it was shrunk, {len(CASE.chunks[0])} bytes:" in lines
+
+
+def test_who_stands_for_one_that_was_not_made_smaller_is_said() -> None:
+    stands = replace(FINDING, name="fedcba98")
+    said = "  not made smaller: fedcba98, of the same cause, stands for it"
+    assert said in text(replace(FINDING, smaller=None), "x.db", stands).split("\n")
+    yet = text(replace(FINDING, smaller=None), "x.db", replace(FINDING, smaller=None))
+    assert "not made smaller yet" in yet

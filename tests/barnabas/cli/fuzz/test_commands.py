@@ -16,7 +16,7 @@ from typer.testing import CliRunner, Result
 
 from barnabas.cli.app import app
 from barnabas.cli.console.output import Output
-from barnabas.cli.fuzz import run, targets
+from barnabas.cli.fuzz import run, shrinking, targets
 from barnabas.cli.fuzz.progress import Doing, Shown, shown
 from barnabas.fuzz.answering.seeds import seeds
 from barnabas.fuzz.cases.case import Case, Recipe
@@ -425,7 +425,7 @@ def test_what_is_as_small_as_it_was_is_not_shrunk_whenever_the_campaign_goes_on(
         tried.append(recipe)
         return Shrunk(recipe, 0)
 
-    monkeypatch.setattr(run, "shrink", in_vain)
+    monkeypatch.setattr(shrinking, "shrink", in_vain)
     first = fuzz("run", campaign, "--json")
     assert len(tried) == 1
     name = finding_of(first)
@@ -492,9 +492,26 @@ def test_what_still_goes_on_when_the_time_is_up_is_said(
     ends = [line for line in ran.stderr.splitlines() if line.startswith(("time is", "shrinking"))]
     assert ends == [
         "time is up: finishing the cases under way",
-        "shrinking 1 finding: at most 30 s in all",
+        "shrinking 1 finding: at most 0.2 s in all",
     ]
     assert "time is up" not in ran.stdout
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_cases_end_early_for_shrinking_where_something_was_found(found: bool) -> None:
+    over, said = threading.Event(), list[str]()
+    progress = SimpleNamespace(note=said.append, to_shrink=found)
+    timers = run._timers(100.0, shrinking.share(100.0), over, progress, make("", False))  # type: ignore[arg-type]
+    last, early = timers
+    assert (early.interval, last.interval) == (80.0, 100.0)
+    early.function(*early.args)
+    assert (over.is_set(), len(said)) == (found, found)
+    last.function(*last.args)
+    assert (over.is_set(), len(said)) == (True, 1)
+
+
+def test_shrinking_has_a_fifth_of_the_time_and_half_a_minute_at_most() -> None:
+    assert (shrinking.share(10.0), shrinking.share(3600.0)) == (2.0, shrinking.SHRINKING_S)
 
 
 def test_what_a_target_is_at_when_the_time_is_up_is_said(campaign: Path) -> None:

@@ -1,0 +1,106 @@
+"""Makes the findings of a campaign smaller, behind its cases: of those of one cause one stands for all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from barnabas.cli.fuzz.progress import Shown
+from barnabas.fuzz.cases.case import Recipe
+from barnabas.fuzz.database.findings import Finding, Findings
+from barnabas.fuzz.engine.making import cook
+from barnabas.fuzz.engine.replaying import fires_on, replay, size_by
+from barnabas.fuzz.engine.stats import Behaviour
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.oracles.oracle import Oracle
+from barnabas.fuzz.report.cause import groups, standing
+from barnabas.fuzz.shrinking.search import shrink
+from barnabas.fuzz.targets.target import Target
+from barnabas.plural import plural
+
+SHRINKING_S: Final = 30.0
+"""Seconds that a finding may take to become smaller."""
+
+SHARE: Final = 0.2
+"""Of the time that a campaign has, and no more than that."""
+
+
+def share(seconds: float) -> float:
+    """Seconds of a campaign's that are for shrinking, if something is found."""
+    return min(SHARE * seconds, SHRINKING_S)
+
+
+def make_smaller(
+    findings: Findings,
+    campaign: int,
+    target: Target,
+    oracles: Sequence[Oracle],
+    progress: Shown,
+    *,
+    runs: int,
+    seconds: float | None,
+) -> None:
+    """Shrink what is not smaller yet, with at most so many runs each. seconds: for all together; what then
+    remains is left until the campaign goes on. What ended a target that nobody here can start again is left
+    as it is. Raises CannotRun."""
+    found = groups(findings.findings(campaign))
+    fresh = [(one, group) for group in found if (one := standing(group)) and one.to_shrink]
+    if not (fresh and runs):
+        return
+    limit = f"{SHRINKING_S:.0f} s each" if seconds is None else f"{seconds:.2g} s in all"
+    progress.note(f"shrinking {plural(len(fresh), 'finding')}: at most {limit}")
+    last = None if seconds is None else time.monotonic() + seconds
+    for number, (one, group) in enumerate(fresh, 1):
+        now = time.monotonic()
+        if last is not None and now > last:
+            break
+        deadline = now + SHRINKING_S if last is None else min(last, now + SHRINKING_S)
+        progress.shrinking(one, number, len(fresh))
+        over = _over(deadline)
+        try:
+            smaller = _smaller(one, target, oracles, runs, over)
+            # what is as small as it was is kept, too, or it would be tried whenever the campaign goes on
+            findings.smaller(one, smaller)
+            others = [each for each in group.findings if each is not one and each.to_shrink]
+            if others and smaller != one.recipe and not over():
+                for other in _shown_by(smaller, others, target, oracles, over):
+                    findings.smaller(other, smaller)
+        except CannotRun:  # nor is it tried again by the same command
+            findings.smaller(one, one.recipe)
+            raise
+
+
+def _over(deadline: float) -> Callable[[], bool]:
+    return lambda: time.monotonic() > deadline
+
+
+def _behaviour(finding: Finding) -> Behaviour:
+    return finding.oracle, finding.behaviour
+
+
+def _smaller(
+    finding: Finding,
+    target: Target,
+    oracles: Sequence[Oracle],
+    runs: int,
+    over: Callable[[], bool],
+) -> Recipe:
+    """Its recipe made smaller. One candidate after the other: several side by side take a broker as long."""
+    fires = fires_on(target, oracles, cook, _behaviour(finding), over)
+    smaller = shrink(finding.recipe, fires, runs=runs, size=size_by(cook)).recipe
+    return smaller if smaller == finding.recipe else cook(smaller, finding.first_case).recipe
+
+
+def _shown_by(
+    recipe: Recipe,
+    findings: Sequence[Finding],
+    target: Target,
+    oracles: Sequence[Oracle],
+    over: Callable[[], bool],
+) -> list[Finding]:
+    """Those that a case shows, too: an exception in a log, and the error that it is answered with."""
+    case = cook(recipe, 0)
+    said = replay(target, oracles, [case], _behaviour(findings[0]), over=over).verdicts
+    shown = {(verdict.oracle, verdict.behaviour) for verdict in said}
+    return [one for one in findings if _behaviour(one) in shown]
