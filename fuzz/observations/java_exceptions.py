@@ -9,6 +9,9 @@ from typing import Final, NamedTuple
 FRAMES: Final = 3
 """Innermost frames of Kafka's own code that tell one bug from another."""
 
+ENDS_ITSELF: Final = re.compile(r"# A fatal error|Terminating due to|Halting because")
+"""What a JVM or a broker says when it ends itself."""
+
 _CLASS: Final = re.compile(
     r"(?:^|Caused by: |[\s:(])((?:[a-z_$][\w$]*\.)+(?:[A-Z][\w$]*)?(?:Exception|Error|Throwable))\b"
 )

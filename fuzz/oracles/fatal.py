@@ -8,13 +8,12 @@ from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import STACK, Observation
 from barnabas.fuzz.observations.about import placeless
-from barnabas.fuzz.observations.java_exceptions import raised
+from barnabas.fuzz.observations.java_exceptions import ENDS_ITSELF, raised
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 
 NAMES: Final = re.compile(
     r"java\.lang\.(?:OutOfMemoryError|StackOverflowError|InternalError|UnknownError|VirtualMachineError)"
 )
-_FATAL: Final = re.compile(r"# A fatal error|Terminating due to|Halting because")
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
@@ -26,7 +25,7 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
             if NAMES.fullmatch(one.name):
                 where = one.frames or known or placeless(observation)
                 yield Verdict("fatal", f"{one.name}: {one.message}", (one.name, *where))
-        found = _FATAL.search(entry)
+        found = ENDS_ITSELF.search(entry)
         if found:
             yield Verdict("fatal", entry.splitlines()[0], (found[0],))
 

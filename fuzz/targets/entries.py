@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from barnabas.fuzz.observations.java_exceptions import raised
+from barnabas.fuzz.observations.java_exceptions import ENDS_ITSELF, raised
 
 ENTRY_LIMIT: Final = 16 << 10
 """Characters of an entry that are kept, about."""
@@ -31,7 +31,7 @@ READ_LIMIT: Final = 8 << 20
 """Bytes of a log that are read at once; what is more is passed over."""
 
 _BEGINS: Final = re.compile(
-    r"\[[^\]\n]*\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |java\.lang\.OutOfMemoryError"
+    r"\[[^\]\n]*\] (?:TRACE|DEBUG|INFO|WARN|ERROR|ENDS_ITSELF) |java\.lang\.OutOfMemoryError"
     r"|Terminating due to|Exception in thread |# A fatal error"
 )
 _CONNECTION: Final = re.compile(
@@ -121,8 +121,9 @@ def fewer(entries: Iterable[Logged]) -> list[Logged]:
     found: list[Logged] = []
     counts: Counter[tuple[object, ...]] = Counter()
     last: dict[tuple[object, ...], int] = {}
+    kind: tuple[object, ...]
     for one in entries:
-        kind: tuple[object, ...] = (template(one.entry), *about(one.entry))
+        kind = (shape(one.entry), *about(one.entry))
         counts[kind] += 1
         if counts[kind] <= ALIKE:
             last[kind] = len(found)
@@ -152,6 +153,20 @@ def about(entry: str) -> tuple[int | None, int | None]:
 
 
 @lru_cache(maxsize=1024)
+def shape(entry: str) -> str:
+    """What findings of an entry are told by: its exceptions, if they say where; else its template. Names may
+    stand in the words around them, of each topic another one."""
+    chain = raised(entry)
+    if chain and chain[-1].frames:
+        return "\n".join(" ".join(one.signature) for one in chain)
+    return template(entry)
+
+
+def tells(entry: str) -> bool:
+    """Whether it tells of an error that an oracle may judge."""
+    return bool(raised(entry) or ENDS_ITSELF.search(entry)) or entry.startswith("Traceback ")
+
+
 def template(entry: str) -> str:
     """What stays of an entry when another case says it: no numbers, ids or text in quotes; the first
     lines of its stack, and all that oracles tell exceptions by."""

@@ -1,7 +1,8 @@
-"""Log entries that name no case: for which templates the case behind them is still searched.
+"""Log entries that name no case: for which of them the case behind them is still searched.
 
-Once a case has shown one alone, others that say the same tell nothing new. Where none shows it alone (it
-takes two cases, or the moment), it is tried with a few batches more; then it is left.
+Only for those that tell of an error: no finding comes of others. Once a case has shown one alone, others
+of its shape are no other finding. Where none shows it alone (it takes two cases, or the moment), it is tried
+with a few batches more; then it is left.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from barnabas.fuzz.targets.entries import template
+from barnabas.fuzz.targets.entries import shape, tells
 
 LOST: Final = 3
-"""Batches in which the case behind a template is looked for in vain."""
+"""Batches in which the case behind a shape is looked for in vain."""
 
 
 class Unattributed:
@@ -25,13 +26,15 @@ class Unattributed:
 
     def wanted(self, entry: str) -> bool:
         """Whether the case behind an entry is still looked for."""
-        shape = template(entry)
-        return shape not in self._caught and self._lost[shape] < LOST
+        if not tells(entry):
+            return False
+        kind = shape(entry)
+        return kind not in self._caught and self._lost[kind] < LOST
 
     def caught(self, log: Iterable[str]) -> None:
         """One case alone has shown these entries."""
-        self._caught.update(map(template, log))
+        self._caught.update(map(shape, log))
 
     def over(self, log: Iterable[str]) -> None:
         """A batch with these entries behind it was looked through."""
-        self._lost.update({template(entry) for entry in log} - self._caught)
+        self._lost.update({shape(entry) for entry in log} - self._caught)

@@ -15,6 +15,24 @@ def test_what_a_case_has_shown_alone_is_looked_for_no_more() -> None:
     assert hunts.wanted(OTHER)
 
 
+def test_the_words_around_an_error_make_no_other_finding_of_it() -> None:
+    hunts = Unattributed()
+    hunts.caught((ENTRY,))
+    assert not hunts.wanted(ENTRY.replace("of partition t-0", "of partition na\u00efve"))
+    assert hunts.wanted(ENTRY.replace("Log.f", "Log.g"))
+    # one that does not say where is told by its words
+    nowhere = "[a] ERROR k.Log - of partition x\njava.lang.Error: x"
+    hunts.caught((nowhere,))
+    assert hunts.wanted(nowhere.replace("partition x", "topic x"))
+
+
+def test_nobody_is_looked_for_behind_what_no_oracle_judges() -> None:
+    hunts = Unattributed()
+    assert not hunts.wanted("[a] WARN k.Features - Invalid update version 0 for feature x")
+    assert hunts.wanted("[a] ERROR k.Exit - Halting because log directory x failed")
+    assert hunts.wanted("Traceback (most recent call last):\nKeyError: 1")
+
+
 def test_it_is_looked_for_however_often_it_comes_in_one_batch() -> None:
     hunts = Unattributed()
     assert all(hunts.wanted(ENTRY) for _ in range(1000))
