@@ -38,7 +38,7 @@ FLAGS: Final = ("-XX:-OmitStackTraceInFastThrow",)
 """Or the thousandth exception of its kind comes without a stack."""
 
 SETTINGS: Final = {
-    "num.io.threads": "16",
+    "num.io.threads": "24",
     "auto.create.topics.enable": "true",
     "delete.topic.enable": "true",
     "max.connections.per.ip": "2000",
@@ -48,7 +48,7 @@ SETTINGS: Final = {
     "log.retention.bytes": "67108864",
     "log.segment.bytes": "16777216",
 }
-"""So that what a campaign leaves behind stays small. More threads than connections of a campaign: one
+"""So that what a campaign leaves behind stays small. More threads than cases under way (15): one
 that waits for a block of producer ids waits for another thread of this very broker (3.0 to 3.8)."""
 
 NODE: Final = 1

@@ -35,7 +35,7 @@ from barnabas.fuzz.targets.unattributed import Unattributed
 from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.keys import PRODUCE
 
-FLOW: Final = 8
+FLOW: Final = 16
 """Batches that follow each other without a gap, at most."""
 
 FIRST: Final = 64

@@ -34,6 +34,10 @@ STEP_S: Final = 10.0
 QUIET_S: Final = 0.02
 """Seconds that what has no answer is waited for: a broker that closes does so at once or not at all."""
 
+PARKED_S: Final = 0.05
+"""Seconds after which a case without an answer makes room for another, for all but one of them at most: a
+broker may park requests, and what is parked keeps it from nothing."""
+
 _READ: Final = 1 << 16
 _SWEEP_S: Final = 0.01
 """How often it is looked for whom patience has run out with."""
@@ -108,9 +112,11 @@ class Flow:
     def _pump(self, count: int, over: Callable[[], bool]) -> None:
         connections = self._connections
         swept = time.perf_counter()
+        parked = 0
         while len(self._found) < count and (self._waiting or self._busy):
             self._look += 1
-            while self._waiting and len(self._busy) < connections.most and self._dispatch():
+            room = connections.most + min(parked, connections.most - 1)
+            while self._waiting and len(self._busy) < room and self._dispatch():
                 pass
             for lane, readable, writable in connections.ready(_SWEEP_S):
                 if writable:
@@ -123,6 +129,7 @@ class Flow:
                 ends = over()
                 for lane in [lane for lane in self._busy if ends or lane.deadline <= now]:
                     self._expired(lane)
+                parked = sum(lane.began < now - PARKED_S for lane in self._busy if not lane.steps)
             self._following.look()
 
     def _dispatch(self) -> bool:
