@@ -134,6 +134,15 @@ class Database:
         self.connection.close()
 
     @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """For whoever reads records. Raises FindingsError for one that is damaged."""
+        try:
+            yield self.connection
+        except (sqlite3.Error, ValueError, TypeError) as problem:
+            said = str(problem).partition("\n")[0]
+            raise FindingsError(f"{self.path} has a damaged record: {said}") from None
+
+    @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction. Raises FindingsError if the disk or somebody else is in the way."""
         try:

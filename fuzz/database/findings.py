@@ -57,21 +57,23 @@ class Findings:
 
     def campaigns(self) -> list[CampaignRow]:
         """All campaigns, the latest last."""
-        rows = self._database.connection.execute(
-            "SELECT id, name, target, settings, began, seconds, done FROM campaigns ORDER BY id"
-        )
-        return [
-            CampaignRow(number, name, target, json.loads(settings), *others)
-            for number, name, target, settings, *others in rows
-        ]
+        with self._database.reading() as db:
+            rows = db.execute(
+                "SELECT id, name, target, settings, began, seconds, done FROM campaigns ORDER BY id"
+            )
+            return [
+                CampaignRow(number, name, target, json.loads(settings), *others)
+                for number, name, target, settings, *others in rows
+            ]
 
     def rounds(self, campaign: int) -> list[RoundRow]:
         """A campaign's rounds, in order."""
-        rows = self._database.connection.execute(
-            "SELECT number, energies, news FROM rounds WHERE campaign = ? ORDER BY number",
-            (campaign,),
-        )
-        return [RoundRow(number, json.loads(energies), news) for number, energies, news in rows]
+        with self._database.reading() as db:
+            rows = db.execute(
+                "SELECT number, energies, news FROM rounds WHERE campaign = ? ORDER BY number",
+                (campaign,),
+            )
+            return [RoundRow(number, json.loads(energies), news) for number, energies, news in rows]
 
     def coverage(self, campaign: int) -> dict[Cell, int]:
         """How many cases covered each place."""
@@ -79,29 +81,32 @@ class Findings:
 
     def features(self, campaign: int) -> dict[str, int]:
         """The features that were reached, and the first case of each."""
-        rows = self._database.connection.execute(
-            "SELECT feature, first_case FROM features WHERE campaign = ?", (campaign,)
-        )
-        return dict(rows.fetchall())
+        with self._database.reading() as db:
+            rows = db.execute(
+                "SELECT feature, first_case FROM features WHERE campaign = ?", (campaign,)
+            )
+            return dict(rows.fetchall())
 
     def findings(self, campaign: int | None = None, prefix: str = "") -> list[Finding]:
         """Findings of a campaign (of all if None) by the beginning of their names, the first found first."""
-        rows = self._database.connection.execute(
-            "SELECT campaign, name, oracle, behaviour, what, cases, first_case, recipe, observation,"
-            " capture, smaller FROM findings WHERE (?1 IS NULL OR campaign = ?1)"
-            " AND substr(name, 1, ?2) = ?3 ORDER BY campaign, first_case, name",
-            (campaign, len(prefix), prefix),
-        )
-        return [_finding(*row) for row in rows]
+        with self._database.reading() as db:
+            rows = db.execute(
+                "SELECT campaign, name, oracle, behaviour, what, cases, first_case, recipe, observation,"
+                " capture, smaller FROM findings WHERE (?1 IS NULL OR campaign = ?1)"
+                " AND substr(name, 1, ?2) = ?3 ORDER BY campaign, first_case, name",
+                (campaign, len(prefix), prefix),
+            )
+            return [_finding(*row) for row in rows]
 
     def triggers(self, name: str) -> list[Cell]:
         """The places at which cases of one change made a finding fire, in any campaign."""
-        rows = self._database.connection.execute(
-            "SELECT DISTINCT api, version, field, mutator FROM triggers WHERE name = ?"
-            " ORDER BY api, field, mutator, version",
-            (name,),
-        )
-        return [Cell(*row) for row in rows]
+        with self._database.reading() as db:
+            rows = db.execute(
+                "SELECT DISTINCT api, version, field, mutator FROM triggers WHERE name = ?"
+                " ORDER BY api, field, mutator, version",
+                (name,),
+            )
+            return [Cell(*row) for row in rows]
 
     def reached(self, campaign: int) -> dict[Unit, Reached]:
         """The lines that a campaign reached, if it counted them."""
@@ -113,15 +118,16 @@ class Findings:
 
     def aside(self, campaign: int | None = None) -> list[AsideRow]:
         """What a campaign (all if None) did not send, by kind, the most first."""
-        rows = self._database.connection.execute(
-            "SELECT api, version, mutator, cases, first_case, recipe FROM aside"
-            " WHERE (?1 IS NULL OR campaign = ?1) ORDER BY cases DESC, api, version, mutator",
-            (campaign,),
-        )
-        return [
-            AsideRow(api, version, mutator, cases, first, recipe_of(recipe))
-            for api, version, mutator, cases, first, recipe in rows
-        ]
+        with self._database.reading() as db:
+            rows = db.execute(
+                "SELECT api, version, mutator, cases, first_case, recipe FROM aside"
+                " WHERE (?1 IS NULL OR campaign = ?1) ORDER BY cases DESC, api, version, mutator",
+                (campaign,),
+            )
+            return [
+                AsideRow(api, version, mutator, cases, first, recipe_of(recipe))
+                for api, version, mutator, cases, first, recipe in rows
+            ]
 
     def smaller(self, finding: Finding, recipe: Recipe) -> None:
         """Keep what shrinking made of a finding."""

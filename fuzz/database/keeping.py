@@ -35,7 +35,8 @@ class Kept:
         text = self._database.one(
             "SELECT energies FROM rounds WHERE (campaign, number) = (?, ?)", self.id, number
         )
-        found: dict[str, int] = {} if text is None else json.loads(text)
+        with self._database.reading():
+            found: dict[str, int] = {} if text is None else json.loads(text)
         return found
 
     def counted(self) -> bool:
@@ -127,7 +128,9 @@ class Kept:
             [(self.id, name, *cell, cases) for cell, cases in found.triggers.items()],
         )
         count = found.count + (known[1] if known else 0)
-        if known and Found(verdict, observation_of(known[0])).rank <= found.rank:
+        with self._database.reading():
+            before = Found(verdict, observation_of(known[0])) if known else None
+        if before is not None and before.rank <= found.rank:
             db.execute(
                 "UPDATE findings SET cases = ? WHERE (campaign, name) = (?, ?)",
                 (count, self.id, name),

@@ -93,6 +93,45 @@ def test_other_files_are_refused_and_left_alone(tmp_path: Path) -> None:
         assert (path.read_bytes() if path in (text, other) else None) == before
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE findings SET recipe = 'x'",
+        "UPDATE findings SET observation = '[{}]'",
+        "UPDATE findings SET behaviour = '['",
+        "UPDATE findings SET behaviour = 7",
+        "UPDATE findings SET smaller = x'ff'",
+    ],
+)
+def test_a_damaged_record_is_told_in_a_line(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "f.db"
+    with Findings(path, write=True) as findings:
+        findings.campaign("c", "fake", {}, 0.0).keep(stats(0, 100), 100, 0)
+    with sqlite3.connect(path) as db:
+        db.execute(damage)
+    db.close()
+    with (
+        Findings(path, write=False) as findings,
+        pytest.raises(FindingsError, match=r"f\.db has a damaged record: .") as told,
+    ):
+        findings.findings()
+    assert "\n" not in str(told.value)
+
+
+def test_a_campaign_that_goes_on_in_a_damaged_database_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "f.db"
+    with Findings(path, write=True) as findings:
+        kept = findings.campaign("c", "fake", {}, 0.0)
+        kept.keep(stats(0, 100), 100, 0)
+        findings._database.connection.execute("UPDATE findings SET observation = 'x'")
+        with pytest.raises(FindingsError, match="damaged record"):
+            kept.keep(stats(0, 100), 200, 0)
+        assert kept.done == 100
+        findings._database.connection.execute("UPDATE rounds SET energies = ''")
+        with pytest.raises(FindingsError, match="damaged record"):
+            kept.energies(0)
+
+
 def test_a_database_of_another_format_is_named(tmp_path: Path) -> None:
     path = tmp_path / "f.db"
     with Findings(path, write=True):
