@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,6 +11,9 @@ from barnabas.fuzz.observations.about import placeless
 from barnabas.fuzz.observations.crashes import crash, how
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
+
+FROM_OUTSIDE: Final = ", from outside: the kernel, for want of memory, or somebody else"
+"""Of SIGKILL: no process sends it to itself, so the case that is blamed may be innocent."""
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
@@ -27,7 +31,8 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     placed = death.exit_code is not None and death.exit_code >= 0  # a signal tells no place
     if not placed and not found and (said is None or not said.frames):
         where = (*where, *placeless(observation))
-    yield Verdict("died", f"the process ended: {ended}", (ended, *where))
+    whose = FROM_OUTSIDE if death.exit_code == -signal.SIGKILL else ""
+    yield Verdict("died", f"the process ended: {ended}{whose}", (ended, *where))
 
 
 DIED: Final = Oracle(

@@ -53,7 +53,7 @@ def make_smaller(
     last = None if seconds is None else time.monotonic() + seconds
     for number, (one, group) in enumerate(fresh, 1):
         now = time.monotonic()
-        if last is not None and now > last:
+        if last is not None and now >= last:
             break
         deadline = now + SHRINKING_S if last is None else min(last, now + SHRINKING_S)
         progress.shrinking(one, number, len(fresh))
@@ -72,7 +72,7 @@ def make_smaller(
 
 
 def _over(deadline: float) -> Callable[[], bool]:
-    return lambda: time.monotonic() > deadline
+    return lambda: time.monotonic() >= deadline
 
 
 def _behaviour(finding: Finding) -> Behaviour:

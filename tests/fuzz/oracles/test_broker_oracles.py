@@ -77,6 +77,13 @@ def test_it_is_content_with_a_request_that_was_answered(name: str) -> None:
     assert not judged(name, fine)
 
 
+def test_what_killed_a_process_from_outside_is_not_said_to_be_its_own_end() -> None:
+    (verdict,) = judged("died", observed(ASK, death=Death(-9, "")))
+    assert "signal SIGKILL, from outside" in verdict.what
+    (verdict,) = judged("died", observed(ASK, death=Death(-11, "")))
+    assert "from outside" not in verdict.what
+
+
 def test_a_death_is_told_apart_by_its_exit_code_and_where_it_came_from() -> None:
     (verdict,) = judged("died", FIRE["died"])
     assert verdict.behaviour == (
