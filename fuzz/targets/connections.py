@@ -32,6 +32,20 @@ class Counts:
     abandoned: int = 0
     sessions: int = 0
     sessions_failed: int = 0
+    failing: int = 0
+    """Sessions that failed since the last that was had from a process; 0 where none was had yet."""
+    had: bool = False
+    """Whether one was."""
+
+    def session(self, *, had: bool) -> None:
+        """One more session was had, or failed."""
+        self.sessions_failed += not had
+        self.had |= had
+        self.failing = self.failing + 1 if self.had and not had else 0
+
+    def anew(self) -> None:
+        """The process was started anew."""
+        self.failing, self.had = 0, False
 
 
 @dataclass(slots=True, eq=False)

@@ -35,8 +35,7 @@ QUIET_S: Final = 0.02
 """Seconds that what has no answer is waited for: a broker that closes does so at once or not at all."""
 
 PARKED_S: Final = 0.05
-"""Seconds after which a case without an answer makes room for another, for all but one of them at most: a
-broker may park requests, and what is parked keeps it from nothing."""
+"""Seconds after which a case makes room for another one, up to all but one of them: a broker may park it."""
 
 _READ: Final = 1 << 16
 _SWEEP_S: Final = 0.01
@@ -170,8 +169,10 @@ class Flow:
             else:
                 answer = session_setup.answered(lane)
             data = session_setup.step(lane, answer, self._connections.correlation_id())
+            if data is None and lane.session:
+                counts.session(had=True)
         except session_setup.Failed as problem:
-            counts.sessions_failed += 1
+            counts.session(had=False)
             lane.steps, lane.values, lane.left = None, {}, 0
             lane.trouble = str(problem)
         if data is None:
@@ -186,7 +187,7 @@ class Flow:
         lane.steps, lane.trouble = None, why
         lane.sent, lane.question = (), None
         lane.began = time.perf_counter()
-        self._connections.counts.sessions_failed += 1
+        self._connections.counts.session(had=False)
 
     # a case
 

@@ -119,6 +119,7 @@ class Sender:
 
     def _aim(self) -> None:
         self._lanes.aim(self._service.address)
+        self._lanes.counts.anew()
         self._lanes.offered = self._prober.offered()
         self.unprepared = prepare(self._prober, self._lanes.offered)
         self.watch.canary.write(self._lanes.offered)

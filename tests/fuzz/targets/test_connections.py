@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from barnabas.fuzz.targets.connections import BACKLOG, SETTLED_S, Connections
+from barnabas.fuzz.targets.connections import BACKLOG, SETTLED_S, Connections, Counts
 
 
 @pytest.fixture
@@ -67,3 +67,19 @@ def test_what_does_not_fit_is_closed_on_the_way(connections: Connections) -> Non
     assert [lane.session for lane in connections.idle] == ["join"]
     assert connections.fitting(lambda lane: False) is None
     assert connections.idle == []
+
+
+def test_sessions_that_fail_in_a_row_are_counted_once_one_was_had() -> None:
+    counts = Counts()
+    for _ in range(3):
+        counts.session(had=False)
+    assert (counts.sessions_failed, counts.failing) == (3, 0), "a broker may lack what they need"
+    counts.session(had=True)
+    counts.session(had=False)
+    counts.session(had=False)
+    assert counts.failing == 2
+    counts.session(had=True)
+    assert counts.failing == 0
+    counts.session(had=False)
+    counts.anew()
+    assert (counts.sessions_failed, counts.failing, counts.had) == (6, 0, False)

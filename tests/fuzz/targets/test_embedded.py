@@ -15,7 +15,7 @@ from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.address import address
 from barnabas.fuzz.targets.address_settings import Address
-from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.broker import WORN, BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
 from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
@@ -65,6 +65,18 @@ def test_what_is_under_way_when_time_is_up_is_finished_and_kept(target: BrokerTa
     assert [one.case for one in found] == cases[: len(found)]
     assert 0 < len(found) == target.executed - before < len(cases)
     run(target, case(VERSIONS))
+
+
+def test_a_broker_in_which_no_session_can_be_had_any_more_is_started_anew(
+    target: BrokerTarget,
+) -> None:
+    before, counts = target.restarts, target.lanes.counts
+    counts.had, counts.failing = True, WORN - 1
+    run(target, case(ASK))
+    assert target.restarts == before
+    counts.failing = WORN
+    run(target, case(ASK))
+    assert (target.restarts, counts.failing) == (before + 1, 0)
 
 
 def all_at_once(target: BrokerTarget, count: int) -> None:
@@ -309,12 +321,12 @@ def test_more_cases_are_given_at_once_while_all_goes_well_and_fewer_behind_a_dea
         for _ in range(4):
             run(target, *(case(ASK, number=number) for number in range(target.at_once)))
             given.append(target.at_once)
-        assert given == [64, 128, 256, 512, 800]
+        assert given == [64, 128, 256, 512, 1024]
         pid = target.service.pid  # type: ignore[attr-defined]
         os.kill(pid, 6)
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # it is dead before the next case
         run(target, *(case(ASK, number=number) for number in range(10)))
-        assert target.at_once == 400
+        assert target.at_once == 512
 
 
 def test_a_process_that_dies_is_told_and_started_again(target: BrokerTarget) -> None:
