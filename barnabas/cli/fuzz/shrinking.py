@@ -51,6 +51,8 @@ def make_smaller(
     limit = f"{SHRINKING_S:.0f} s each" if seconds is None else f"{seconds:.2g} s in all"
     progress.note(f"shrinking {plural(len(fresh), 'finding')}: at most {limit}")
     last = None if seconds is None else time.monotonic() + seconds
+    renew: Callable[[], None] | None = getattr(target, "anew", None)
+    anew = [renew] if renew is not None and target.role == "broker" else []
     for number, (one, group) in enumerate(fresh, 1):
         now = time.monotonic()
         if last is not None and now >= last:
@@ -59,7 +61,7 @@ def make_smaller(
         progress.shrinking(one, number, len(fresh))
         over = _over(deadline)
         try:
-            smaller = _smaller(one, target, oracles, runs, over)
+            smaller = _smaller(one, target, oracles, runs, over, anew)
             # what is as small as it was is kept, too, or it would be tried whenever the campaign goes on
             findings.smaller(one, smaller)
             others = [each for each in group.findings if each is not one and each.to_shrink]
@@ -85,9 +87,13 @@ def _smaller(
     oracles: Sequence[Oracle],
     runs: int,
     over: Callable[[], bool],
+    anew: list[Callable[[], None]],
 ) -> Recipe:
-    """Its recipe made smaller. One candidate after the other: several side by side take a broker as long."""
+    """Its recipe made smaller. One candidate after the other: several side by side take a broker as long.
+    anew: has a target as it was at its start, once; what a campaign left behind may keep all from firing."""
     fires = fires_on(target, oracles, cook, _behaviour(finding), over)
+    while anew and not fires(finding.recipe) and not over():
+        anew.pop()()
     smaller = shrink(finding.recipe, fires, runs=runs, size=size_by(cook)).recipe
     return smaller if smaller == finding.recipe else cook(smaller, finding.first_case).recipe
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from barnabas.cli.fuzz.shrinking import make_smaller
-from barnabas.fuzz.cases.case import Case, Change
+from barnabas.fuzz.cases.case import Case, Change, Role
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.database.findings import Finding, Findings
 from barnabas.fuzz.engine.making import cook
@@ -47,6 +47,22 @@ class Counting(FakeTarget):
         yield from map(Observation, cases)
 
 
+class Worn(Counting):
+    """A broker that a campaign has fenced: all is refused until it is started anew."""
+
+    role: Role = "broker"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.starts = 0
+
+    def anew(self) -> None:
+        self.starts += 1
+
+    def run(self, cases: Sequence[Case]) -> Iterator[Observation]:
+        yield from super().run(cases) if self.starts else ()
+
+
 class Told:
     """Progress, as far as it is told of shrinking."""
 
@@ -61,10 +77,12 @@ class Told:
         self.shrunk.append(finding.oracle)
 
 
-def shrunk(tmp_path: Path, seconds: float | None = None) -> tuple[Told, dict[str, Finding], int]:
+def shrunk(
+    tmp_path: Path, seconds: float | None = None, target: Counting | None = None
+) -> tuple[Told, dict[str, Finding], int]:
     """What became of a finding of each oracle, all of one case; and how many cases that took."""
     told: Any = Told()
-    target = Counting()
+    target = target or Counting()
     with Findings(tmp_path / "f.db", write=True) as findings:
         kept = findings.campaign("c", "fake", {}, 0.0)
         seen, stats = Observation(cook(CHANGED, 3)), Stats()
@@ -84,6 +102,14 @@ def test_of_those_of_one_cause_one_is_shrunk_and_its_case_is_that_of_others_that
     assert found["logged"].smaller.changes == ()
     assert found["server_error"].smaller == found["logged"].smaller
     assert found["closing"].smaller is None, "it is not shown any more"
+
+
+def test_a_broker_on_which_nothing_fires_any_more_is_started_anew_once(tmp_path: Path) -> None:
+    target = Worn()
+    _, found, _ = shrunk(tmp_path, target=target)
+    assert target.starts == 1
+    assert found["logged"].smaller is not None
+    assert found["logged"].smaller.changes == ()
 
 
 def test_without_time_all_is_left_for_when_the_campaign_goes_on(tmp_path: Path) -> None:
