@@ -30,16 +30,13 @@ from barnabas.fuzz.targets.processor import spent
 from barnabas.fuzz.targets.read_back import ReadBack
 from barnabas.fuzz.targets.second_looks import Again, SecondLooks
 from barnabas.fuzz.targets.sending import Sender
-from barnabas.fuzz.targets.service import Elsewhere, Service
+from barnabas.fuzz.targets.service import Service
 from barnabas.fuzz.targets.unattributed import Unattributed
 from barnabas.peers.replay.authentication import Credentials
 from barnabas.specs.keys import PRODUCE
 
 FLOW: Final = 16
 """Batches that follow each other without a gap, at most."""
-
-WORN: Final = 32
-"""Sessions that fail in a row before a broker that had some is started anew: a case may have fenced it."""
 
 FIRST: Final = 64
 """Cases that are given at first; twice as many whenever all went well, half as many where the target was
@@ -155,8 +152,6 @@ class BrokerTarget:
         """The same; once it is `over()` no case is sent behind the last that was."""
         start = 0
         while start < len(cases) and not over():
-            if self.lanes.counts.failing >= WORN and not isinstance(self.service, Elsewhere):
-                self.sender.restart()
             end, before = start + self.at_once, self.restarts
             for observation in self._run(cases[start:end], over):
                 self.set_aside += is_set_aside(observation)
@@ -198,6 +193,8 @@ class BrokerTarget:
                 cases = cases[: left[0]]  # what is open is sent when the campaign goes on
                 break
             try:
+                if self.sender.worn:
+                    self.sender.restart()
                 self.sender.ready()
             except CannotRun:
                 last = max(
@@ -223,6 +220,8 @@ class BrokerTarget:
                     for place, observation in self._batch_of(flow, alone):
                         found[sent[place]] = observation, restarts
                         self._crash_counts.saw(observation)
+                    if self.sender.worn:
+                        flow.stop()  # what is left is sent to another
                     if over() and not stopped:
                         stopped = True
                         cases = cases[: sent[flow.stop()] + 1]

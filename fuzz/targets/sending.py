@@ -15,11 +15,14 @@ from barnabas.fuzz.targets.preparing import prepare
 from barnabas.fuzz.targets.probing import Prober
 from barnabas.fuzz.targets.processor import spent
 from barnabas.fuzz.targets.revival import Revival
-from barnabas.fuzz.targets.service import Service
+from barnabas.fuzz.targets.service import Elsewhere, Service
 from barnabas.fuzz.targets.watching import Watch
 
 IDLE: Final = 0.05
 """Share of a core that a broker takes at most while it has nothing to do."""
+
+WORN: Final = 32
+"""Sessions that fail in a row before a broker that had some is started anew: a case may have fenced it."""
 
 
 class Sender:
@@ -107,6 +110,11 @@ class Sender:
             self._lanes.aim(self._service.address)
         else:
             self.restart()
+
+    @property
+    def worn(self) -> bool:
+        """Whether it is to be started anew: no session can be had any more."""
+        return self._lanes.counts.failing >= WORN and not isinstance(self._service, Elsewhere)
 
     def restart(self) -> None:
         """Start it anew. Raises CannotRun."""

@@ -15,13 +15,14 @@ from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.targets import writing
 from barnabas.fuzz.targets.address import address
 from barnabas.fuzz.targets.address_settings import Address
-from barnabas.fuzz.targets.broker import WORN, BrokerTarget
+from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
 from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from barnabas.fuzz.targets.entries import Logged
-from barnabas.fuzz.targets.flow import Flow
+from barnabas.fuzz.targets.flow import Flow, Placed
 from barnabas.fuzz.targets.pair import beside
+from barnabas.fuzz.targets.sending import WORN
 from barnabas.fuzz.targets.service import Elsewhere
 from barnabas.fuzz.targets.unattributed import Unattributed
 from barnabas.specs import decode_frame
@@ -77,6 +78,25 @@ def test_a_broker_in_which_no_session_can_be_had_any_more_is_started_anew(
     counts.failing = WORN
     run(target, case(ASK))
     assert (target.restarts, counts.failing) == (before + 1, 0)
+
+
+def test_cases_that_are_left_when_no_session_can_be_had_go_to_the_one_started_anew(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_at_once(target, 64)
+    before, counts, batch_of = target.restarts, target.lanes.counts, target._batch_of
+    counts.had = True
+
+    def worn(flow: Flow, alone: bool) -> list[Placed]:
+        found = batch_of(flow, alone)
+        counts.failing = 0 if target.restarts > before else WORN
+        return found
+
+    monkeypatch.setattr(target, "_batch_of", worn)
+    cases = [case(ASK, number=number) for number in range(64)]
+    seen = [one.case for one in target.run(cases)]
+    assert seen == cases
+    assert target.restarts == before + 1
 
 
 def all_at_once(target: BrokerTarget, count: int) -> None:
