@@ -31,7 +31,7 @@ READ_LIMIT: Final = 8 << 20
 """Bytes of a log that are read at once; what is more is passed over."""
 
 _BEGINS: Final = re.compile(
-    r"\[[^\]\n]*\] (?:TRACE|DEBUG|INFO|WARN|ERROR|ENDS_ITSELF) |java\.lang\.OutOfMemoryError"
+    r"\[[^\]\n]*\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) |java\.lang\.OutOfMemoryError"
     r"|Terminating due to|Exception in thread |# A fatal error"
 )
 _CONNECTION: Final = re.compile(

@@ -26,9 +26,10 @@ java.lang.Error: x
 \tat y.Z.f(Z:7)"""
 
 
-def test_an_entry_ends_where_the_next_begins() -> None:
-    text = STACK.format(1) + "\n[b] WARN c - d\n"
-    assert split(text) == (STACK.format(1), "[b] WARN c - d")
+@pytest.mark.parametrize("level", ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"])
+def test_an_entry_ends_where_the_next_begins(level: str) -> None:
+    text = f"{STACK.format(1)}\n[b] {level} c - d\n"
+    assert split(text) == (STACK.format(1), f"[b] {level} c - d")
 
 
 def test_a_follower_gives_each_line_once_and_waits_for_whole_ones(tmp_path: Path) -> None:
