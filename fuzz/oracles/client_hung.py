@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import SPINS, Observation
-from barnabas.fuzz.observations.changed_fields import api_and_change, changed
+from barnabas.fuzz.observations.changed_fields import api_and_change
+from barnabas.fuzz.observations.told_to_wait import told_to_wait
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
-from barnabas.specs import Malformed, decode_frame
 
 
 def _judge(observation: Observation) -> Iterator[Verdict]:
@@ -24,24 +23,11 @@ def _judge(observation: Observation) -> Iterator[Verdict]:
     # who died ended its session: that is for `client-died`
     if probe is None or probe.answered or observation.death is not None:
         return
-    if facts.get("confirmed") and not _told_to_wait(observation.case):
+    if facts.get("confirmed") and not told_to_wait(observation.case):
         api, *change = api_and_change(observation.case)
         doing = "computes" if facts.get(SPINS) else "waits"
         what = f"the client hangs and {doing}: {probe.problem}"
         yield Verdict("client-hung", what, (api, doing, *change))
-
-
-def _told_to_wait(case: Case) -> bool:
-    """Whether that field was changed, or what is sent has a time in it, whatever was changed to that end."""
-    seed = case.recipe.seed
-    if any(one.endswith("throttle_time_ms") for one in changed(case)):
-        return True
-    try:
-        frame = b"".join(case.chunks)[4:]
-        sent = decode_frame(frame, "response", key=seed.key, version=seed.version)
-    except Malformed:
-        return False
-    return int(sent.body.get("throttle_time_ms", 0)) > 0
 
 
 CLIENT_HUNG: Final = Oracle(

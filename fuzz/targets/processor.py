@@ -24,15 +24,16 @@ def spent(pid: int | None) -> float | None:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def delayed(pid: int) -> float:
-    """Seconds that threads of a process stood ready and had no processor (Linux: schedstat); 0.0: not known.
+def delayed(pid: int, only: int | None = None) -> float:
+    """Seconds that threads of a process, or only one of them, stood ready and had no processor (Linux:
+    schedstat); 0.0: not known.
 
     >>> delayed(os.getpid()) >= 0, delayed(-1)
     (True, 0.0)
     """
     found = 0
     with contextlib.suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
+        for thread in Path(f"/proc/{pid}/task").glob("*" if only is None else str(only)):
             with contextlib.suppress(OSError):  # it has ended meanwhile
                 _, delay, _ = (thread / "schedstat").read_text().split()
                 found += int(delay)

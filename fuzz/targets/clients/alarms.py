@@ -9,6 +9,7 @@ from barnabas.fuzz.cases.observation import SPINS, Observation
 from barnabas.fuzz.observations.changed_fields import api_and_change, changed
 from barnabas.fuzz.observations.client_end import client_end
 from barnabas.fuzz.observations.client_memory import LIMIT, grown
+from barnabas.fuzz.observations.told_to_wait import told_to_wait
 
 Kind = tuple[str, ...]
 """Alarms of one kind are one finding; a hang that computes is another one than a hang that waits."""
@@ -27,14 +28,17 @@ HANGS: Final = ("hung", SPINS)
 
 
 def alarm(observation: Observation, memory: int = LIMIT) -> Kind | None:
-    """What kind of alarm it is, None for none: equal ones need to be confirmed only once."""
+    """What kind of alarm it is, None for none: equal ones need to be confirmed only once. Who waits as it was
+    told to raises none."""
     if observation.death is not None:
         end = client_end(observation)
         return None if end is None else ("died", *end.behaviour)
     probe = observation.probe
     if probe is not None and not probe.answered:
+        if told_to_wait(observation.case):
+            return None
         spins = dict(observation.facts).get(SPINS)
-        return spinning(observation.case) if spins else ("hung", *api_and_change(observation.case))
+        return (spinning if spins else waiting)(observation.case)
     if grown(observation) >= memory:
         return "memory", *changed(observation.case)
     return (UNSURE, *api_and_change(observation.case)) if _unsure(observation) else None
@@ -50,6 +54,11 @@ def _unsure(observation: Observation) -> bool:
     facts = dict(observation.facts)
     named = observation.raised.partition(":")[0]
     return bool(facts.get(UNSURE) or (facts.get(BESIDE) and named in _OUT_OF_MEMORY))
+
+
+def waiting(case: Case) -> Kind:
+    """The kind of alarm if the client waits without end."""
+    return "hung", *api_and_change(case)
 
 
 def spinning(case: Case) -> Kind:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import selectors
 import tempfile
 import threading
@@ -22,10 +21,11 @@ from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.coverage.clients import meter
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.targets.clients.alarms import Kind, alarm, spinning
+from barnabas.fuzz.targets.clients.alarms import Kind, alarm
 from barnabas.fuzz.targets.clients.alone import Alone, finish
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.confirming import Confirming, with_facts
+from barnabas.fuzz.targets.clients.ending import Ending, again, at_all, beside
 from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Limits
 from barnabas.fuzz.targets.clients.processes import Processes
 from barnabas.fuzz.targets.clients.side_by_side import AGAIN, SideBySide
@@ -37,7 +37,7 @@ from barnabas.peers.clients.client import Client, Program
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.registry import COUNTED
 
-CONFIRMING: Final = 8
+CONFIRMING: Final = 16
 """Threads that run cases again, alone, while the other sessions go on: most of them wait for who hangs."""
 COMPARED: Final = 200
 """Cases that one of two is best given at once: both have each before anything is known of it."""
@@ -177,7 +177,7 @@ class ClientTarget:
                 self._selector,
                 self._workers,
                 self._beside,
-                lambda worker, case: self._begin(worker, case, self._spins_s(case, looks)),
+                lambda worker, case: self._begin(worker, case, partial(self._ending, case, looks)),
                 looks,
                 count=self._count,
                 memory=memory,
@@ -203,11 +203,8 @@ class ClientTarget:
             alarming = alarm(one, self._limits.memory) is not None
             yield with_facts(one, ("confirmed", True)) if alarming else one
 
-    def _spins_s(self, case: Case, looks: Confirming) -> float:
-        """Processor time behind its end with which a session is an alarm."""
-        if self._each:
-            return math.inf
-        return self._limits.much_s if looks.knows(spinning(case)) else self._limits.spins_s
+    def _ending(self, case: Case, looks: Confirming) -> Ending:
+        return at_all(self._limits) if self._each else beside(case, self._limits, looks.knows)
 
     def _alone(self, cases: Sequence[Case]) -> Observation:
         """The last observation of some cases, one after the other in a new process."""
@@ -215,7 +212,7 @@ class ClientTarget:
 
     def _run_alone(self, cases: Sequence[Case]) -> Iterator[Observation]:
         def begin(worker: Worker, case: Case) -> None:
-            self._begin(worker, case, self._limits.hung_s / 2)
+            self._begin(worker, case, lambda: again(self._limits))
 
         def valid(worker: Worker, case: Case) -> None:
             workload = self._asks.workload(case)
@@ -249,9 +246,11 @@ class ClientTarget:
         brokers.append(worker.broker)
         return brokers, "as it was started" if self._each else WORKLOADS[workload]
 
-    def _begin(self, worker: Worker, case: Case, spins_s: float = math.inf) -> None:
+    def _begin(
+        self, worker: Worker, case: Case, ending: Callable[[], Ending] | None = None
+    ) -> None:
         workload = self._asks.workload(case)
-        self._starting(lambda: worker.begin(workload, case, spins_s=spins_s))
+        self._starting(lambda: worker.begin(workload, case, ending=ending))
 
     def _starting(self, begin: Callable[[], None]) -> None:
         try:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import os
 import selectors
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +20,8 @@ from barnabas.fuzz.answering.session import Session
 from barnabas.fuzz.cases.case import Case, Recipe, Seed
 from barnabas.fuzz.cases.observation import REACHED, SPINS, Death, Observation, Probe
 from barnabas.fuzz.targets.clients.alarms import BESIDE
+from barnabas.fuzz.targets.clients.allowance import LOOK, Allowance
+from barnabas.fuzz.targets.clients.ending import Ending, at_all
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.processes import Process, Processes
 from barnabas.fuzz.targets.clients.said import raised_of
@@ -29,14 +31,8 @@ from barnabas.specs.registry import NAMES
 _WITHOUT: Final = 2
 """So many times as long a session may take in which the client never came to its case."""
 
-_LOOK: Final = 0.1
-"""Seconds between two looks at the processor time of a session that goes on."""
-
 _ENDING: Final = 0.2
 """Seconds that a session which was said to be over usually takes at most."""
-
-_MORE: Final = 4
-"""So many times as much time a session may be given because it had no processor."""
 
 
 @dataclass(slots=True)
@@ -50,16 +46,8 @@ class _Under:
     ready: bool
     begun: float
     memory: int
-    deadline: float
-    latest: float
-    """When it has had all the time that it can be given beyond its deadline."""
-    spins_s: float
-    look: float
-    """When it is looked at next what the processor did for it."""
-    rest: float = 0.0
-    """When a quarter of its time is over: before, nobody needs to know what follows."""
-    delayed: float | None = None
-    """For how long the child and we had no processor, as it was then."""
+    may: Allowance
+    ending: Callable[[], Ending]
     spent: float | None = None
     """Processor time of the child in the first look with the case, or since it is over."""
     dismissed: float | None = None
@@ -114,11 +102,11 @@ class Worker:
         workload: str,
         case: Case | None = None,
         offer: Offer = EVERYTHING,
-        spins_s: float = math.inf,
+        ending: Callable[[], Ending] | None = None,
     ) -> None:
         """Begin a session, of a case or a valid one. Raises OSError if the child can't be started.
 
-        spins_s: processor time that it may take once it is over; without, it has all the time of the limits.
+        ending: what it may take then, asked when it takes long; without, it has all the time of the limits.
         """
         planted = None
         if case is not None:
@@ -133,24 +121,28 @@ class Worker:
         except BaseException:
             session.close()
             raise
-        now, memory = time.monotonic(), process.child.memory()
+        now, memory, hung_s = time.monotonic(), process.child.memory(), self._limits.hung_s
         self._under = _Under(
-            case, session, process, number, process.ready, now, memory, now, now, spins_s, now
+            case,
+            session,
+            process,
+            number,
+            ready=process.ready,
+            begun=now,
+            memory=memory,
+            may=self._given(_WITHOUT * hung_s if process.ready else self._limits.starts_s, process),
+            ending=ending or (lambda: at_all(self._limits)),
         )
-        self._given(_WITHOUT * self._limits.hung_s if process.ready else self._limits.starts_s)
         if not self._each:
             api = "-" if case is None else NAMES.get(case.recipe.seed.key, "-")
             asked = {"number": number, "run": workload, "bootstrap": session.bootstrap}
             process.child.tell(json.dumps({**asked, "topic": TOPIC, "api": api}))
 
-    def _given(self, seconds: float) -> None:
-        """From now on its session has so much time, without that in which there was no processor for it."""
-        under = self._under
-        assert under is not None  # noqa: S101 (it is its time)
-        now = time.monotonic()
-        under.deadline, under.latest = now + seconds, now + _MORE * seconds
-        under.look = under.rest = now + seconds / 4
-        under.delayed = under.spent = None
+    def _given(self, seconds: float, process: Process) -> Allowance:
+        """So much time, without that in which there was no processor for it. It waits for this thread of
+        ours, not for those beside it."""
+        here, thread, child = os.getpid(), threading.get_native_id(), process.child.pid
+        return Allowance(seconds, time.monotonic(), lambda: delayed(child) + delayed(here, thread))
 
     def tick(self) -> float | None:
         """Say what is due in its session; when to be called again."""
@@ -160,13 +152,13 @@ class Worker:
         due = under.session.tick()
         if under.session.over and under.dismissed is None:
             under.dismissed = time.monotonic()
-            self._given(self._limits.hung_s)
+            under.may, under.spent = self._given(self._limits.hung_s, under.process), None
             if not self._each:
                 over = {"number": under.number, "over": True}
                 under.process.child.tell(json.dumps(over))
         if under.session.served and under.spent is None:
-            under.look = min(under.look, time.monotonic() + _LOOK)
-        return under.look if due is None else min(due, under.look)
+            under.may.look = min(under.may.look, time.monotonic() + LOOK)
+        return under.may.look if due is None else min(due, under.may.look)
 
     def finished(self) -> Observation | None:
         """The observation of its session once that has ended: by an answer, by a death, or too late."""
@@ -177,33 +169,27 @@ class Worker:
             under.ready = True
             under.begun = time.monotonic()
             under.memory = under.process.child.memory()
-            self._given(_WITHOUT * self._limits.hung_s)
+            under.may = self._given(_WITHOUT * self._limits.hung_s, under.process)
         said = under.process.answer(under.number)
         if said is not None:
             return self._end(under, said=said)
         if under.process.child.ended:
             return self._end(under, death=under.process.death())
-        return self._late(under) if time.monotonic() >= under.look else None
+        return self._late(under) if time.monotonic() >= under.may.look else None
 
     def _late(self, under: _Under) -> Observation | None:
         """Look what the processor did for a session that goes on; the observation if it hangs."""
-        now = time.monotonic()
         used = self._used(under)
-        under.look = min(now + _LOOK, max(under.deadline, now))
-        if under.dismissed is not None and used >= under.spins_s:
-            return self._end(under, hangs=True, spins=True)
+        if under.dismissed is not None:
+            ending = under.ending()
+            if used >= ending.spins_s:
+                return self._end(under, hangs=True, spins=True)
+            under.may.shorten(ending.hung_s)
         if used >= self._limits.much_s and not self._each:
             under.session.over = True
-        if now < under.deadline and (under.delayed is not None or now < under.rest):
-            return None
-        delays = delayed(under.process.child.pid) + delayed(os.getpid())
-        without, under.delayed = delays - (under.delayed or delays), delays
-        if now < under.deadline:
-            return None
         spins = used >= self._limits.spins_s
-        if spins or without < _LOOK or now >= under.latest:
+        if under.may.used_up(time.monotonic(), busy=spins):
             return self._end(under, hangs=True, spins=spins)
-        under.deadline = min(now + without, under.latest)
         return None
 
     def _used(self, under: _Under) -> float:

@@ -9,7 +9,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
 from barnabas.fuzz.targets.clients import side_by_side as module
 from barnabas.fuzz.targets.clients.alarms import spinning
+from barnabas.fuzz.targets.clients.ending import Ending
 from barnabas.fuzz.targets.clients.limits import Limits
 from barnabas.fuzz.targets.clients.target import ClientTarget
 from barnabas.fuzz.targets.clients.worker import Worker
@@ -199,6 +200,17 @@ def test_hangs_of_one_kind_are_confirmed_once(word: bytes) -> None:
     assert [len(list(CLIENT_HUNG.judge(one))) for one in found] == [1] * len(kinds)
 
 
+@pytest.mark.slow("a session that is given up after a second")
+def test_who_waits_as_it_was_told_is_not_run_again() -> None:
+    change = Change("limits", "throttle_time_ms", 0, "")
+    case = _case(0, b"hang")._replace(recipe=Recipe(SEED, (change,)))
+    with Counting(_client(), limits=QUICK) as target:
+        (seen,) = target.run([case])
+        assert target.again == 0
+    assert seen.probe is not None
+    assert not list(CLIENT_HUNG.judge(seen))
+
+
 def test_who_computes_as_one_that_was_confirmed_is_ended_sooner() -> None:
     limits = Limits(hung_s=3600.0, spins_s=3600.0, much_s=0.1)
     with Counting(_client(), limits=limits, side_by_side=1) as target:
@@ -224,10 +236,12 @@ def test_nobody_waits_for_who_hangs() -> None:
         pass
 
     class Reaching(ClientTarget):
-        def _begin(self, worker: Worker, case: Case, spins_s: float = 0.0) -> None:
+        def _begin(
+            self, worker: Worker, case: Case, ending: Callable[[], Ending] | None = None
+        ) -> None:
             if case.number == 9:
                 raise Reached
-            super()._begin(worker, case, spins_s)
+            super()._begin(worker, case, ending)
 
     cases = [_case(0, b"hang"), *(_case(number, b"fine") for number in range(1, 10))]
     limits = Limits(hung_s=3600.0)
@@ -240,10 +254,12 @@ def test_what_is_under_way_when_time_is_up_is_finished_and_kept() -> None:
     begun: list[int] = []
 
     class Begins(ClientTarget):
-        def _begin(self, worker: Worker, case: Case, spins_s: float = 0.0) -> None:
+        def _begin(
+            self, worker: Worker, case: Case, ending: Callable[[], Ending] | None = None
+        ) -> None:
             if threading.current_thread() is threading.main_thread():
                 begun.append(case.number)
-            super()._begin(worker, case, spins_s)
+            super()._begin(worker, case, ending)
 
     cases = [_case(0, b"hang"), *(_case(number, b"fine") for number in range(1, 99))]
     with Begins(_client(), limits=Limits(hung_s=1.0), side_by_side=2) as target:
