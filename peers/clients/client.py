@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 
 class Program(NamedTuple):
-    """A command that runs what it is told line by line (`programs/lines.py`), and its environment."""
+    """A command that runs what it is told line by line (`programs/lines.py`), and its environment. forks: it
+    can load its library once for many processes (`programs/forking.py`)."""
 
     line: Sequence[str]
     environment: Mapping[str, str] = {}
+    forks: bool = False
 
 
 class Client(NamedTuple):

@@ -39,7 +39,7 @@ def python_program(package: str, name: str, version: str, *, counted: bool = Fal
     coverage.py, which counts the package's lines. Raises UnavailableClientError."""
     python = _venv(package, version, counted)
     if not counted:
-        return program(python, name)
+        return program(python, name)._replace(forks=True)
     return program(python, name, (str(_COUNTING), IMPORTED[package]))
 
 

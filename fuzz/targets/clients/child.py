@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.coverage.agent import Counted
+from barnabas.fuzz.targets.clients.forked import ForkServer, Started
 from barnabas.peers.apache.guard import Guard
 
 ADDRESS_SPACE: Final = 8 << 30
@@ -34,8 +35,9 @@ _LOG_FULL: Final = 64 << 20
 class Child:
     """One process, from its making to `end`. Its output is read through the selector.
 
-    line: the command. guard: ends it if this process is gone. counted: of one that counts its lines. Raises
-    OSError if it can't be started.
+    line: the command. guard: ends it if this process is gone. server: forks it in the place of the command,
+    in a folder and an environment of its own. counted: of one that counts its lines. Raises OSError if it
+    can't be started.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Child:
         guard: Guard,
         *,
         environment: Mapping[str, str],
+        server: ForkServer | None = None,
         counted: Counted | None = None,
         address_space: int = ADDRESS_SPACE,
     ) -> None:
@@ -54,14 +57,18 @@ class Child:
         own = counted.environment if counted is not None else {}
         self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in end)
         try:
-            self._process = subprocess.Popen(  # noqa: S603 (a command of ours or the user's)
-                line,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                cwd=folder,
-                env={**os.environ, **environment, **own},
-                start_new_session=True,
+            self._process: Started = (
+                subprocess.Popen(  # noqa: S603 (a command of ours or the user's)
+                    line,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=self._log,
+                    cwd=folder,
+                    env={**os.environ, **environment, **own},
+                    start_new_session=True,
+                )
+                if server is None
+                else server.start(self._log.fileno())
             )
         except BaseException:
             self._log.close()

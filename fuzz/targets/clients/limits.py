@@ -15,7 +15,7 @@ class Limits(NamedTuple):
     to be over, and twice as long if it never is; a client's own timeouts are far below. Time in which it
     stood ready and had no processor is not counted. spins_s: processor time that a session may take once it
     was said to be over. An alarm is half of hung_s, or spins_s; it is looked at again with the whole of
-    hung_s, or a quarter as much processor time (`ending.py`). much_s: processor time far beyond what a
+    hung_s and more processor time (`ending.py`). much_s: processor time far beyond what a
     session takes: with a case so much is suffering enough from it. starts_s: until its process is ready.
     memory: resident memory that one case may cost. side_by_side: sessions at once, without those that are
     over and do not end. Much of their time they wait, so there are more of them than cores. in_a_process: how
@@ -36,6 +36,11 @@ class Limits(NamedTuple):
     def alarming(self) -> Limits:
         """Those of sessions beside others: what they say is looked at again."""
         return self._replace(hung_s=self.hung_s / 2)
+
+    @property
+    def compared(self) -> Limits:
+        """Those of one of two that get the same cases: it has more time to show what it makes of one."""
+        return self._replace(last=True, patience_s=0.25)
 
 
 _GO: Final = Limits(side_by_side=24)

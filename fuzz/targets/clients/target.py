@@ -26,6 +26,7 @@ from barnabas.fuzz.targets.clients.alone import Alone, finish
 from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.confirming import Confirming, with_facts
 from barnabas.fuzz.targets.clients.ending import Ending, again, at_all, beside
+from barnabas.fuzz.targets.clients.forked import ForkServer
 from barnabas.fuzz.targets.clients.limits import OF_LIBRARY, Limits
 from barnabas.fuzz.targets.clients.processes import Processes
 from barnabas.fuzz.targets.clients.side_by_side import AGAIN, SideBySide
@@ -41,8 +42,6 @@ CONFIRMING: Final = 16
 """Threads that run cases again, alone, while the other sessions go on: most of them wait for who hangs."""
 COMPARED: Final = 200
 """Cases that one of two is best given at once: both have each before anything is known of it."""
-PATIENCE: Final = 0.25
-"""Seconds for which a client that is compared may sit on an answer."""
 
 
 class ClientTarget:
@@ -122,6 +121,11 @@ class ClientTarget:
             if self._counts:
                 self.meter = meter(self._client, self._ready)
                 stack.callback(self.meter.close)
+            self._server: ForkServer | None = None
+            if self._ready.forks:
+                line, own = self._ready.line, self._ready.environment
+                self._server = ForkServer(line, self._folder, self._guard, environment=own)
+                stack.callback(self._server.close)
             self._selector = stack.enter_context(selectors.DefaultSelector())
             # of several sessions, nobody could say which one reached a line
             at_once = 1 if self._guides else self._limits.in_a_process
@@ -142,8 +146,8 @@ class ClientTarget:
     def compared(self) -> ClientTarget:
         """The same as one of two that get the same cases: no other records come behind those of a case, and
         it has more time to show what it makes of it."""
-        limits = self._limits._replace(last=True, patience_s=PATIENCE)
-        one = ClientTarget(self._client, limits=limits, side_by_side=self._count, each=self._each)
+        limits, count = self._limits.compared, self._count
+        one = ClientTarget(self._client, limits=limits, side_by_side=count, each=self._each)
         one.at_once = COMPARED
         return one
 
@@ -278,11 +282,7 @@ class ClientTarget:
 
     def _started(self, selector: selectors.BaseSelector, *, at_once: int) -> Processes:
         return Processes(
-            self._start,
-            selector,
-            at_once=at_once,
-            much_s=self._limits.much_s,
-            each=self._each,
+            self._start, selector, at_once=at_once, much_s=self._limits.much_s, each=self._each
         )
 
     def _start(self, selector: selectors.BaseSelector, bootstrap: str) -> Child:
@@ -295,5 +295,6 @@ class ClientTarget:
             selector,
             self._guard,
             environment=self._ready.environment,
+            server=self._server,
             counted=self.meter.begin() if self.meter is not None else None,
         )

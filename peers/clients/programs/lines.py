@@ -1,7 +1,8 @@
 """What every client program in Python does: `python lines.py NAME`, beside which NAME_sessions.py and
 the modules of its workloads stand.
 
-It runs in a venv of its own, which has the client and nothing of this project: nothing else is imported.
+It runs in a venv of its own, which has the client and nothing of this project: nothing else is imported. With
+`forks` behind NAME it loads the client and becomes a process of these for each that is wanted (`forking.py`).
 Lines are JSON objects. It begins with {"ready": true}. A line in is something to run,
 
     {"number": 1, "run": "consume", "bootstrap": "h:1", "topic": "t", "api": "Fetch"}
@@ -37,6 +38,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import forking
 from telling import told
 from work import NotOfferedError, Work
 
@@ -209,8 +211,12 @@ def _made(self: threading.Thread, *arguments: Any, **named: Any) -> None:
     self.session = _here()  # type: ignore[attr-defined]
 
 
-def main(name: str) -> None:
-    """Run what is asked for until there are no more lines."""
+def main(name: str, *how: str) -> None:
+    """Run what is asked for until there are no more lines. how: "forks", for each process that is wanted."""
+    if how:
+        importlib.import_module(f"{name}_sessions")
+        if not forking.fork():
+            return
     # what a library prints must not stand between the answers
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -271,4 +277,4 @@ def main(name: str) -> None:
 if __name__ == "__main__":
     # the modules import this one by its name: there must be one of it
     sys.modules["lines"] = sys.modules["__main__"]
-    main(sys.argv[1])
+    main(*sys.argv[1:])

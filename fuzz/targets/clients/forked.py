@@ -1,0 +1,141 @@
+"""Processes that a server forks once it has loaded a client's library (`peers/clients/programs/forking.py`):
+to start one takes milliseconds."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Final, Protocol
+
+from barnabas.peers.apache.guard import Guard
+
+FORKS: Final = "forks"
+"""The argument with which a program does so."""
+
+_STARTS: Final = 60.0
+"""Seconds that a server may take to load a library and to fork."""
+_LAST_WORDS: Final = 2000
+_CODE: Final = 16
+"""Bytes of an exit code, at most."""
+
+
+class Started(Protocol):
+    """A process, as subprocess.Popen has it."""
+
+    pid: int
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+    returncode: int | None
+
+    def poll(self) -> int | None:
+        """Its exit code, if it has ended."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The same, once it has. Raises subprocess.TimeoutExpired."""
+
+
+class Forked:
+    """One that was forked. told: where its exit code comes, by who forked it."""
+
+    def __init__(self, pid: int, stdin: int, stdout: int, told: int) -> None:
+        self.pid = pid
+        self.stdin: IO[bytes] | None = os.fdopen(stdin, "wb")
+        self.stdout: IO[bytes] | None = os.fdopen(stdout, "rb")
+        self.returncode: int | None = None
+        self._told = os.fdopen(told, "rb", buffering=0)
+
+    def poll(self) -> int | None:
+        """Its exit code, if it has ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0.0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The same, once it has. Raises subprocess.TimeoutExpired."""
+        if self.returncode is None:
+            if not select.select([self._told], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
+            with self._told:
+                # nothing: who forked it is gone, and nobody knows how it ended
+                self.returncode = int(self._told.read(_CODE) or 0)
+        return self.returncode
+
+
+class ForkServer:
+    """A server, from the first process that it is asked for to `close`; many threads may ask.
+
+    line: the program's command. guard: ends it if this process is gone.
+    """
+
+    def __init__(
+        self, line: Sequence[str], folder: Path, guard: Guard, *, environment: Mapping[str, str]
+    ) -> None:
+        self._line, self._folder, self._guard = line, folder, guard
+        self._environment = {**os.environ, **environment}
+        self._asking = threading.Lock()
+        self._control, self._theirs = socket.socketpair()
+        self._control.settimeout(_STARTS)
+        self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in close)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, log: int) -> Forked:
+        """A process of its own session, whose stderr is `log`. Raises OSError if there is none."""
+        asked, stdin = os.pipe()
+        stdout, says = os.pipe()
+        told, tells = os.pipe()
+        try:
+            with self._asking:
+                pid = self._asked(asked, says, log, tells)
+        except OSError:
+            for one in (stdin, stdout, told):
+                os.close(one)
+            raise
+        finally:
+            for one in (asked, says, tells):
+                os.close(one)
+        return Forked(pid, stdin, stdout, told)
+
+    def _asked(self, *descriptors: int) -> int:
+        if self._process is None:
+            self._process = subprocess.Popen(  # noqa: S603 (a command of ours)
+                [*self._line, FORKS],
+                stdin=self._theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=self._log,
+                cwd=self._folder,
+                env=self._environment,
+                start_new_session=True,
+            )
+            self._theirs.close()
+            self._guard.enter(self._process.pid)
+        try:
+            socket.send_fds(self._control, [b"f"], descriptors)
+            return int(self._control.recv(_CODE))
+        except (OSError, ValueError):
+            raise OSError(self._last_words()) from None
+
+    def _last_words(self) -> str:
+        size = os.fstat(self._log.fileno()).st_size
+        said = os.pread(self._log.fileno(), _LAST_WORDS, max(0, size - _LAST_WORDS))
+        lines = said.decode(errors="replace").splitlines()
+        return lines[-1] if lines else "it ended at once"
+
+    def close(self) -> None:
+        """Let it end. Those that it forked go on."""
+        self._control.close()
+        self._theirs.close()
+        if self._process is not None:
+            try:
+                self._process.wait(1.0)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._guard.leave(self._process.pid)
+        self._log.close()
