@@ -18,7 +18,7 @@ logging.getLogger("kafka").setLevel(logging.CRITICAL)
 COMMON = {
     "client_id": "barnabas",
     "reconnect_backoff_ms": 1,
-    "reconnect_backoff_max_ms": 5,
+    "reconnect_backoff_max_ms": 50,
     "retry_backoff_ms": 5,
     "metadata_max_age_ms": 60_000,
     "request_timeout_ms": 1000,
@@ -103,6 +103,7 @@ def group(bootstrap: str, topic: str) -> int:
     """Join a group, read, commit, ask what is committed, leave."""
     consumer = _consumer(bootstrap, "bench-group")
     try:
+        consumer.partitions_for_topic(topic)  # who learns of them as a member has to join once more
         consumer.subscribe([topic])
         records = _read(consumer, JOINING)
         if records:
