@@ -36,4 +36,4 @@ def beside(case: Case, limits: Limits, knows: Callable[[Kind], bool]) -> Ending:
 
 def again(limits: Limits) -> Ending:
     """Of one that is looked at again."""
-    return Ending(limits.hung_s, max(limits.hung_s / 4, limits.spins_s))
+    return Ending(limits.hung_s, min(3 * limits.spins_s, limits.hung_s / 2))

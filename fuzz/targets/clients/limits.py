@@ -15,11 +15,12 @@ class Limits(NamedTuple):
     to be over, and twice as long if it never is; a client's own timeouts are far below. Time in which it
     stood ready and had no processor is not counted. spins_s: processor time that a session may take once it
     was said to be over. An alarm is half of hung_s, or spins_s; it is looked at again with the whole of
-    hung_s and more processor time (`ending.py`). much_s: processor time far beyond what a
-    session takes: with a case so much is suffering enough from it. starts_s: until its process is ready.
-    memory: resident memory that one case may cost. side_by_side: sessions at once, without those that are
-    over and do not end. Much of their time they wait, so there are more of them than cores. in_a_process: how
-    many of them one process runs at once. last: the records of a Fetch that is a case are the last ones.
+    hung_s, or three times as much processor time, half of hung_s at most (`ending.py`). much_s: processor
+    time far beyond what a session takes: with a case so much is suffering enough from it. starts_s: until its
+    process is ready. memory: resident memory that one case may cost. side_by_side: sessions at once, without
+    those that are over and do not end. Much of their time they wait, so there are more of them than cores.
+    in_a_process: how many of them one process runs at once. last: the records of a Fetch that is a case are
+    the last ones.
     """
 
     patience_s: float = 0.05
@@ -47,6 +48,8 @@ _GO: Final = Limits(side_by_side=24)
 """They take little of a core and less memory than others: more of them wait at once."""
 
 OF_LIBRARY: Final = {
+    # a session takes 3 ms of a processor, and many an answer has it compute without end
+    "confluent-kafka": Limits(spins_s=0.2),
     # its classes are loaded when they are first used: first sessions are slow
     "java": Limits(
         hung_s=8.0, spins_s=4.0, much_s=1.0, starts_s=60.0, side_by_side=12, in_a_process=36

@@ -223,7 +223,7 @@ def test_who_computes_as_one_that_was_confirmed_is_ended_sooner() -> None:
 
 @pytest.mark.slow("a session that computes for a second, three times")
 def test_who_is_slow_is_no_hang_and_has_its_whole_session() -> None:
-    limits = Limits(hung_s=60.0, spins_s=0.1, much_s=0.05)
+    limits = Limits(hung_s=60.0, spins_s=0.5, much_s=0.05)
     (seen,) = _run(b"busy", limits=limits)  # it computes for as long as is alarming, and ends
     assert seen.probe is None
     assert not _facts(seen)["confirmed"]
