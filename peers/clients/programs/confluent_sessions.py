@@ -28,7 +28,7 @@ COMMON = {
 }
 # what releases came to know, with what they are as numbers (librdkafka's CONFIGURATION.md and changelog)
 _SINCE = {
-    "socket.connection.setup.timeout.ms": 0x010603FF,
+    "socket.connection.setup.timeout.ms": 0x010900FF,
     "log.queue": 0,
     "enable.metrics.push": 0x020500FF,
     "group.protocol": 0x020400FF,
