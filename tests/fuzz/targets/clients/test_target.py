@@ -9,7 +9,7 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +123,21 @@ def test_a_death_is_confirmed_and_what_follows_runs_again() -> None:
     )
     (verdict,) = CLIENT_DIED.judge(found[3])
     assert verdict.behaviour == ("signal SIGABRT", "Metadata")
+
+
+def test_who_does_not_ask_when_it_is_looked_at_again_is_asked_once_more() -> None:
+    class Hasty(ClientTarget):
+        looks = 0
+
+        def _run_alone(self, cases: Sequence[Case]) -> Iterator[Observation]:
+            self.looks += 1
+            alone = super()._run_alone(cases)
+            return alone if self.looks > 1 else (Observation(one) for one in cases)
+
+    with Hasty(_client()) as target:
+        (seen,) = target.run([_case(0, b"die")])
+        assert target.looks == 2
+    assert _facts(seen)["confirmed"]
 
 
 def test_a_late_death_is_put_down_to_the_case_before() -> None:
