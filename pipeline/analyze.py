@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow.parquet as pq
 
+from barnabas.pipeline.analyses.given import BODIES, in_files, in_memory
 from barnabas.pipeline.analyses.registry import ANALYSES
 from barnabas.pipeline.report.collecting import collected, in_order, overview
 from barnabas.pipeline.report.digests import DIGESTS
@@ -35,8 +36,11 @@ FOLDER: Final = "analyses"
 FEW: Final = 100_000
 """Rows of the table `exchanges` up to which one task is enough for an analysis."""
 
-LITTLE: Final = 8 << 20
-"""Bytes of it up to which it is kept in memory."""
+FEWER: Final = 10_000
+"""The same up to which compiling anything takes longer than the work."""
+
+LITTLE: Final = 64 << 20
+"""Bytes of its columns, but for bodies, up to which those are kept in memory."""
 
 NARROW: Final[Mapping[str, str]] = {
     # no body passes; each row would be measured by all those of its batch before it
@@ -51,11 +55,13 @@ ONE_TASK: Final[Mapping[str, str]] = {
     "spark.sql.adaptive.enabled": "false",
     # compiling takes longer than the work
     "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # the first rows of an order are found by a class that is compiled
     "spark.sql.execution.topKSortFallbackThreshold": "0",
 }
 """Settings for few: what costs is how Spark is asked, not what it does."""
+
+INTERPRETED: Final[Mapping[str, str]] = {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""Beside these, for FEWER: nor is it worth to compile what is done to each row."""
 
 AT_ONCE: Final = 2
 """Analyses of few that Spark plans side by side: it plans with one core each."""
@@ -78,16 +84,16 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
 
     Done again it does the same again. progress: told by any thread. Raises OSError.
     """
-    files = [*(out / "exchanges").rglob("*.parquet")]
-    few = sum(pq.read_metadata(path).num_rows for path in files) <= FEW
-    settings = {**NARROW, **(ONE_TASK if few else {})}
+    footers = [pq.read_metadata(path) for path in (out / "exchanges").rglob("*.parquet")]
+    count = sum(one.num_rows for one in footers)
+    few = count <= FEW
+    settings = {**NARROW, **(ONE_TASK if few else {}), **(INTERPRETED if count <= FEWER else {})}
     before = {name: spark.conf.get(name) or "" for name in settings}
     for name, value in settings.items():
         spark.conf.set(name, value)
     exchanges = read(spark, out, "exchanges")
-    if few and sum(path.stat().st_size for path in files) <= LITTLE:
-        # as rows: reading columns again compiles a class for each choice of them
-        exchanges = exchanges.coalesce(1).localCheckpoint(eager=False)
+    little = few and sum(map(_bytes, footers)) <= LITTLE
+    given = in_memory(exchanges, ANALYSES) if little else in_files(exchanges)
     keep: Keep = by_driver if few else by_tasks
     rows = quality(out)
     steps = len(ANALYSES) + 4
@@ -97,11 +103,12 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
         progress(next(step), steps, f"analysing: {analysis.name}")
         name = f"{FOLDER}/{analysis.name}"
         order = in_order(name, [one.name for one in analysis.columns])
-        return collected(name, keep(analysis.run(exchanges), out / name, analysis.columns, order))
+        run = analysis.at_once if few and analysis.at_once else analysis.run
+        return collected(name, keep(run(given.to(analysis)), out / name, analysis.columns, order))
 
     def of_exchanges() -> dict[str, Result]:
         progress(next(step), steps, "collecting: exchanges")
-        return collected("exchanges", Kept(exchanges))
+        return collected("exchanges", Kept(given.narrow))
 
     def of_errors() -> dict[str, Result]:
         progress(next(step), steps, "collecting: errors")
@@ -112,11 +119,13 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
         read_as: Counter[str] = Counter()
         for row in rows:
             read_as[row["capture"]] += row["files"]
-        return overview(read_as, exchanges)
+        return overview(read_as, given.narrow)
 
     pool = ThreadPoolExecutor(AT_ONCE if few else 1)
     try:
-        analyses = [pool.submit(analysed, analysis) for analysis in ANALYSES]
+        # what one thread is long at is begun before what others do beside it
+        longest = sorted(ANALYSES, key=lambda analysis: analysis.at_once is None)
+        analyses = [pool.submit(analysed, analysis) for analysis in longest]
         tables = [pool.submit(of_exchanges), pool.submit(of_errors)]
         whole = pool.submit(seen).result()
         found = {name: one for made in (*analyses, *tables) for name, one in made.result().items()}
@@ -133,3 +142,14 @@ def analyze(spark: SparkSession, out: Path, progress: Progress = lambda *_: None
     for name, value in before.items():
         spark.conf.set(name, value)
     return Outcome(whole, results, written, rows)
+
+
+def _bytes(footer: pq.FileMetaData) -> int:
+    """What a file has beside bodies, unpacked."""
+    found = 0
+    for number in range(footer.num_row_groups):
+        group = footer.row_group(number)
+        for column in map(group.column, range(group.num_columns)):
+            if column.path_in_schema.partition(".")[0] not in BODIES:
+                found += column.total_uncompressed_size
+    return found

@@ -18,3 +18,10 @@ class Analysis(NamedTuple):
     run: Callable[[DataFrame], DataFrame]
     """From the table `exchanges`, with `body`, to a table of `columns`; it has no order."""
     columns: tuple[Column, ...]
+    wide: bool = False
+    """Whether it asks for columns of `barnabas.pipeline.analyses.given.WIDE`, without which it is given the
+    table else."""
+    bodies: tuple[str, ...] = ()
+    """APIs whose bodies it reads."""
+    at_once: Callable[[DataFrame], DataFrame] | None = None
+    """Says the same sooner where one task is enough for all of the table."""

@@ -7,8 +7,9 @@ what is shuffled is narrow: the exchange's own columns and what the scope's chec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -83,6 +84,9 @@ ORDER: Final = ("end_ns", "packet", "connection", "ordinal")
 
 NEVER: Final = (1 << 63) - 1
 
+AT_ONCE: Final = 1000
+"""Findings of a batch, at most."""
+
 KEPT: Final = (
     *("capture", "connection", "ordinal", "client_address", "client_id", "broker"),
     *("named_broker", "key", "version", "correlation_id", "ts_ns", "latency_ms", "rules", "note"),
@@ -107,15 +111,22 @@ def findings(exchanges: DataFrame) -> DataFrame:
     return in_order(each, "capture", "by", "of").mapInArrow(checked, ddl(COLUMNS))
 
 
+def in_one_pass(exchanges: DataFrame) -> DataFrame:
+    """The same of as much as one task can take: it sees each exchange once, and moves none."""
+    seen = _ended(captured(exchanges).select(*KEPT, "end_ns", "seen"))
+    return seen.coalesce(1).sort("capture", *ORDER).mapInArrow(checked_at_once, ddl(COLUMNS))
+
+
 def in_order(exchanges: DataFrame, *keys: str) -> DataFrame:
     """What has a key in common together, as it ended."""
+    return _ended(exchanges).repartition(*keys).sortWithinPartitions(*keys, *ORDER)
+
+
+def _ended(exchanges: DataFrame) -> DataFrame:
+    """With the columns of ORDER."""
     packet = F.coalesce(F.nullif("response_packet", F.lit(0)), "request_packet")
-    return (
-        exchanges.withColumn("end_ns", F.coalesce("end_ns", F.lit(NEVER)))
-        .withColumn("packet", packet)
-        .repartition(*keys)
-        .sortWithinPartitions(*keys, *ORDER)
-    )
+    end = F.coalesce("end_ns", F.lit(NEVER))
+    return exchanges.withColumn("end_ns", end).withColumn("packet", packet)
 
 
 def _rows(scope: Scope) -> str:
@@ -144,24 +155,38 @@ def _used(exchanges: DataFrame) -> DataFrame:
 
 def checked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The findings of rows that come in the order of keys and of their ends."""
+    for (capture, by, _), mine in groupby(_all(batches), key=itemgetter("capture", "by", "of")):
+        yield from _found(capture, [check for check in CHECKS if check.scope == by], mine)
+
+
+def checked_at_once(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same of rows that come in the order of captures and of their ends."""
+    for capture, mine in groupby(_all(batches), key=itemgetter("capture")):
+        yield from _found(capture, CHECKS, mine)
+
+
+def _all(batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    return (row for batch in batches for row in batch.to_pylist())
+
+
+def _found(
+    capture: str, checks: Sequence[Check], rows: Iterable[dict[str, Any]]
+) -> Iterator[pa.RecordBatch]:
     schema = arrow(COLUMNS)
-    rows = (row for batch in batches for row in batch.to_pylist())
-    for (capture, by, _), mine in groupby(
-        rows, key=lambda row: (row["capture"], row["by"], row["of"])
-    ):
-        found = [_row(capture, check, finding) for check, finding in _run(by, mine)]
-        if found:
-            yield pa.RecordBatch.from_pylist(found, schema=schema)
+    found = (_row(capture, check, finding) for check, finding in _run(checks, rows))
+    while some := list(islice(found, AT_ONCE)):
+        yield pa.RecordBatch.from_pylist(some, schema=schema)
 
 
-def _run(by: str, rows: Iterable[dict[str, Any]]) -> Iterator[tuple[Check, Finding]]:
+def _run(
+    checks: Sequence[Check], rows: Iterable[dict[str, Any]]
+) -> Iterator[tuple[Check, Finding]]:
     """As barnabas.captures.checks.running does it; what the context says was put into the rows before."""
     context = Context()
-    begun = [(check, check.begin(check.settings)) for check in CHECKS if check.scope == by]
+    begun = [(check, check.begin(check.settings)) for check in checks]
     for row in rows:
         one = exchange(row)
-        if by == "partition":
-            one.broker = row["broker"]  # as context.brokers has it
+        context.brokers.nodes[one.server_address] = row["broker"]
         for check, see in begun:
             for finding in see(one, context):
                 yield check, finding

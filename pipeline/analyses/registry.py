@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from barnabas.pipeline.analyses import (
+    classic_phases,
     commits,
+    epoch_phases,
     errors,
     findings,
     heartbeats,
@@ -25,13 +27,29 @@ ANALYSES: Final = (
     Analysis("latency", latency.latency, latency.COLUMNS),
     Analysis("latency_heatmap", latency_heatmap.latency_heatmap, latency_heatmap.COLUMNS),
     Analysis("errors", errors.errors, errors.COLUMNS),
-    Analysis("findings", findings.findings, findings.COLUMNS),
-    Analysis("rebalances", rebalances.rebalances, rebalances.COLUMNS),
-    Analysis("heartbeats", heartbeats.heartbeats, heartbeats.COLUMNS),
-    Analysis("commits", commits.commits, commits.COLUMNS),
+    Analysis(
+        "findings", findings.findings, findings.COLUMNS, wide=True, at_once=findings.in_one_pass
+    ),
+    Analysis(
+        "rebalances",
+        rebalances.rebalances,
+        rebalances.COLUMNS,
+        wide=True,
+        bodies=(*classic_phases.APIS, *epoch_phases.APIS),
+    ),
+    Analysis(
+        "heartbeats",
+        heartbeats.heartbeats,
+        heartbeats.COLUMNS,
+        wide=True,
+        bodies=(*heartbeats.CLASSIC, *heartbeats.NEW),
+    ),
+    Analysis("commits", commits.commits, commits.COLUMNS, wide=True),
     Analysis("in_flight", in_flight.in_flight, in_flight.COLUMNS),
-    Analysis("partition_order", partition_order.partition_order, partition_order.COLUMNS),
-    Analysis("hot_partitions", hot_partitions.hot_partitions, hot_partitions.COLUMNS),
+    Analysis(
+        "partition_order", partition_order.partition_order, partition_order.COLUMNS, wide=True
+    ),
+    Analysis("hot_partitions", hot_partitions.hot_partitions, hot_partitions.COLUMNS, wide=True),
     Analysis("retries", retries.retries, retries.COLUMNS),
     Analysis("versions", versions.versions, versions.COLUMNS),
     Analysis("rules", rules.rules, rules.COLUMNS),

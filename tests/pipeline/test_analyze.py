@@ -49,12 +49,19 @@ def test_one_task_and_many_say_the_same(
     tables |= {f"analyses/{one.name}": [each.name for each in one.columns] for one in ANALYSES}
     captures = [[SAMPLES / name] for name in NAMES]
     found: dict[str, tuple[Outcome, dict[str, list[str]]]] = {}
-    for size, few, little in (("little", 1 << 30, 1 << 30), ("few", 1 << 30, -1), ("many", -1, -1)):
+    ways = {
+        "least": (1 << 30, 1 << 30, 1 << 30),
+        "little": (1 << 30, -1, 1 << 30),
+        "few": (1 << 30, -1, -1),
+        "many": (-1, -1, -1),
+    }
+    for size, (few, fewer, little) in ways.items():
         monkeypatch.setattr(module, "FEW", few)
+        monkeypatch.setattr(module, "FEWER", fewer)
         monkeypatch.setattr(module, "LITTLE", little)
         out = tmp_path / size
         for paths in captures:
-            write(None if size == "little" else spark, paths, out)
+            write(None if size == "least" else spark, paths, out)
         jobs = len(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
         outcome = analyze(spark, out)
         jobs = len(spark.sparkContext.statusTracker().getJobIdsForGroup(None)) - jobs
@@ -63,7 +70,7 @@ def test_one_task_and_many_say_the_same(
         assert inside == {".parquet"}, "others who read Parquet take all for it"
         found[size] = outcome, dict(contents(out, tables))
     one, here = found["many"]
-    for size in ("little", "few"):
+    for size in ("least", "little", "few"):
         other, there = found[size]
         differing = {name: set(here[name]) ^ set(there[name]) for name in tables}
         assert {name: sorted(some)[:4] for name, some in differing.items() if some} == {}

@@ -9,7 +9,7 @@ from barnabas.captures.checks.finding import client_key
 from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.analyses.expressions import CLIENT_KEY
-from barnabas.pipeline.analyses.findings import SCOPES, findings
+from barnabas.pipeline.analyses.findings import SCOPES, findings, in_one_pass
 from tests.captures.checks.given import exchange, produce
 from tests.captures.checks.groups import beat, join, sync
 from tests.pipeline.analyses.made import group_beat, metadata, numbered
@@ -81,10 +81,11 @@ def test_they_equal_what_one_pass_finds(spark: SparkSession) -> None:
     assert {check for _, check, *_ in expected} == {check.name for check in CHECKS}
     names = ("capture", "check", "severity", "text", "advice", "connection", "client", "api")
     without_bodies = table(spark, found).drop("body")
-    told = findings(without_bodies).selectExpr("*", "unix_micros(ts) us").collect()
-    assert sorted(
-        (*(row[name] for name in names), row["us"], row["packets"]) for row in told
-    ) == sorted(expected)
+    for way in (findings, in_one_pass):
+        told = way(without_bodies).selectExpr("*", "unix_micros(ts) us").collect()
+        assert sorted(
+            (*(row[name] for name in names), row["us"], row["packets"]) for row in told
+        ) == sorted(expected)
 
 
 def _gist(one: tuple[Any, Any]) -> tuple[Any, ...]:
