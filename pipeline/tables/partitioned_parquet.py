@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from barnabas.pipeline.rows.bodies import BODY
 from barnabas.pipeline.rows.columns import BODY_JSON
@@ -19,6 +23,8 @@ ROWS, BYTES = 20_000, 16 << 20
 """Of a row group, at most, unless a single row is larger."""
 KEPT: Final = 256 << 20
 """Bytes of rows in all folders that are not written yet: so much is sorted at once."""
+LARGE: Final = 4096
+"""Bytes of a row's bodies, on average, from which on they are not moved when rows are sorted."""
 FILE: Final = 128 << 20
 """Bytes of a file, about: the next rows begin another."""
 
@@ -64,7 +70,7 @@ class _Folder:
         self._kept.clear()
         self.bytes = 0
         if self._order:
-            rows = rows.sort_by(self._order)
+            rows = in_order(rows, self._order)
         for group in row_groups(rows):
             if self._writer is None:
                 self._begin()
@@ -93,6 +99,29 @@ class _Folder:
                 annotate(self._file, self._schema.names[self._schema.types.index(BODY)])
             self._file.close()
             self._writer = None
+
+
+def in_order(rows: pa.Table, order: Sequence[tuple[str, str]]) -> pa.Table:
+    """Rows sorted. Where bodies are LARGE they stay where they are: their column has a chunk for each run."""
+    bodies = [name for name in rows.column_names if rows.schema.field(name).type == BODY]
+    if sum(rows[name].nbytes for name in bodies) < LARGE * len(rows):
+        return rows.sort_by(order)
+    places = pc.sort_indices(rows.select([name for name, _ in order]), sort_keys=order)
+    found = rows.drop_columns(bodies).take(places)
+    for name in bodies:
+        runs = _runs(rows[name], places.to_numpy())
+        found = found.append_column(rows.schema.field(name), pa.chunked_array(runs, BODY))
+    return found.select(rows.column_names)
+
+
+def _runs(column: pa.ChunkedArray, places: NDArray[np.uint64]) -> Iterator[pa.Array]:
+    """What is at these places, as slices of the chunks."""
+    starts = np.cumsum([0, *map(len, column.chunks[:-1])])
+    of = np.searchsorted(starts, places, side="right") - 1
+    cuts = np.flatnonzero((np.diff(of) != 0) | (np.diff(places.astype(np.int64)) != 1)) + 1
+    for begin, end in itertools.pairwise((0, *cuts.tolist(), len(places))):
+        chunk = of[begin]
+        yield column.chunk(chunk).slice(int(places[begin]) - starts[chunk], end - begin)
 
 
 def row_groups(rows: pa.Table) -> Iterable[pa.Table]:

@@ -90,6 +90,36 @@ def test_a_file_that_is_large_is_followed_by_another(
     }
 
 
+@pytest.mark.parametrize("large", [0, 1 << 30], ids=["stay", "are moved"])
+def test_bodies_are_with_their_rows_when_those_are_sorted(
+    large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partitioned_parquet, "LARGE", large)
+    monkeypatch.setattr(partitioned_parquet, "ROWS", 5)
+    schema = pa.schema([("n", pa.int64()), ("body", BODY), ("of", pa.int64())])
+    # runs within a batch and across two, single rows, and one without a body
+    numbers = [[3, 4, 5, 12], [6, 0, 1, 13], [], [11, 2, 10, 9, 8, 7]]
+    batches = [
+        pa.RecordBatch.from_arrays(
+            [
+                pa.array(some, pa.int64()),
+                pa.array(
+                    [None if n == 8 else {"value": b"%d" % n, "metadata": b"m"} for n in some], BODY
+                ),
+                pa.array(some, pa.int64()),
+            ],
+            schema=schema,
+        )
+        for some in numbers
+    ]
+    (one,) = write(batches, schema, (), tmp_path, "rows.parquet", order=("n",))
+    found = pq.read_table(one.path).to_pylist()
+    assert [row["n"] for row in found] == [row["of"] for row in found] == [*range(14)]
+    bodies = [row["body"] and row["body"]["value"] for row in found]
+    assert bodies == [None if n == 8 else b"%d" % n for n in range(14)]
+    assert one.nulls == 1
+
+
 def test_null_bodies_are_counted(tmp_path: Path) -> None:
     bodies = body_array([Body(b"\0", b"\1\0\0"), Body(b"v" * (LIMIT + 1), b"\1\0\0")])
     rows = pa.record_batch(
