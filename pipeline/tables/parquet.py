@@ -53,10 +53,19 @@ class Part(NamedTuple):
         for path, begin, end in self.groups:
             with pq.ParquetFile(path) as file:
                 for group in range(begin, end):
-                    found = file.read_row_group(group, columns=read)
-                    if kind is not None:
-                        found = found.filter(ds.field("kind") == kind)
-                    yield from found.to_batches()
+                    least, most = ("", "") if kind is None else _kinds(file, group)
+                    if kind is None or least == kind == most:
+                        yield from file.read_row_group(group, columns=read).to_batches()
+                    elif least <= kind <= most:
+                        found = file.read_row_group(group, columns=read)
+                        yield from found.filter(ds.field("kind") == kind).to_batches()
+
+
+def _kinds(file: pq.ParquetFile, group: int) -> tuple[str, str]:
+    """The least and the greatest of the kinds in a row group."""
+    column = file.schema_arrow.get_field_index("kind")
+    said = file.metadata.row_group(group).column(column).statistics
+    return said.min, said.max
 
 
 class Table(NamedTuple):

@@ -28,7 +28,7 @@ from barnabas.pipeline.reading.ranges import Range
 from barnabas.pipeline.reading.runs import Row, unpack
 from barnabas.pipeline.reading.survey import Surveyed, survey
 from barnabas.pipeline.reading.tcp_segments import SCHEMA, segments
-from barnabas.pipeline.rows.columns import Column, ddl
+from barnabas.pipeline.rows.columns import Column, arrow, ddl
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.tables.parquet import Batches, Filed, file_rows, made, tasks
 
@@ -176,18 +176,35 @@ def _rows(one: pa.RecordBatch) -> Iterator[tuple[bytes, Row]]:
 
 
 def _batches(done: Iterable[Outcome], columns: tuple[Column, ...]) -> Batches:
-    rows: list[dict[str, Any]] = []
-    size = 0
+    """Exchanges, and apart from them what is said beside: who asks for the one moves nothing of the other."""
+    kept: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
+    sizes = dict.fromkeys(kept, 0)
     for one in done:
-        rows.append(_travelling(one))
-        body = one.columns or {}
-        size += len(body.get("request_body") or b"") + len(body.get("response_body") or b"")
-        size += len(rows[-1]["said"] or "")
-        if size >= BATCH_BYTES or len(rows) >= MOST:
-            yield batch(rows, columns)
-            rows, size = [], 0
-    if rows:
-        yield batch(rows, columns)
+        beside, row = one.columns is None, _travelling(one)
+        rows = kept[beside]
+        rows.append(row)
+        sizes[beside] += sum(len(row.get(name) or b"") for name in _LARGE)
+        if sizes[beside] >= BATCH_BYTES or len(rows) >= MOST:
+            yield _batch(rows, columns, beside=beside)
+            kept[beside], sizes[beside] = [], 0
+    for beside, rows in kept.items():
+        if rows:
+            yield _batch(rows, columns, beside=beside)
+
+
+_LARGE: Final = ("request_body", "response_body", "said")
+"""What a row may have much of."""
+
+
+def _batch(
+    rows: list[dict[str, Any]], columns: tuple[Column, ...], *, beside: bool
+) -> pa.RecordBatch:
+    if not beside:
+        return batch(rows, columns)
+    head = batch(rows, HEAD)
+    schema = arrow(columns)
+    nulls = (pa.nulls(len(rows), kind) for kind in schema.types[len(HEAD) :])
+    return pa.RecordBatch.from_arrays([*head.columns, *nulls], schema=schema)
 
 
 def _travelling(one: Outcome) -> dict[str, Any]:

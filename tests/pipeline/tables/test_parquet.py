@@ -48,6 +48,18 @@ def test_parts_hold_all_row_groups_once(tmp_path: Path) -> None:
     assert whole["n"].to_pylist() == [0, 1, 2, 3]
 
 
+def test_row_groups_of_other_kinds_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    with pq.ParquetWriter(path, SCHEMA) as writer:
+        for number, kinds in enumerate(("bb", "ac", "aa", "ba")):
+            rows = [{"kind": kind, "n": number} for kind in kinds]
+            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
+    part = Part((Groups(str(path), 0, 4),))
+    assert [rows["n"].to_pylist() for rows in part.batches("b") if len(rows)] == [[0, 0], [3]]
+    assert [rows["n"].to_pylist() for rows in part.batches("a") if len(rows)] == [[1], [2, 2], [3]]
+    assert [rows["n"].to_pylist() for rows in part.batches("d")] == []
+
+
 def test_each_task_files_what_it_makes(spark: SparkSession, tmp_path: Path) -> None:
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for one in batches:
