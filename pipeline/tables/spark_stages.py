@@ -43,7 +43,7 @@ BATCH_BYTES: Final = 8 << 20
 """Bytes of bodies, and of what is said beside exchanges, by which a batch ends."""
 MOST: Final = 2000
 """Rows of such a batch, at most."""
-_LOCAL: Final = 1 << 30
+_LOCAL: Final = 3 << 30
 """Bytes of captures up to which the driver surveys them itself: starting a job takes as long."""
 HERE: Final = 64 << 20
 """Bytes of segments, with the payload of packed files, that are kept in this process."""
