@@ -36,7 +36,7 @@ LOOPBACK: Final = "127.0.0.1"
 PATIENCE: Final = 60.0
 """Seconds in which a cluster has to give us a worker."""
 
-HEAP, PER_CORE, SHARE = 512 << 20, 128 << 20, 8
+HEAP, PER_CORE, SHARE = 384 << 20, 128 << 20, 8
 """The driver's heap (bytes), more for each task that runs in it at once, and the share of the memory that it
 is at most, unless that is less than for one task. No body passes it, of captures of any size."""
 
