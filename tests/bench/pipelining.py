@@ -127,7 +127,6 @@ WAYS: Final = (
     _ours("  Spark, 1 core", "spark-bodies", ONE_CORE),
     _ours("  Spark, 2 cores", "spark-bodies", "local[2]"),
     _ours("decode --json", "pure-decode"),
-    _ours("  --bodies full, as the tables have them", "pure-decode-full"),
     _ours("analyze: Spark, 1 core", "spark-analyze", ONE_CORE),
     _ours("  Spark, 2 cores", "spark-analyze", "local[2]"),
     _ours("  cluster, 2 workers of 1 core", "spark-analyze", CLUSTER),

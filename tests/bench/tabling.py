@@ -176,10 +176,10 @@ def measure_spark(path: Path, out: Path, master: str, *, bodies: bool) -> Spans:
     return Spans(rows, begun, begun_cpu, *cost, driver, peaks.jvm, peaks.worker)
 
 
-def measure_decode(path: Path, *options: str) -> Spans:
+def measure_decode(path: Path) -> Spans:
     """`barnabas decode --json`, a line each exchange; its start is that of Python."""
     clock = Clock()
-    command = (sys.executable, "-m", "barnabas", "decode", "--json", *options, str(path))
+    command = (sys.executable, "-m", "barnabas", "decode", "--json", str(path))
     with subprocess.Popen(command, stdout=subprocess.PIPE) as decoding:
         assert decoding.stdout is not None
         rows = sum(1 for _ in decoding.stdout)
@@ -229,7 +229,6 @@ WAYS: Final[dict[str, Callable[[Path, Path, str], Spans]]] = {
     "pure-exchanges": lambda path, out, _: measure_pure(path, out, bodies=False),
     "pure-bodies": lambda path, out, _: measure_pure(path, out, bodies=True),
     "pure-decode": lambda path, _, __: measure_decode(path),
-    "pure-decode-full": lambda path, _, __: measure_decode(path, "--bodies", "full"),
     "spark-analyze": measure_analyze,
     "spark-exchanges": lambda path, out, master: measure_spark(path, out, master, bodies=False),
     "spark-bodies": lambda path, out, master: measure_spark(path, out, master, bodies=True),
