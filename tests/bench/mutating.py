@@ -24,7 +24,7 @@ _ROWS: Final = (
     ("mutated_metadata", "mutated: Metadata v1 requests"),
     ("boofuzz_metadata", "boofuzz: Metadata v1 requests"),
 )
-_GOALS: Final = {"mutated": 50_000, "fresh": 5_000}
+_GOALS: Final = {"mutated": 60_000, "fresh": 5_000}
 _BASE: Final = "boofuzz_metadata"
 _PATIENCE: Final = 120.0
 
