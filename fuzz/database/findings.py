@@ -62,8 +62,11 @@ class Findings:
                 "SELECT id, name, target, settings, began, seconds, done FROM campaigns ORDER BY id"
             )
             return [
-                CampaignRow(number, name, target, json.loads(settings), *others)
-                for number, name, target, settings, *others in rows
+                CampaignRow(
+                    *(number, name, target, json.loads(settings)),
+                    *(float(began), float(seconds), int(done)),
+                )
+                for number, name, target, settings, began, seconds, done in rows
             ]
 
     def rounds(self, campaign: int) -> list[RoundRow]:
@@ -73,7 +76,10 @@ class Findings:
                 "SELECT number, energies, news FROM rounds WHERE campaign = ? ORDER BY number",
                 (campaign,),
             )
-            return [RoundRow(number, json.loads(energies), news) for number, energies, news in rows]
+            return [
+                RoundRow(int(number), json.loads(energies), None if news is None else int(news))
+                for number, energies, news in rows
+            ]
 
     def coverage(self, campaign: int) -> dict[Cell, int]:
         """How many cases covered each place."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import signal
 import socket
 import subprocess
 import tempfile
@@ -63,13 +64,17 @@ class Forked:
             if not select.select([self._told], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
             with self._told:
-                # nothing: who forked it is gone, and nobody knows how it ended
-                self.returncode = int(self._told.read(_CODE) or 0)
+                code = self._told.read(_CODE)
+            if not code:  # who forked it is gone: nobody would know how it ends
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(self.pid, signal.SIGKILL)
+            self.returncode = int(code or -signal.SIGKILL)
         return self.returncode
 
 
 class ForkServer:
-    """A server, from the first process that it is asked for to `close`; many threads may ask.
+    """A server, from the first process that it is asked for to `close`; many threads may ask. One that has
+    died is started anew.
 
     line: the program's command. guard: ends it if this process is gone.
     """
@@ -80,8 +85,7 @@ class ForkServer:
         self._line, self._folder, self._guard = line, folder, guard
         self._environment = {**os.environ, **environment}
         self._asking = threading.Lock()
-        self._control, self._theirs = socket.socketpair()
-        self._control.settimeout(_STARTS)
+        self._control = socket.socket(socket.AF_UNIX)
         self._log = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed in close)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -103,23 +107,34 @@ class ForkServer:
         return Forked(pid, stdin, stdout, told)
 
     def _asked(self, *descriptors: int) -> int:
-        if self._process is None:
+        if self._process is not None:
+            with contextlib.suppress(OSError, ValueError):
+                return self._fork(*descriptors)
+        self._begin()
+        try:
+            return self._fork(*descriptors)
+        except (OSError, ValueError):
+            raise OSError(self._last_words()) from None
+
+    def _fork(self, *descriptors: int) -> int:
+        socket.send_fds(self._control, [b"f"], descriptors)
+        return int(self._control.recv(_CODE))
+
+    def _begin(self) -> None:
+        self._end()
+        self._control, theirs = socket.socketpair()
+        self._control.settimeout(_STARTS)
+        with theirs:
             self._process = subprocess.Popen(  # noqa: S603 (a command of ours)
                 [*self._line, FORKS],
-                stdin=self._theirs.fileno(),
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
                 cwd=self._folder,
                 env=self._environment,
                 start_new_session=True,
             )
-            self._theirs.close()
-            self._guard.enter(self._process.pid)
-        try:
-            socket.send_fds(self._control, [b"f"], descriptors)
-            return int(self._control.recv(_CODE))
-        except (OSError, ValueError):
-            raise OSError(self._last_words()) from None
+        self._guard.enter(self._process.pid)
 
     def _last_words(self) -> str:
         size = os.fstat(self._log.fileno()).st_size
@@ -128,9 +143,12 @@ class ForkServer:
         return lines[-1] if lines else "it ended at once"
 
     def close(self) -> None:
-        """Let it end. Those that it forked go on."""
+        """Let it end. Those that it forked end when somebody asks for their exit codes."""
+        self._end()
+        self._log.close()
+
+    def _end(self) -> None:
         self._control.close()
-        self._theirs.close()
         if self._process is not None:
             try:
                 self._process.wait(1.0)
@@ -138,4 +156,3 @@ class ForkServer:
                 self._process.kill()
                 self._process.wait()
             self._guard.leave(self._process.pid)
-        self._log.close()

@@ -118,6 +118,26 @@ def test_a_damaged_record_is_told_in_a_line(tmp_path: Path, damage: str) -> None
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.parametrize("column", ["settings", "began", "seconds", "done"])
+@pytest.mark.parametrize("value", ["'{'", "x'ff00'"])
+def test_a_damaged_campaign_is_told_in_a_line(tmp_path: Path, column: str, value: str) -> None:
+    with Findings(tmp_path / "f.db", write=True) as findings:
+        findings.campaign("c", "fake", {}, 0.0)
+        findings._database.connection.execute(f"UPDATE campaigns SET {column} = {value}")
+        with pytest.raises(FindingsError, match=r"f\.db has a damaged record: ."):
+            findings.campaigns()
+
+
+@pytest.mark.parametrize("column", ["number", "energies", "news"])
+def test_a_damaged_round_is_told_in_a_line(tmp_path: Path, column: str) -> None:
+    with Findings(tmp_path / "f.db", write=True) as findings:
+        kept = findings.campaign("c", "fake", {}, 0.0)
+        kept.keep(stats(0, 100), 100, 0)
+        findings._database.connection.execute(f"UPDATE rounds SET {column} = '{{'")
+        with pytest.raises(FindingsError, match=r"f\.db has a damaged record: ."):
+            findings.rounds(kept.id)
+
+
 def test_a_campaign_that_goes_on_in_a_damaged_database_says_so(tmp_path: Path) -> None:
     path = tmp_path / "f.db"
     with Findings(path, write=True) as findings:

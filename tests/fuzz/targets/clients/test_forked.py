@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import selectors
 import signal
 import subprocess
@@ -94,6 +95,35 @@ def test_a_death_by_a_signal_is_told_with_its_words(tmp_path: Path) -> None:
         finally:
             dying.end()
             other.end()
+
+
+def test_behind_the_death_of_who_forks_nobody_stays_and_others_start(tmp_path: Path) -> None:
+    with _forking(tmp_path) as forking:
+        one = forking.child()
+        (server,) = _parents(one.pid)
+        os.kill(server, signal.SIGKILL)
+        assert one.death(patience=60.0).exit_code == -signal.SIGKILL
+        _until_gone(one.pid)
+        other = forking.child()
+        try:
+            assert forking.said(other, "who")["records"] == other.pid
+            assert _parents(other.pid) != [server]
+        finally:
+            one.end()
+            other.end()
+
+
+def _parents(pid: int) -> list[int]:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return [int(line.split()[1]) for line in status.splitlines() if line.startswith("PPid:")]
+
+
+def _until_gone(pid: int) -> None:
+    """Until a process has ended, whoever reaps it."""
+    while (
+        status := Path(f"/proc/{pid}/status")
+    ).exists() and "State:\tZ" not in status.read_text():
+        pass
 
 
 def test_who_hangs_is_ended_and_who_is_told_no_more_ends(tmp_path: Path) -> None:
