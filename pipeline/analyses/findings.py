@@ -96,7 +96,8 @@ KEPT: Final = (
 
 
 def findings(exchanges: DataFrame) -> DataFrame:
-    """What do the exchanges show to be wrong? The findings of `barnabas check`.
+    """What do the exchanges show to be wrong? The findings of `barnabas check`, but for responses that belong
+    to no request, which are in `errors`.
 
     Needs `end_ns`, `losses`, `named_broker` and `seen`; what a check says it holds for, holds here too.
     Bodies stay where they are: what checks see of them was read when the table was made.

@@ -22,7 +22,7 @@ def exit_codes() -> str:
             COULD_NOT_RUN,
             "the command could not run: no Java, no broker, no space, a check of yours that raises",
         ),
-        (_INTERRUPTED, "interrupted by Ctrl-C"),
+        (_INTERRUPTED, "interrupted by Ctrl-C; a `fuzz run` with findings ends with 1"),
     )
     return page(
         "Exit codes",
