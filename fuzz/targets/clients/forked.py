@@ -156,3 +156,4 @@ class ForkServer:
                 self._process.kill()
                 self._process.wait()
             self._guard.leave(self._process.pid)
+            self._process = None

@@ -19,6 +19,7 @@ from barnabas.fuzz.targets.clients.child import Child
 from barnabas.fuzz.targets.clients.forked import ForkServer
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.clients.python import program
+from tests.peers.apache.test_guard import gone
 
 OWN = """
 import os, sys, threading
@@ -100,30 +101,21 @@ def test_a_death_by_a_signal_is_told_with_its_words(tmp_path: Path) -> None:
 def test_behind_the_death_of_who_forks_nobody_stays_and_others_start(tmp_path: Path) -> None:
     with _forking(tmp_path) as forking:
         one = forking.child()
-        (server,) = _parents(one.pid)
+        server = _parent(one.pid)
         os.kill(server, signal.SIGKILL)
         assert one.death(patience=60.0).exit_code == -signal.SIGKILL
-        _until_gone(one.pid)
+        assert gone(one.pid)
         other = forking.child()
         try:
             assert forking.said(other, "who")["records"] == other.pid
-            assert _parents(other.pid) != [server]
+            assert _parent(other.pid) != server
         finally:
             one.end()
             other.end()
 
 
-def _parents(pid: int) -> list[int]:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return [int(line.split()[1]) for line in status.splitlines() if line.startswith("PPid:")]
-
-
-def _until_gone(pid: int) -> None:
-    """Until a process has ended, whoever reaps it."""
-    while (
-        status := Path(f"/proc/{pid}/status")
-    ).exists() and "State:\tZ" not in status.read_text():
-        pass
+def _parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def test_who_hangs_is_ended_and_who_is_told_no_more_ends(tmp_path: Path) -> None:
