@@ -32,6 +32,8 @@ class Revival:
         self._service = service
         self._prober = prober
         self._started = started
+        self._unanswered = False
+        """Whether it left the latest probe unanswered."""
         self._start_s = 0.0
         """Seconds that the last start took."""
 
@@ -55,7 +57,7 @@ class Revival:
 
     def _start(self) -> str | None:
         """Why it does not serve; None: it does."""
-        began = time.monotonic()
+        began, self._unanswered = time.monotonic(), False
         self._service.start()
         self._start_s = time.monotonic() - began
         self._prober.aim(self._service.address)
@@ -67,11 +69,13 @@ class Revival:
         return None
 
     def death(self, probe: Probe) -> Death | None:
-        """How its process ended, if it did; one that left a probe unanswered may be about to."""
+        """How its process ended, if it did; one that left a probe unanswered may be about to, and is waited
+        for once."""
         if isinstance(self._service, Elsewhere):
             return None if probe.answered else self._service.death()
         death = self._service.death()
-        deadline = time.monotonic() + (0 if probe.answered else DYING_S)
+        deadline = time.monotonic() + (0 if probe.answered or self._unanswered else DYING_S)
+        self._unanswered = not probe.answered
         while death is None and time.monotonic() < deadline:
             time.sleep(0.05)
             death = self._service.death()

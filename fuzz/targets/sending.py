@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,8 +19,11 @@ from barnabas.fuzz.targets.revival import Revival
 from barnabas.fuzz.targets.service import Elsewhere, Service
 from barnabas.fuzz.targets.watching import Watch
 
-IDLE: Final = 0.05
-"""Share of a core that a broker takes at most while it has nothing to do."""
+IDLE: Final = 0.2
+"""Share of a core that a broker takes at most while it has nothing to do but what cases have left behind."""
+
+SENT_S: Final = 0.1
+"""Seconds until a case is sent; its wait is counted from then on."""
 
 WORN: Final = 32
 """Sessions that fail in a row before a broker that had some is started anew: a case may have fenced it."""
@@ -65,21 +69,12 @@ class Sender:
         return self._alone(case)
 
     def patiently(self, case: Case) -> Observation:
-        """Send a case, and wait for its answer as long as any may take."""
+        """Send a case, and wait as long as any answer may take; while the process is at work, longer."""
         self.ready()
         self.watch.begin()
-        pid = getattr(self._service, "pid", None)
-        before = spent(pid)
-        over = self._prober.over
-        self.doing = f"waiting for an answer for {LIMIT_MS / 1000:.0f} s at most"
-        (found,), logged = self._lanes.run((case,), LIMIT_MS / 1000, over)
+        self.doing = f"waiting for an answer for {LIMIT_MS / 1000:.0f} s, longer if it is worked on"
+        (found,), logged = self._lanes.run((case,), AT_WORK_MS / 1000, self._enough())
         self.executed += 1
-        at_work = (spent(pid) or 0) - (before or 0) > IDLE * LIMIT_MS / 1000
-        if found.overdue and at_work and not over():
-            self.doing = "waiting for an answer: the process is at work"
-            (found,), more = self._lanes.run((case,), AT_WORK_MS / 1000, over)
-            self.executed += 1
-            logged += more
         self.doing = ""
         (found,) = self.watch.look([found], logged, alone=True)
         found = replace(
@@ -89,6 +84,18 @@ class Sender:
         if wrong is None:
             return found
         return replace(found, death=wrong.death, log=found.log + wrong.log)
+
+    def _enough(self) -> Callable[[], bool]:
+        """Whether an answer has been waited for long enough, from now on."""
+        pid, over = getattr(self._service, "pid", None), self._prober.over
+        began, before = time.perf_counter(), spent(pid) or 0.0
+
+        def enough() -> bool:
+            waited = time.perf_counter() - began
+            late = waited >= LIMIT_MS / 1000 + SENT_S
+            return over() or (late and (spent(pid) or 0.0) - before <= IDLE * waited)
+
+        return enough
 
     def _alone(self, case: Case) -> Observation:
         (found,) = self.perform((case,))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from itertools import chain, repeat
+import time
+from collections.abc import Iterator
+from itertools import chain
 
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Live
-from barnabas.fuzz.cases.observation import DIFFERS, WAITED, Death, Observation, Probe
+from barnabas.fuzz.cases.observation import DIFFERS, Death, Observation, Probe
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.targets import writing
@@ -19,7 +20,6 @@ from barnabas.fuzz.targets.broker import BrokerTarget
 from barnabas.fuzz.targets.connections import Lane
 from barnabas.fuzz.targets.crash_counts import DEATHS, CrashCounts
 from barnabas.fuzz.targets.embedded import EmbeddedService
-from barnabas.fuzz.targets.entries import Logged
 from barnabas.fuzz.targets.flow import Flow, Placed
 from barnabas.fuzz.targets.pair import beside
 from barnabas.fuzz.targets.sending import WORN
@@ -265,27 +265,19 @@ def test_a_probe_that_stays_unanswered_restarts_the_process_and_ends_with_one_ca
     assert [one.case.number for one in found if dict(one.facts).get("blamed")] == [7]
 
 
-@pytest.mark.parametrize(
-    ("had", "waits"), [([1.0, 1.0], [3.0]), ([1.0, 1.1], [3.0]), ([1.0, 1.5], [3.0, 30.0])]
-)
+@pytest.mark.parametrize(("share", "longer"), [(0.1, False), (0.5, True)])
 def test_who_works_on_an_answer_is_waited_for_longer(
-    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch, had: list[float], waits: list[float]
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch, share: float, longer: bool
 ) -> None:
-    asked: list[float] = []
-
-    def send(
-        cases: Sequence[Case], patience: float, over: object
-    ) -> tuple[list[Observation], list[Logged]]:
-        asked.append(patience)
-        facts = ((WAITED, patience),) if len(asked) == 1 else ()
-        return [Observation(cases[0], cases[0].chunks, facts=facts)], []
-
-    times = chain(had, repeat(had[-1]))  # the probe behind it looks, too
-    monkeypatch.setattr("barnabas.fuzz.targets.sending.spent", lambda pid: next(times))
-    monkeypatch.setattr(target.lanes, "run", send)
-    found = target.sender.patiently(case(ASK))
-    assert asked == waits
-    assert found.overdue is (len(waits) == 1)
+    monkeypatch.setattr("barnabas.fuzz.targets.sending.LIMIT_MS", 100)
+    monkeypatch.setattr("barnabas.fuzz.targets.sending.AT_WORK_MS", 1500)
+    monkeypatch.setattr(
+        "barnabas.fuzz.targets.sending.spent", lambda pid: share * time.perf_counter()
+    )
+    found = target.sender.patiently(case(PARKED))
+    assert found.overdue
+    assert found.took_ms >= 100
+    assert (found.took_ms >= 1500) is longer
 
 
 def test_what_was_only_busy_is_waited_for_and_not_started_again(
