@@ -26,6 +26,10 @@ EARLIER: Final = "earlier"
 SPINS: Final = "spins"
 """The fact of a session that took processor time until it was ended."""
 
+COMPUTES: Final = "computes"
+"""The fact of a case on which a thread computes for long: for how many seconds at least, and behind that the
+innermost frames of Kafka's own where it does, as far as they are known."""
+
 STACK: Final = "stack_of_kind"
 """The fact of a case whose error left no stack: the frames that one of its kind left in a fresh process."""
 

@@ -61,6 +61,16 @@ def raised(entry: str) -> tuple[Raised, ...]:
     return tuple(Raised(name, message, tuple(frames)) for name, message, frames in found)
 
 
+def frames(trace: str) -> tuple[str, ...]:
+    r"""All frames of Kafka's own in the trace of a thread, the innermost first.
+
+    >>> frames('"a" #1\n\tat java.util.X.get(X.java:1)\n\tat kafka.A.f(A.scala:7)\n\tat kafka.B.g(B:1)')
+    ('kafka.A.f', 'kafka.B.g')
+    """
+    found = map(_FRAME.match, trace.splitlines())
+    return tuple(_plain(f"{one[1]}.{one[2]}") for one in found if one and one[1].startswith(_OURS))
+
+
 def _plain(frame: str) -> str:
     """Without numbers of lambdas; code that is generated from definitions is one, whatever the message."""
     return _GENERATED.sub(r"\1*\2", _LAMBDA.sub("", frame)).rstrip("$")

@@ -11,6 +11,7 @@ from barnabas.fuzz.oracles.client_memory import CLIENT_MEMORY
 from barnabas.fuzz.oracles.client_raised import CLIENT_RAISED
 from barnabas.fuzz.oracles.clients_differ import CLIENTS_DIFFER
 from barnabas.fuzz.oracles.closing import CLOSING
+from barnabas.fuzz.oracles.costly import COSTLY
 from barnabas.fuzz.oracles.damaged import DAMAGED
 from barnabas.fuzz.oracles.died import DIED
 from barnabas.fuzz.oracles.differing import DIFFERING
@@ -32,6 +33,7 @@ ORACLES: Final[tuple[Oracle, ...]] = (
     HUNG,
     FATAL,
     AMPLIFIED,
+    COSTLY,
     UNDOCUMENTED,
     TRACEBACK,
     LOGGED,

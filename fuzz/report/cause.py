@@ -18,6 +18,7 @@ STACK_AT: Final = {
     "client-died": 0,
     "client-raised": 0,
     "fatal": 0,
+    "costly": 0,
     "logged": 0,
     "traceback": 0,
     "undocumented": 0,

@@ -45,6 +45,7 @@ _ANSWERED: Final = Criterion("it is answered", "came > 0")
 CRITERIA: Final = {
     "died": Criterion("connections are refused afterwards", "refused(where)"),
     "hung": Criterion("another client is not answered", "not served(where)"),
+    "costly": Criterion("no answer for long, while the broker computes", "not (came or ended)"),
     "unanswered": Criterion("no answer, and the connection stays", "not (came or ended)"),
 }
 

@@ -10,6 +10,7 @@ from barnabas.fuzz.cases.case import Change, Recipe
 from barnabas.fuzz.database.finding import Finding
 from barnabas.fuzz.frame_map.fields import field_of
 from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.fuzz.oracles.costly import FOR_SECONDS
 from barnabas.fuzz.report.cause import Cause, Group, cause
 from barnabas.specs.registry import NAMES
 
@@ -95,6 +96,8 @@ def _verb(found: Cause) -> str:
     """What a program did, by the error; "" of what is none."""
     error = found.error
     kind, _, reason = error.partition(": ")
+    if error == FOR_SECONDS:
+        return error
     if error == "fatal error: out of memory":
         return "runs out of memory"
     if kind in ("panic", "fatal error"):

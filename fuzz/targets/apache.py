@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.coverage.jacoco import Jacoco
 from barnabas.fuzz.errors import CannotRun, Misuse
+from barnabas.fuzz.observations.thread_dumps import COMPLETE, computing
 from barnabas.fuzz.sessions.login import PASSWORD, USERNAME, credentials
 from barnabas.fuzz.targets.apache_known import unknown
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
@@ -52,6 +55,12 @@ SETTINGS: Final = {
 that waits for a block of producer ids waits for another thread of this very broker (3.0 to 3.8)."""
 
 NODE: Final = 1
+
+DUMPS: Final = 4
+"""How often a JVM is asked where its threads are."""
+
+DUMP_S: Final = 2.0
+"""Seconds that it may take to say it."""
 
 
 class ApacheService:
@@ -140,6 +149,20 @@ class ApacheService:
     def log(self) -> tuple[str, ...]:
         """Entries of its log since the last call."""
         return self._log.entries() if self._log is not None else ()
+
+    def where(self) -> tuple[str, ...]:
+        """The innermost frames of Kafka's own where a thread computes, as the JVM says; nothing of that is
+        an entry of its log."""
+        jvm = self._cluster.nodes[NODE].jvm
+        dumps = []
+        for _ in range(DUMPS):
+            before, until = len(jvm.said()), time.monotonic() + DUMP_S
+            jvm.signal(signal.SIGQUIT)
+            while COMPLETE not in jvm.said()[before:] and time.monotonic() < until:
+                time.sleep(0.05)
+            dumps.append(jvm.said()[before:])
+        self.log()
+        return computing(dumps)
 
     def rss(self) -> tuple[int, int] | None:
         """Its memory."""

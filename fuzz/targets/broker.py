@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, Self
 
 from barnabas.fuzz.cases.case import Case, Role
-from barnabas.fuzz.cases.observation import SET_ASIDE, Observation, is_set_aside
+from barnabas.fuzz.cases.observation import COMPUTES, SET_ASIDE, Observation, is_set_aside
 from barnabas.fuzz.coverage.lines import Meter, Reach
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.observations.requests import question
@@ -22,6 +22,7 @@ from barnabas.fuzz.targets.blame import (
     shared,
     unsearched,
 )
+from barnabas.fuzz.targets.computing import Computing
 from barnabas.fuzz.targets.crash_counts import CrashCounts
 from barnabas.fuzz.targets.flow import Flow, Placed
 from barnabas.fuzz.targets.lanes import Lanes
@@ -73,6 +74,7 @@ class BrokerTarget:
         self._at_once = min(FIRST, batch)
         self._crash_counts = CrashCounts()
         self._read_back = ReadBack(self.prober, sender.apart)
+        self._computing = Computing(service, sender)
         self._looks = SecondLooks(Again(sender.apart, sender.anew, sender.patiently))
 
     def count(self, *, guiding: bool) -> None:
@@ -235,6 +237,8 @@ class BrokerTarget:
             finally:
                 if not flow.over:  # who asks for no more leaves cases under way
                     self.lanes.aim(self.service.address)
+            if not stopped:
+                found |= self._computes(found, alone=alone)
         for index in range(told, len(cases)):
             one = self._completed(*found[index])
             assert one is not None  # noqa: S101 (nobody is under way)
@@ -289,6 +293,23 @@ class BrokerTarget:
         self.sender.doing = ""
         return {places[one.case.number]: one for one in settled}
 
+    def _computes(
+        self, found: dict[int, tuple[Observation, int]], *, alone: bool
+    ) -> dict[int, tuple[Observation, int]]:
+        """By its place, the late case that a thread computes on for long, if there is one."""
+        self.sender.doing = "looking for a case that is computed on"
+        try:
+            one = self._computing.behind([one for one, _ in found.values()], alone=alone)
+        except CannotRun:
+            one = None  # the next that is sent says it
+        finally:
+            self.sender.doing = ""
+        if one is None:
+            return {}
+        self._crash_counts.killed(one.case)
+        places = (place for place, (each, _) in found.items() if each.case == one.case)
+        return {next(places): (one, self.restarts)}
+
     def _completed(
         self, observation: Observation, restarts: int, *, quiet: bool = True
     ) -> Observation | None:
@@ -297,8 +318,10 @@ class BrokerTarget:
         try:
             if self.sender.down:
                 return observation
-            if not quiet and self._looks.due(observation):
+            if not quiet and (observation.overdue or self._looks.due(observation)):
                 return None
+            if COMPUTES in dict(observation.facts):
+                return observation
             return self._looked(observation, restarts, quiet)
         except CannotRun:
             return observation

@@ -38,3 +38,20 @@ def delayed(pid: int, only: int | None = None) -> float:
                 _, delay, _ = (thread / "schedstat").read_text().split()
                 found += int(delay)
     return found / 1e9
+
+
+def threads(pid: int) -> dict[int, tuple[float, float]]:
+    """By its id, the seconds of a processor that each thread of a process has had, and those that it stood
+    ready without one (Linux: schedstat); none: not known.
+
+    >>> had, waited = threads(os.getpid()).get(os.getpid(), (1.0, 0.0))
+    >>> had > 0, waited >= 0
+    (True, True)
+    """
+    found = {}
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                had, waited, _ = (thread / "schedstat").read_text().split()
+                found[int(thread.name)] = int(had) / 1e9, int(waited) / 1e9
+    return found

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from barnabas.fuzz.cases.observation import DIFFERS, STACK, TOGETHER, Death, Observation, Probe
+from barnabas.fuzz.cases.observation import (
+    COMPUTES,
+    DIFFERS,
+    STACK,
+    TOGETHER,
+    Death,
+    Observation,
+    Probe,
+)
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.observations.java_exceptions import raised
 from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING
@@ -51,6 +59,7 @@ def judged(name: str, observation: Observation) -> list[Verdict]:
 FIRE = {
     "died": observed(ASK, ending="closed", death=Death(3, HEAP)),
     "hung": observed(ASK, probe=Probe(False, 5000.0, "no answer within 5 s")),
+    "costly": observed(ASK, facts=((COMPUTES, [5.0, "kafka.A.f", "kafka.B.g"]),)),
     "unanswered": observed(ASK, took_ms=LIMIT_MS + 1.0, probe=ANSWERED),
     "fatal": observed(ASK, ending="closed", log=(HEAP,)),
     "logged": observed(ASK, replies=(ANSWER,), log=(NPE,)),
@@ -100,6 +109,13 @@ def test_an_assertion_of_c_is_told_apart_by_its_function_and_what_did_not_hold()
     words = "program: queue.c:12: push_all: Assertion `count > 0' failed."
     (verdict,) = judged("died", observed(ASK, death=Death(-6, words)))
     assert verdict.behaviour == ("signal SIGABRT", "push_all", "assertion: count > 0")
+
+
+def test_long_computing_is_told_apart_by_its_place_or_by_the_case() -> None:
+    (verdict,) = judged("costly", FIRE["costly"])
+    assert verdict.behaviour == ("computes for seconds", "kafka.A.f", "kafka.B.g")
+    (verdict,) = judged("costly", observed(ASK, facts=((COMPUTES, [5.0]),)))
+    assert verdict.behaviour[1:] == ("no stack", "Metadata", "nulls topics")
 
 
 def test_a_dead_broker_is_not_said_to_hang() -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from barnabas.fuzz.cases.observation import (
+    COMPUTES,
     KEPT_LIMIT,
     REPLY_LIMIT,
     TOGETHER,
@@ -20,6 +21,7 @@ from barnabas.fuzz.oracles.allowed import CLASSES, IN_PARSING, PREFIXES, REFUSIN
 from barnabas.fuzz.oracles.client_died import CLIENT_DIED
 from barnabas.fuzz.oracles.client_hung import CLIENT_HUNG
 from barnabas.fuzz.oracles.closing import EXEMPT
+from barnabas.fuzz.oracles.costly import FEW
 from barnabas.fuzz.oracles.damaged import MAY
 from barnabas.fuzz.oracles.greedy import GREEDY
 from barnabas.fuzz.targets.outcomes import PASSING
@@ -341,3 +343,9 @@ def test_what_nobody_knows_is_not_judged_by_its_layout() -> None:
     seen: Observation = observed(sent, replies=(ANSWER[:-1],))
     assert not judged("responses", seen)
     assert judged("responses", observed(ASK, replies=(ANSWER[:-1],)))
+
+
+def test_many_bytes_may_have_a_thread_compute_for_long_and_few_may_not() -> None:
+    for size, fine in ((FEW, False), (FEW + 1, True)):
+        seen = observed(bytes(size), facts=((COMPUTES, [5.0]),))
+        assert bool(judged("costly", seen)) is not fine

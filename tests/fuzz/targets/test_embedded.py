@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import pytest
 
 from barnabas.fuzz.cases.case import Case, Live
-from barnabas.fuzz.cases.observation import DIFFERS, Death, Observation, Probe
+from barnabas.fuzz.cases.observation import COMPUTES, DIFFERS, Death, Observation, Probe
 from barnabas.fuzz.errors import CannotRun, Misuse
 from barnabas.fuzz.observations.delayed_responses import LIMIT_MS
 from barnabas.fuzz.targets import writing
@@ -278,6 +278,34 @@ def test_who_works_on_an_answer_is_waited_for_longer(
     assert found.overdue
     assert found.took_ms >= 100
     assert (found.took_ms >= 1500) is longer
+
+
+def test_a_late_case_behind_which_the_process_computes_on_is_blamed_and_waited_for_no_longer(
+    target: BrokerTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guilty = case(PARKED, number=7)
+    perform, restart = target.sender.perform, target.sender.restart
+    computes = True
+
+    def performed(cases: Sequence[Case]) -> list[Observation]:
+        nonlocal computes
+        computes = guilty in cases
+        return perform(cases)
+
+    def anew() -> None:
+        nonlocal computes
+        computes = False
+        restart()
+
+    monkeypatch.setattr(target.sender, "perform", performed)
+    monkeypatch.setattr(target.sender, "restart", anew)
+    monkeypatch.setattr(target._computing, "computes", lambda: computes)
+    monkeypatch.setattr(target.sender, "patiently", None)
+    cases = [case(ASK, number=number) for number in range(7)]
+    found = run(target, *cases, guilty, case(ASK, number=8))
+    assert [one.case.number for one in found] == list(range(9))
+    assert [one.case.number for one in found if COMPUTES in dict(one.facts)] == [7]
+    assert not computes
 
 
 def test_what_was_only_busy_is_waited_for_and_not_started_again(

@@ -1,0 +1,107 @@
+"""A thread that computes on although nobody is under way any more, and the case that it computes on: its
+handling takes far longer than its size lets expect, or never ends. Where an API may be answered late, nothing
+else tells of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Final, Protocol
+
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import COMPUTES, Observation
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.targets.processor import threads
+from barnabas.fuzz.targets.service import Service
+
+LONG_S: Final = 5.0
+"""Seconds of a processor that a thread has had without a pause."""
+
+BUSY: Final = 0.8
+"""Share of the time in which a thread that computes has a processor, or stands ready for one."""
+
+_FIRST_S: Final = 0.1
+_LOOK_S: Final = 1.0
+"""Seconds from one look to the next: most come to rest before the first. For how long a thread has stood
+ready is known once it runs again, which on a busy machine takes a while."""
+
+IN_VAIN: Final = 3
+"""Searches without a case that does it alone; from then on it is only started anew."""
+
+
+class Send(Protocol):
+    """What sends cases to a process, and starts it anew."""
+
+    def perform(self, cases: Sequence[Case]) -> list[Observation]:
+        """Send cases, with a probe behind them. Raises CannotRun."""
+        ...
+
+    def restart(self) -> None:
+        """Start it anew. Raises CannotRun."""
+        ...
+
+
+class Computing:
+    """Of one service. clock, sleep: of time, in seconds."""
+
+    def __init__(
+        self,
+        service: Service,
+        send: Send,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._service, self._send = service, send
+        self._clock, self._sleep = clock, sleep
+        self._in_vain = 0
+
+    def behind(self, seen: Iterable[Observation], *, alone: bool) -> Observation | None:
+        """The case that a thread computes on, with the fact COMPUTES; None: all came to rest, or no case does
+        it alone. Those that had no answer in time are sent alone, up to the first that does it. What computes
+        is started anew. Raises CannotRun.
+
+        seen: what nobody is under way of any more. alone: there was no other case, so that it is this one.
+        """
+        late = [one for one in seen if one.overdue and COMPUTES not in dict(one.facts)]
+        if not late or not self.computes():
+            return None
+        if alone:
+            return self._told(late[-1])
+        self._send.restart()
+        if self._in_vain >= IN_VAIN:
+            return None
+        for one in late:
+            (again,) = self._send.perform((one.case,))
+            if again.overdue and self.computes():
+                return self._told(again)
+        self._in_vain += 1
+        return None
+
+    def computes(self) -> bool:
+        """Whether a thread computes for long, while nobody is under way."""
+        pid: int | None = getattr(self._service, "pid", None)
+        first = latest = {} if pid is None else threads(pid)
+        wait = _FIRST_S
+        while pid is not None and latest:
+            at = self._clock()
+            self._sleep(wait)
+            now, busy = threads(pid), BUSY * (self._clock() - at)
+            latest = {
+                one: now[one]
+                for one, before in latest.items()
+                if one in now and sum(now[one]) - sum(before) >= busy
+            }
+            if any(had - first[one][0] >= LONG_S for one, (had, _) in latest.items()):
+                return True
+            wait = _LOOK_S
+        return False
+
+    def _told(self, observation: Observation) -> Observation:
+        where: Callable[[], tuple[str, ...]] | None = getattr(self._service, "where", None)
+        frames = list(where()) if where is not None else []
+        with contextlib.suppress(CannotRun):  # the next that is sent says it
+            self._send.restart()
+        return replace(observation, facts=(*observation.facts, (COMPUTES, [LONG_S, *frames])))

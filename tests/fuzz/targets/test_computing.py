@@ -1,0 +1,156 @@
+"""Who computes on while nobody is under way is found, on a clock of its own; a real process is seen to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from barnabas.fuzz.cases.case import Case
+from barnabas.fuzz.cases.observation import COMPUTES, WAITED, Observation
+from barnabas.fuzz.targets.computing import IN_VAIN, LONG_S, Computing
+from barnabas.fuzz.targets.embedded import EmbeddedService
+from tests.fuzz.observed import case, request
+
+ASK = request(3, 1, {"topics": None})
+
+
+@dataclass
+class Bench:
+    """A process, and who sends cases to it. shares: of a core that it takes behind a case, by its number, and
+    for how many seconds."""
+
+    shares: dict[int, tuple[float, float]]
+    now: float = 0.0
+    had: float = 0.0
+    other: float = 0.0
+    waited: float = 0.0
+    share: tuple[float, float] = (0.0, 0.0)
+    did: list[object] = field(default_factory=list)
+    pid: int | None = 7
+    waits: float = 0.0
+    """Share of the time in which it stands ready and has no processor."""
+
+    def threads(self) -> dict[int, tuple[float, float]]:
+        """One that rests, one that takes what it takes, and one that takes as much when that one pauses."""
+        return {1: (0.1, 0.0), 2: (self.had, self.waited), 3: (self.other, 0.0)}
+
+    def where(self) -> tuple[str, ...]:
+        return ("kafka.A.f",)
+
+    def perform(self, cases: Sequence[Case]) -> list[Observation]:
+        (one,) = cases
+        self.did.append(one.number)
+        self.share = max(self.share, self.shares.get(one.number, (0.0, 0.0)))
+        return [late(one.number)]
+
+    def restart(self) -> None:
+        self.did.append("restart")
+        self.share = (0.0, 0.0)
+
+    def sleep(self, seconds: float) -> None:
+        share, left = self.share
+        self.now += seconds
+        self.had += share * min(seconds, left)
+        self.other += share * min(seconds, left) if share < 1 else 0.0
+        self.waited += self.waits * seconds
+        self.share = share, max(left - seconds, 0.0)
+
+
+def late(number: int) -> Observation:
+    return Observation(case(ASK, number=number), facts=((WAITED, 400),))
+
+
+def computing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Computing:
+    monkeypatch.setattr("barnabas.fuzz.targets.computing.threads", lambda pid: bench.threads())
+    return Computing(bench, bench, lambda: bench.now, bench.sleep)  # type: ignore[arg-type]
+
+
+ENDLESS = (1.0, 1e9)
+HALF = (0.5, 1e9)
+
+
+def test_the_first_case_that_does_it_alone_is_named_with_the_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench({5: ENDLESS, 6: ENDLESS}, share=ENDLESS)
+    found = computing(bench, monkeypatch).behind([late(n) for n in (4, 5, 6)], alone=False)
+    assert found is not None
+    assert found.case.number == 5
+    assert dict(found.facts)[COMPUTES] == [LONG_S, "kafka.A.f"]
+    assert bench.did == ["restart", 4, 5, "restart"]
+
+
+def test_a_case_that_was_alone_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench({}, share=ENDLESS)
+    found = computing(bench, monkeypatch).behind([late(4)], alone=True)
+    assert found is not None
+    assert COMPUTES in dict(found.facts)
+    assert bench.did == ["restart"]
+
+
+@pytest.mark.parametrize(("share", "most"), [(HALF, 0.2), ((1.0, LONG_S - 3), LONG_S)])
+def test_who_comes_to_rest_or_does_little_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, share: tuple[float, float], most: float
+) -> None:
+    bench = Bench({}, share=share)
+    assert computing(bench, monkeypatch).behind([late(4)], alone=True) is None
+    assert not bench.did
+    assert bench.now <= most
+
+
+def test_a_thread_that_stands_ready_computes_though_it_has_no_processor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench({}, share=HALF, waits=0.5)
+    assert computing(bench, monkeypatch).computes()
+    assert bench.had >= LONG_S
+
+
+def test_nobody_is_looked_at_while_all_were_answered_or_no_process_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench({}, share=ENDLESS)
+    assert computing(bench, monkeypatch).behind([], alone=False) is None
+    assert bench.now == 0
+    bench.pid = None
+    assert computing(bench, monkeypatch).behind([late(4)], alone=True) is None
+
+
+def test_what_no_case_does_alone_is_searched_for_a_few_times_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench({})
+    looks = computing(bench, monkeypatch)
+    for _ in range(IN_VAIN + 1):
+        bench.share = ENDLESS
+        assert looks.behind([late(4)], alone=False) is None
+    assert bench.did == ["restart", 4] * IN_VAIN + ["restart"]
+
+
+@pytest.mark.parametrize(("does", "long"), [("pass", True), ("input()", False)])
+def test_a_real_process_is_seen_to_compute_or_to_rest(
+    monkeypatch: pytest.MonkeyPatch, does: str, long: bool
+) -> None:
+    monkeypatch.setattr("barnabas.fuzz.targets.computing.LONG_S", 0.3)
+    code = f"print('ready', flush=True)\nwhile True: {does}"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        bench = Bench({}, pid=process.pid)
+        assert Computing(bench, bench).computes() is long  # type: ignore[arg-type]
+        process.kill()
+
+
+def test_an_embedded_cluster_at_rest_does_not_compute() -> None:
+    service = EmbeddedService()
+    service.start()
+    try:
+        assert not Computing(service, Bench({})).computes()
+    finally:
+        service.stop()
