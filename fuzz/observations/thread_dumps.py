@@ -9,9 +9,6 @@ from typing import Final
 
 from barnabas.fuzz.observations.java_exceptions import FRAMES, frames
 
-COMPLETE: Final = "JNI global refs"
-"""How what comes behind the threads of a dump begins."""
-
 _THREAD: Final = re.compile(r'^"[^"]+" .*\bcpu=([\d.]+)ms .*\b(tid=\w+)', re.MULTILINE)
 """A thread's first line: the milliseconds of a processor that it has had (since Java 11), and its id; several
 may have one name."""

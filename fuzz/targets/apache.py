@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import signal
-import time
+import contextlib
 from typing import Final
 
 from barnabas.fuzz.cases.observation import Death
 from barnabas.fuzz.coverage.jacoco import Jacoco
 from barnabas.fuzz.errors import CannotRun, Misuse
-from barnabas.fuzz.observations.thread_dumps import COMPLETE, computing
+from barnabas.fuzz.observations.thread_dumps import computing
 from barnabas.fuzz.sessions.login import PASSWORD, USERNAME, credentials
 from barnabas.fuzz.targets.apache_known import unknown
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
@@ -58,9 +57,6 @@ NODE: Final = 1
 
 DUMPS: Final = 4
 """How often a JVM is asked where its threads are."""
-
-DUMP_S: Final = 2.0
-"""Seconds that it may take to say it."""
 
 
 class ApacheService:
@@ -153,14 +149,9 @@ class ApacheService:
     def where(self) -> tuple[str, ...]:
         """The innermost frames of Kafka's own where a thread computes, as the JVM says; nothing of that is
         an entry of its log."""
-        jvm = self._cluster.nodes[NODE].jvm
         dumps = []
-        for _ in range(DUMPS):
-            before, until = len(jvm.said()), time.monotonic() + DUMP_S
-            jvm.signal(signal.SIGQUIT)
-            while COMPLETE not in jvm.said()[before:] and time.monotonic() < until:
-                time.sleep(0.05)
-            dumps.append(jvm.said()[before:])
+        with contextlib.suppress(RuntimeError, ProcessLookupError):  # it has ended meanwhile
+            dumps = [self._cluster.nodes[NODE].jvm.threads() for _ in range(DUMPS)]
         self.log()
         return computing(dumps)
 

@@ -33,6 +33,9 @@ STOPPING: Final = 2.0
 """Seconds to wait for a process to stop; one that waits for a child of vfork() that has stopped never
 does."""
 
+DUMPED: Final = "JNI global refs"
+"""How what stands behind the threads of a dump begins."""
+
 LOG4J: Final = """\
 log4j.rootLogger=WARN, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -158,6 +161,21 @@ class Jvm:
         with self.log.open("rb") as log:
             log.seek(self._from)
             return log.read().decode(errors="replace")
+
+    def threads(self, patience: float = 2.0) -> str:
+        """Where its threads are, as it says upon SIGQUIT; what there is of that after so many seconds.
+
+        Raises RuntimeError if it does not run.
+        """
+        before, until = self.log.stat().st_size, time.monotonic() + patience
+        self.signal(signal.SIGQUIT)
+        dump = ""
+        while DUMPED not in dump and time.monotonic() < until:
+            time.sleep(0.02)
+            with self.log.open("rb") as log:
+                log.seek(before)
+                dump = log.read().decode(errors="replace")
+        return dump
 
     def problem(self, what: str) -> BootError:
         """An error that says what happened to it, and the end of what it said."""

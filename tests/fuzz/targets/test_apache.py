@@ -41,6 +41,8 @@ def test_what_a_broker_logs_of_a_case_is_with_the_case_and_an_end_is_told() -> N
         for oracle in ORACLES:
             if "broker" in oracle.roles:
                 assert not list(oracle.judge(found[1])), oracle.name
+        assert service.where()[0].startswith(("kafka.", "org.apache.kafka."))
+        assert not service.log()  # what it said of its threads is none of it
         assert service.death() is None
         assert service.rss() is not None
         heap = service.heap()

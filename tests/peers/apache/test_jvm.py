@@ -113,6 +113,21 @@ def test_nothing_is_sent_to_one_that_ended(tmp_path: Path, guard: Guard) -> None
         jvm.signal(signal.SIGSTOP)
 
 
+def test_it_is_asked_for_its_threads(tmp_path: Path, guard: Guard) -> None:
+    code = (
+        "import signal; say = lambda *_: print('a thread\\nJNI global refs: 1', flush=True)\n"
+        "signal.signal(signal.SIGQUIT, say); print('before', flush=True)\nwhile True: signal.pause()"
+    )
+    jvm = Jvm("it", [sys.executable, "-c", code], tmp_path / "log.txt", guard)
+    jvm.start()
+    wait_for(jvm, "before")
+    for _ in range(2):  # each time what is new
+        assert jvm.threads(30.0) == "a thread\nJNI global refs: 1\n"
+    jvm.end()
+    with pytest.raises(RuntimeError, match="it is not running"):
+        jvm.threads()
+
+
 def test_one_that_fails_says_why(tmp_path: Path, guard: Guard) -> None:
     text = (
         "for i in $(seq 50); do echo line $i; done; printf '\\tat x\\n\\t... 3 more\\n' >&2; exit 3"
