@@ -8,6 +8,7 @@ it was killed before, as JSON.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 import os
@@ -115,10 +116,12 @@ def main(folder: Path, place: Path) -> None:
     pa.set_cpu_count(1)
     vars(compaction)["BATCHES"] = 2  # as soon as there are two
     begun, out = place / "begun", place / "out"
-    in_child(folder, begun, range(KILLED))
+    # here, not in a child: each of them has the modules and decoders that were made for it
+    work(folder, begun, range(KILLED))
     shutil.copytree(begun, out)
-    in_child(folder, out, range(KILLED, 3))
+    work(folder, out, range(KILLED, 3))
     right = rows(out)
+    gc.freeze()
     steps = []
     for fatal in itertools.count(1):
         shutil.rmtree(out)
