@@ -60,9 +60,10 @@ SAID = pytest.StashKey[Path]()
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """One Spark for all tests of a worker process: embedded, small, with few partitions, as their data is."""
+    from barnabas.pipeline.analyze import INTERPRETED
     from barnabas.pipeline.spark.session import QUICK, session
 
-    with session("local[2]", {**QUICK, "spark.driver.memory": "2g"}) as spark:
+    with session("local[2]", {**QUICK, **INTERPRETED, "spark.driver.memory": "2g"}) as spark:
         request.config.stash[SAID] = Path(spark.conf.get("spark.local.dir") or "", "said.txt")
         yield spark
 

@@ -38,6 +38,15 @@ def _plain(value: Any) -> Any:
     return value.replace(tzinfo=None).isoformat() if hasattr(value, "isoformat") else value
 
 
+@pytest.fixture(name="spark")
+def compiling(spark: SparkSession) -> Iterator[SparkSession]:
+    """Spark as it is for who has more than few rows: see `INTERPRETED`."""
+    (name,) = module.INTERPRETED
+    spark.conf.set(name, "FALLBACK")
+    yield spark
+    spark.conf.set(name, module.INTERPRETED[name])
+
+
 def test_one_task_and_many_say_the_same(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
