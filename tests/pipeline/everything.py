@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812
 
 from barnabas.pipeline.analyses.registry import ANALYSES
+from barnabas.pipeline.analyze import INTERPRETED, ONE_TASK
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+FEW = {**ONE_TASK, **INTERPRETED, "spark.sql.shuffle.partitions": "3"}
+"""Settings for it, of few rows, on several workers: otherwise Spark compiles some hundred classes, and plans
+anew behind each stage."""
 
 
 def everything(exchanges: DataFrame) -> DataFrame:

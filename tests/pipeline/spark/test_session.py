@@ -28,7 +28,7 @@ from pathlib import Path
 from barnabas.pipeline.spark.session import session
 from barnabas.pipeline.tables.tables import read, write
 from pyspark.sql.functions import udf
-from tests.pipeline.everything import everything
+from tests.pipeline.everything import FEW, everything
 
 def places(_):
     import importlib
@@ -37,7 +37,7 @@ def places(_):
 
 url, capture, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 ours = "barnabas.zip" if url.startswith("sc:") else "barnabas-packages"
-settings = {"spark.sql.shuffle.partitions": "3"}
+settings = dict(FEW)
 if not url.startswith("sc:"):
     settings |= {"spark.executor.memory": "600m", "spark.driver.memory": "1g"}
 with session(url, settings) as spark:
