@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from barnabas.pipeline.analyses.registry import ANALYSES
-from barnabas.pipeline.analyze import analyze
+from barnabas.pipeline.analyze import Outcome, analyze
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.job import follow
 from barnabas.pipeline.tables.added import added, write_added
@@ -61,27 +61,44 @@ def rows(spark: SparkSession, out: Path, first: int) -> Iterator[tuple[str, list
         yield table, sorted(map(str, found.select(sorted(found.columns)).collect()))
 
 
+@pytest.fixture(scope="module", params=[0, 2])
+def since(
+    spark: SparkSession, out: Path, request: pytest.FixtureRequest
+) -> tuple[int, dict[str, list[Any]]]:
+    """A batch, and the rows of the tables from that one on."""
+    return request.param, dict(rows(spark, out, request.param))
+
+
 @KINDS
-@pytest.mark.parametrize("first", [0, 2])
 def test_rows_are_those_of_the_batches(
-    spark: SparkSession, out: Path, tmp_path: Path, kind: str, first: int
+    spark: SparkSession,
+    out: Path,
+    since: tuple[int, dict[str, list[Any]]],
+    tmp_path: Path,
+    kind: str,
 ) -> None:
+    first, of_all = since
     found = added(out, kind, first)
     assert found.next == Batches(out).count > first
     write_added(spark, out / kind, found.files, tmp_path)
-    of_all, of_batches = dict(rows(spark, out, first)), dict(rows(spark, tmp_path, first))
+    of_batches = dict(rows(spark, tmp_path, first))
     assert of_batches == of_all
     assert len(of_batches["exchanges"]) > 10
 
 
+@pytest.fixture(scope="module")
+def of_all(spark: SparkSession, out: Path) -> Outcome:
+    """What the analyses of the tables come to."""
+    return analyze(spark, out)
+
+
 @KINDS
 def test_analyses_are_those_of_the_tables(
-    spark: SparkSession, out: Path, tmp_path: Path, kind: str
+    spark: SparkSession, out: Path, of_all: Outcome, tmp_path: Path, kind: str
 ) -> None:
     write_added(spark, out / kind, added(out, kind, 0).files, tmp_path)
     columns = {f"analyses/{one.name}": [each.name for each in one.columns] for one in ANALYSES}
-    outcome, of_all = analyze(spark, tmp_path), analyze(spark, out)
-    assert outcome.results == of_all.results
+    assert analyze(spark, tmp_path).results == of_all.results
     assert dict(contents(tmp_path, columns)) == dict(contents(out, columns))
 
 
