@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,7 +57,9 @@ def test_one_task_and_many_say_the_same(
     }
     tables["exchanges"].append("body")
     tables |= {f"analyses/{one.name}": [each.name for each in one.columns] for one in ANALYSES}
-    captures = [[SAMPLES / name] for name in NAMES]
+    for name in NAMES:
+        write(None, [SAMPLES / name], tmp_path / "here")
+        write(spark, [SAMPLES / name], tmp_path / "tasks")
     found: dict[str, tuple[Outcome, dict[str, list[str]]]] = {}
     ways = {
         "least": (1 << 30, 1 << 30, 1 << 30),
@@ -69,8 +72,7 @@ def test_one_task_and_many_say_the_same(
         monkeypatch.setattr(module, "FEWER", fewer)
         monkeypatch.setattr(module, "LITTLE", little)
         out = tmp_path / size
-        for paths in captures:
-            write(None if size == "least" else spark, paths, out)
+        shutil.copytree(tmp_path / ("here" if size == "least" else "tasks"), out)
         jobs = len(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
         outcome = analyze(spark, out)
         jobs = len(spark.sparkContext.statusTracker().getJobIdsForGroup(None)) - jobs
