@@ -1,11 +1,11 @@
-"""The tables hold what `decode --json` prints, row by row and field by field, however they were made."""
+"""The tables hold what `decode --json` prints, row by row and field by field, however they were made.
+
+Those that a cluster makes are in tests/pipeline/spark/test_session.py, which has one.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +28,6 @@ from barnabas.specs.jsonform import BLOBS
 from tests.captures.produced import produced
 from tests.captures.writing.test_rotation import rotated
 from tests.pipeline.reading.test_planning import SAMPLES
-from tests.pipeline.spark_processes import LITTLE, standalone
 from tests.places import ROOT
 
 if TYPE_CHECKING:
@@ -45,19 +44,6 @@ SAME = (
 ROUNDED = ("latency_ms", "broker_ms")
 
 PAGE = ROOT / "docs" / "howto" / "spark.md"
-
-WORK = """
-import sys
-from pathlib import Path
-from barnabas.pipeline.spark.session import session
-from barnabas.pipeline.tables.tables import write
-
-settings = {"spark.executor.memory": "600m", "spark.driver.memory": "1g"}
-with session(sys.argv[1], settings) as spark:
-    for path in map(Path, sys.argv[3:]):
-        write(spark, [path], Path(sys.argv[2]) / path.name, json_bodies=True)
-"""
-"""What the driver of a cluster does."""
 
 
 class Said(NamedTuple):
@@ -198,19 +184,3 @@ def test_tables_of_a_folder_that_is_followed(
     stream = follow(spark, folder, Batches(out), at_once=2, until_read=True, json_bodies=True)
     stream.awaitTermination()
     assert differences(held(out), said(folder, over=True)) == []
-
-
-@pytest.mark.slow("a cluster of Spark's")
-@pytest.mark.needs_spark
-def test_tables_made_by_a_cluster(tmp_path: Path) -> None:
-    with standalone(tmp_path) as url:
-        done = subprocess.run(
-            [sys.executable, "-c", WORK, url, str(tmp_path / "out"), *map(str, SAMPLES)],
-            capture_output=True,
-            text=True,
-            env={**os.environ, **LITTLE, "PYTHONPATH": str(ROOT)},
-            cwd=tmp_path,
-        )
-    assert (done.returncode, done.stderr) == (0, "")
-    wrong = {one.name: differences(held(tmp_path / "out" / one.name), said(one)) for one in SAMPLES}
-    assert {name: some for name, some in wrong.items() if some} == {}

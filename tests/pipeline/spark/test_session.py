@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow.dataset as ds
 import pyspark
@@ -14,7 +14,9 @@ import pytest
 
 from barnabas.pipeline.tables.tables import read, write
 from tests.pipeline.everything import everything
+from tests.pipeline.reading.test_planning import SAMPLES
 from tests.pipeline.spark_processes import LITTLE, connect_server, standalone
+from tests.pipeline.test_equal_to_decode import differences, held, said
 from tests.places import ROOT
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def places(_):
     names = ("specs", "captures", "pipeline", "peers", "fuzz", "proxy")
     return [importlib.import_module(f"barnabas.{name}").__file__ for name in names]
 
-url, capture, out = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+url, capture, out, *samples = sys.argv[1], *map(Path, sys.argv[2:])
 ours = "barnabas.zip" if url.startswith("sc:") else "barnabas-packages"
 settings = dict(FEW)
 if not url.startswith("sc:"):
@@ -47,6 +49,8 @@ with session(url, settings) as spark:
         assert all(ours in place for place in row["one"]), row
     write(spark, [capture], out)
     everything(read(spark, out, "exchanges")).write.parquet(str(out / "everything"))
+    for path in samples:
+        write(spark, [path], out / "samples" / path.name, json_bodies=True)
 """
 """What is done elsewhere. Our packages come from what was sent there, whatever is installed."""
 
@@ -76,11 +80,11 @@ def here(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[
     return found
 
 
-def work(url: str, out: Path) -> dict[str, list[str]]:
-    """The same in another process, elsewhere."""
+def work(url: str, out: Path, *samples: Path) -> dict[str, list[str]]:
+    """The same in another process, elsewhere; and tables of the samples, with bodies as JSON."""
     given = {**os.environ, **LITTLE, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", WORK, url, str(CAPTURE), str(out)],
+        [sys.executable, "-c", WORK, url, *map(str, (CAPTURE, out, *samples))],
         capture_output=True,
         text=True,
         env=given,
@@ -90,9 +94,31 @@ def work(url: str, out: Path) -> dict[str, list[str]]:
     return tables(out)
 
 
-def test_a_standalone_cluster_makes_the_same(here: dict[str, list[str]], tmp_path: Path) -> None:
-    with standalone(tmp_path) as url:
-        assert work(url, tmp_path / "out") == here
+class Clustered(NamedTuple):
+    """What a standalone cluster made."""
+
+    tables: dict[str, list[str]]
+    samples: Path
+
+
+@pytest.fixture(scope="module")
+def clustered(tmp_path_factory: pytest.TempPathFactory) -> Clustered:
+    folder = tmp_path_factory.mktemp("standalone")
+    with standalone(folder) as url:
+        return Clustered(work(url, folder / "out", *SAMPLES), folder / "out" / "samples")
+
+
+def test_a_standalone_cluster_makes_the_same(
+    here: dict[str, list[str]], clustered: Clustered
+) -> None:
+    assert clustered.tables == here
+
+
+def test_tables_made_by_a_cluster_hold_what_decode_prints(clustered: Clustered) -> None:
+    wrong = {
+        path.name: differences(held(clustered.samples / path.name), said(path)) for path in SAMPLES
+    }
+    assert {name: some for name, some in wrong.items() if some} == {}
 
 
 def test_workers_that_the_driver_starts_make_the_same(
