@@ -20,17 +20,18 @@ class Reached(NamedTuple):
 
 
 def reached(database: Database, campaign: int) -> dict[Unit, Reached]:
-    """What a campaign reached; nothing if its lines were not counted."""
-    if not database.has("reached"):
-        return {}
-    rows = database.connection.execute(
-        "SELECT package, name, parser, lines, before, after FROM reached WHERE campaign = ?",
-        (campaign,),
-    )
-    return {
-        Unit(package, name, bool(parser)): Reached(*(int(text, 16) for text in lines))
-        for package, name, parser, *lines in rows
-    }
+    """What a campaign reached; nothing if its lines were not counted. Raises FindingsError."""
+    with database.reading() as db:
+        if not database.has("reached"):
+            return {}
+        rows = db.execute(
+            "SELECT package, name, parser, lines, before, after FROM reached WHERE campaign = ?",
+            (campaign,),
+        )
+        return {
+            Unit(package, name, bool(parser)): Reached(*(int(text, 16) for text in lines))
+            for package, name, parser, *lines in rows
+        }
 
 
 def keep_reached(database: Database, campaign: int, found: Reach) -> None:
@@ -49,21 +50,24 @@ def keep_reached(database: Database, campaign: int, found: Reach) -> None:
 
 
 def coverage(database: Database, campaign: int) -> dict[Cell, int]:
-    """How many cases covered each place."""
-    rows = database.connection.execute(
-        "SELECT api, version, field, mutator, cases FROM coverage WHERE campaign = ?", (campaign,)
-    )
-    return {Cell(*cell): cases for *cell, cases in rows}
+    """How many cases covered each place. Raises FindingsError."""
+    return _cells(database, "coverage", campaign)
 
 
 def as_valid(database: Database, campaign: int) -> dict[Cell, int]:
-    """How many cases of each place showed nothing but what valid messages show."""
-    if not database.has("as_valid"):
-        return {}
-    rows = database.connection.execute(
-        "SELECT api, version, field, mutator, cases FROM as_valid WHERE campaign = ?", (campaign,)
-    )
-    return {Cell(*cell): cases for *cell, cases in rows}
+    """How many cases of each place showed nothing but what valid messages show. Raises FindingsError."""
+    return _cells(database, "as_valid", campaign)
+
+
+def _cells(database: Database, table: str, campaign: int) -> dict[Cell, int]:
+    with database.reading() as db:
+        if not database.has(table):
+            return {}
+        rows = db.execute(
+            f"SELECT api, version, field, mutator, cases FROM {table} WHERE campaign = ?",  # noqa: S608 (of the two)
+            (campaign,),
+        )
+        return {Cell(*cell): cases for *cell, cases in rows}
 
 
 def keep_as_valid(database: Database, campaign: int, cases: Mapping[Cell, int]) -> None:

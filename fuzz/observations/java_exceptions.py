@@ -17,7 +17,9 @@ _CLASS: Final = re.compile(
 )
 _FRAME: Final = re.compile(r"^\s+at (?:[\w.@]+/)*([\w.$<>]+)\.([\w$<>]+)\(")
 _OURS: Final = ("org.apache.kafka.", "kafka.")
-_LAMBDA: Final = re.compile(r"\$+(?:anonfun|Lambda|lambda)\$?|\$\d+|\d+(?:/0x[0-9a-f]+)?")
+_LAMBDA: Final = re.compile(
+    r"(?<=\.)lambda\$|\$+(?:anonfun|Lambda|lambda)\$?|\$\d+|\d+(?:/0x[0-9a-f]+)?"
+)
 _GENERATED: Final = re.compile(
     r"(org\.apache\.kafka\.common\.(?:message|requests)\.)\w+?(RequestData|ResponseData|Request|Response)"
     r"(?:\$\w+)*(?=\.)"
@@ -44,13 +46,17 @@ def raised(entry: str) -> tuple[Raised, ...]:
     >>> found = raised("[x] ERROR a - b\njava.lang.Error: no\n\tat kafka.A.f(A.scala:7)\n\tat java.B.g(B)")
     >>> found[0].signature, found[0].message
     (('java.lang.Error', 'kafka.A.f'), 'no')
+    >>> nested = "\n\tat kafka.A.lambda$null$0(A:1)\n\tat kafka.A.lambda$f$1(A:1)\n\tat kafka.A.f(A:1)"
+    >>> raised("[x] ERROR a - b\njava.lang.Error: no" + nested)[0].frames
+    ('kafka.A.f',)
     """
     found: list[tuple[str, str, list[str]]] = []
     for number, line in enumerate(entry.splitlines()):
         frame = _FRAME.match(line)
         if frame:
-            if found and len(found[-1][2]) < FRAMES and frame[1].startswith(_OURS):
-                found[-1][2].append(_plain(f"{frame[1]}.{frame[2]}"))
+            own = _own(frame)
+            if found and own and len(found[-1][2]) < FRAMES and own not in found[-1][2][-1:]:
+                found[-1][2].append(own)
             continue
         if number and line.startswith(("[", "\t...")):
             continue
@@ -68,7 +74,15 @@ def frames(trace: str) -> tuple[str, ...]:
     ('kafka.A.f', 'kafka.B.g')
     """
     found = map(_FRAME.match, trace.splitlines())
-    return tuple(_plain(f"{one[1]}.{one[2]}") for one in found if one and one[1].startswith(_OURS))
+    return tuple(own for one in found if one and (own := _own(one)))
+
+
+def _own(frame: re.Match[str]) -> str:
+    """A frame of Kafka's own; "" for another one, and for a lambda in a lambda: some compilers name it by the
+    method around both, others by none."""
+    if not frame[1].startswith(_OURS) or frame[2].startswith("lambda$null"):
+        return ""
+    return _plain(f"{frame[1]}.{frame[2]}")
 
 
 def _plain(frame: str) -> str:

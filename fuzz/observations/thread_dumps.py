@@ -9,38 +9,28 @@ from typing import Final
 
 from barnabas.fuzz.observations.java_exceptions import FRAMES, frames
 
-_THREAD: Final = re.compile(r'^"[^"]+" .*\bcpu=([\d.]+)ms .*\b(tid=\w+)', re.MULTILINE)
-"""A thread's first line: the milliseconds of a processor that it has had (since Java 11), and its id; several
-may have one name."""
+_THREAD: Final = re.compile(r'^"[^"]+" .*\bnid=(0x[0-9a-f]+|\d+)', re.MULTILINE)
+"""A thread's first line: the system's id of it, in hexadecimal before Java 21."""
 
 
-def computing(dumps: Sequence[str]) -> tuple[str, ...]:
-    r"""The innermost frames of Kafka's own that all dumps have of the thread that had most of a processor
-    between the first and the last: what it calls from there is another thing each time.
+def computing(dumps: Sequence[str], thread: int) -> tuple[str, ...]:
+    r"""The innermost frames of Kafka's own that a thread has in all dumps in which it is: what it calls from
+    there is another thing each time. thread: the system's id.
 
-    >>> a = '"a" #1 cpu={}ms tid=1\n\tat kafka.{}.g(G:1)\n\tat kafka.A.f(A:1)\n'
-    >>> dump = a + '\n"a" #2 cpu=9ms tid=2\n\tat kafka.B.h(B:1)\n'
-    >>> computing([dump.format("1.00", "X"), dump.format("2.50", "Y")])
+    >>> dump = '"a" #1 nid=0x1f runnable\n\tat kafka.{}.g(G:1)\n\tat kafka.A.f(A:1)\n'
+    >>> computing([dump.format("X"), "", dump.format("Y")], 31)
     ('kafka.A.f',)
-    >>> computing([])
+    >>> computing([], 31)
     ()
     """
-    threads = [_threads(dump) for dump in dumps]
-    if not threads:
-        return ()
-    first, last = threads[0], threads[-1]
-    had = {one: last[one][0] - first[one][0] for one in first.keys() & last.keys()}
-    busiest = max(had, key=lambda one: had[one], default="")
-    stacks = [one[busiest][1][::-1] for one in threads if busiest in one]
+    stacks = [found[::-1] for dump in dumps if (found := _frames(dump, thread))]
     common = itertools.takewhile(lambda same: len(set(same)) == 1, zip(*stacks, strict=False))
     return tuple(same[0] for same in common)[::-1][:FRAMES]
 
 
-def _threads(dump: str) -> dict[str, tuple[float, tuple[str, ...]]]:
-    """By its id, what each thread that has frames of Kafka's has had, and these."""
-    found = {}
+def _frames(dump: str, thread: int) -> tuple[str, ...]:
     for block in dump.split("\n\n"):
-        thread = _THREAD.search(block)
-        if thread and (own := frames(block[thread.start() :])):
-            found[thread[2]] = float(thread[1]), own
-    return found
+        found = _THREAD.search(block)
+        if found and int(found[1], 0) == thread:
+            return frames(block[found.start() :])
+    return ()

@@ -45,7 +45,7 @@ _ANSWERED: Final = Criterion("it is answered", "came > 0")
 CRITERIA: Final = {
     "died": Criterion("connections are refused afterwards", "refused(where)"),
     "hung": Criterion("another client is not answered", "not served(where)"),
-    "costly": Criterion("no answer for long, while the broker computes", "not (came or ended)"),
+    "costly": Criterion("a thread of the broker's computes for seconds, as `top -H` shows", "None"),
     "unanswered": Criterion("no answer, and the connection stays", "not (came or ended)"),
 }
 
@@ -54,6 +54,8 @@ def criterion(oracle: str, behaviour: Sequence[str]) -> Criterion:
     """That of a finding."""
     if oracle == "closing":
         return _CLOSED if behaviour[1:2] == ("closed",) else _ANSWERED
+    if oracle in ("logged", "fatal"):
+        return Criterion(f"{behaviour[0]} in the broker's log", "None")
     return CRITERIA.get(oracle, UNTOLD)
 
 

@@ -146,14 +146,14 @@ class ApacheService:
         """Entries of its log since the last call."""
         return self._log.entries() if self._log is not None else ()
 
-    def where(self) -> tuple[str, ...]:
+    def where(self, thread: int) -> tuple[str, ...]:
         """The innermost frames of Kafka's own where a thread computes, as the JVM says; nothing of that is
-        an entry of its log."""
+        an entry of its log. thread: the system's id."""
         dumps = []
         with contextlib.suppress(RuntimeError, ProcessLookupError):  # it has ended meanwhile
             dumps = [self._cluster.nodes[NODE].jvm.threads() for _ in range(DUMPS)]
         self.log()
-        return computing(dumps)
+        return computing(dumps, thread)
 
     def rss(self) -> tuple[int, int] | None:
         """Its memory."""

@@ -238,7 +238,7 @@ class BrokerTarget:
                 if not flow.over:  # who asks for no more leaves cases under way
                     self.lanes.aim(self.service.address)
             if not stopped:
-                found |= self._computes(found, alone=alone)
+                found |= self._computes(found, over)
         for index in range(told, len(cases)):
             one = self._completed(*found[index])
             assert one is not None  # noqa: S101 (nobody is under way)
@@ -294,12 +294,12 @@ class BrokerTarget:
         return {places[one.case.number]: one for one in settled}
 
     def _computes(
-        self, found: dict[int, tuple[Observation, int]], *, alone: bool
+        self, found: dict[int, tuple[Observation, int]], over: Callable[[], bool]
     ) -> dict[int, tuple[Observation, int]]:
         """By its place, the late case that a thread computes on for long, if there is one."""
         self.sender.doing = "looking for a case that is computed on"
         try:
-            one = self._computing.behind([one for one, _ in found.values()], alone=alone)
+            one = self._computing.behind((one for one, _ in found.values()), over)
         except CannotRun:
             one = None  # the next that is sent says it
         finally:

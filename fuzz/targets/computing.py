@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import COMPUTES, Observation
+from barnabas.fuzz.cases.observation import COMPUTES, Death, Observation
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.processor import threads
 from barnabas.fuzz.targets.service import Service
@@ -24,9 +24,10 @@ BUSY: Final = 0.8
 """Share of the time in which a thread that computes has a processor, or stands ready for one."""
 
 _FIRST_S: Final = 0.1
+_FIRST_SHARE: Final = 0.1
 _LOOK_S: Final = 1.0
-"""Seconds from one look to the next: most come to rest before the first. For how long a thread has stood
-ready is known once it runs again, which on a busy machine takes a while."""
+"""Seconds from one look to the next, and the share that is enough in the first: most come to rest before it.
+For how long a thread has stood ready is known once it runs again, which on a busy machine takes a while."""
 
 IN_VAIN: Final = 3
 """Searches without a case that does it alone; from then on it is only started anew."""
@@ -58,50 +59,65 @@ class Computing:
         self._clock, self._sleep = clock, sleep
         self._in_vain = 0
 
-    def behind(self, seen: Iterable[Observation], *, alone: bool) -> Observation | None:
-        """The case that a thread computes on, with the fact COMPUTES; None: all came to rest, or no case does
-        it alone. Those that had no answer in time are sent alone, up to the first that does it. What computes
-        is started anew. Raises CannotRun.
+    def behind(
+        self, seen: Iterable[Observation], over: Callable[[], bool] = lambda: False
+    ) -> Observation | None:
+        """The case that a thread computes on, with the fact COMPUTES, or that ended the process meanwhile.
+        None: all came to rest, no case does it alone, or it is `over()` before that is known. Those that had
+        no answer in time are sent alone, to a process that was started anew, up to the first that does it.
+        Raises CannotRun.
 
-        seen: what nobody is under way of any more. alone: there was no other case, so that it is this one.
+        seen: what nobody is under way of any more.
         """
         late = [one for one in seen if one.overdue and COMPUTES not in dict(one.facts)]
-        if not late or not self.computes():
+        if not late or self._trouble(over) is None:
             return None
-        if alone:
-            return self._told(late[-1])
         self._send.restart()
         if self._in_vain >= IN_VAIN:
             return None
         for one in late:
-            (again,) = self._send.perform((one.case,))
-            if again.overdue and self.computes():
-                return self._told(again)
+            if over():
+                return None
+            self._send.perform((one.case,))
+            if (trouble := self._trouble(over)) is not None:
+                return self._told(one, trouble)
         self._in_vain += 1
         return None
 
-    def computes(self) -> bool:
-        """Whether a thread computes for long, while nobody is under way."""
+    def _trouble(self, over: Callable[[], bool]) -> Death | int | None:
+        """How it ended meanwhile, or the thread that computes."""
+        thread = self.computing(over)
+        return self._service.death() or thread
+
+    def computing(self, over: Callable[[], bool] = lambda: False) -> int | None:
+        """The id of a thread that computes for long, while nobody is under way; None: there is none, or it is
+        `over()` before that is known."""
         pid: int | None = getattr(self._service, "pid", None)
         first = latest = {} if pid is None else threads(pid)
-        wait = _FIRST_S
-        while pid is not None and latest:
+        wait, share = _FIRST_S, _FIRST_SHARE
+        while pid is not None and latest and not over():
             at = self._clock()
             self._sleep(wait)
-            now, busy = threads(pid), BUSY * (self._clock() - at)
+            now, busy = threads(pid), share * (self._clock() - at)
             latest = {
                 one: now[one]
                 for one, before in latest.items()
                 if one in now and sum(now[one]) - sum(before) >= busy
             }
-            if any(had - first[one][0] >= LONG_S for one, (had, _) in latest.items()):
-                return True
-            wait = _LOOK_S
-        return False
+            for one, (had, _) in latest.items():
+                if had - first[one][0] >= LONG_S:
+                    return one
+            wait, share = _LOOK_S, BUSY
+        return None
 
-    def _told(self, observation: Observation) -> Observation:
-        where: Callable[[], tuple[str, ...]] | None = getattr(self._service, "where", None)
-        frames = list(where()) if where is not None else []
+    def _told(self, observation: Observation, trouble: Death | int) -> Observation:
+        """With what is wrong behind it; the process is started anew."""
+        frames: tuple[str, ...] = ()
+        where: Callable[[int], tuple[str, ...]] | None = getattr(self._service, "where", None)
+        if where is not None and isinstance(trouble, int):
+            frames = where(trouble)
         with contextlib.suppress(CannotRun):  # the next that is sent says it
             self._send.restart()
+        if isinstance(trouble, Death):
+            return replace(observation, death=trouble)
         return replace(observation, facts=(*observation.facts, (COMPUTES, [LONG_S, *frames])))

@@ -87,6 +87,12 @@ class Flow:
         found, self._found = self._found, []
         return found
 
+    @property
+    def waited(self) -> float:
+        """For how many seconds the case that was sent first of those under way has been."""
+        now = time.perf_counter()
+        return max((now - lane.began for lane in self._busy if lane.steps is None), default=0.0)
+
     def logged(self) -> list[Logged]:
         """Pieces of the log since this was last asked."""
         return self._following.logged([self._cases[lane.index].number for lane in self._busy])

@@ -91,4 +91,5 @@ class Revival:
             self._prober.close()  # or it would say nothing of other connections
             answered = answered + 1 if self._prober.probe().answered else 0
         self._service.log()
+        self._unanswered = False
         return True

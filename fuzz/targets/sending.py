@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -11,6 +10,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import Observation
 from barnabas.fuzz.observations.delayed_responses import AT_WORK_MS, LIMIT_MS
 from barnabas.fuzz.targets.blame import blamed
+from barnabas.fuzz.targets.flow import Flow
 from barnabas.fuzz.targets.lanes import Lanes
 from barnabas.fuzz.targets.preparing import prepare
 from barnabas.fuzz.targets.probing import Prober
@@ -21,9 +21,6 @@ from barnabas.fuzz.targets.watching import Watch
 
 IDLE: Final = 0.2
 """Share of a core that a broker takes at most while it has nothing to do but what cases have left behind."""
-
-SENT_S: Final = 0.1
-"""Seconds until a case is sent; its wait is counted from then on."""
 
 WORN: Final = 32
 """Sessions that fail in a row before a broker that had some is started anew: a case may have fenced it."""
@@ -73,7 +70,9 @@ class Sender:
         self.ready()
         self.watch.begin()
         self.doing = f"waiting for an answer for {LIMIT_MS / 1000:.0f} s, longer if it is worked on"
-        (found,), logged = self._lanes.run((case,), AT_WORK_MS / 1000, self._enough())
+        flow = self._lanes.flow((case,), AT_WORK_MS / 1000)
+        ((_, found),) = flow.some(1, self._enough(flow))
+        logged = flow.logged()
         self.executed += 1
         self.doing = ""
         (found,) = self.watch.look([found], logged, alone=True)
@@ -85,14 +84,14 @@ class Sender:
             return found
         return replace(found, death=wrong.death, log=found.log + wrong.log)
 
-    def _enough(self) -> Callable[[], bool]:
-        """Whether an answer has been waited for long enough, from now on."""
+    def _enough(self, flow: Flow) -> Callable[[], bool]:
+        """Whether its answer has been waited for long enough."""
         pid, over = getattr(self._service, "pid", None), self._prober.over
-        began, before = time.perf_counter(), spent(pid) or 0.0
+        before = spent(pid) or 0.0
 
         def enough() -> bool:
-            waited = time.perf_counter() - began
-            late = waited >= LIMIT_MS / 1000 + SENT_S
+            waited = flow.waited
+            late = waited >= LIMIT_MS / 1000
             return over() or (late and (spent(pid) or 0.0) - before <= IDLE * waited)
 
         return enough
@@ -103,6 +102,8 @@ class Sender:
 
     def ready(self) -> None:
         """Bring back what died or hangs. Raises CannotRun."""
+        if self.down:
+            self.restart()
         watch = self.watch
         wrong = watch.wrong
         probe = wrong.probe if wrong else None

@@ -33,7 +33,7 @@ STOPPING: Final = 2.0
 """Seconds to wait for a process to stop; one that waits for a child of vfork() that has stopped never
 does."""
 
-DUMPED: Final = "JNI global refs"
+DUMPED: Final = "JNI global ref"
 """How what stands behind the threads of a dump begins."""
 
 LOG4J: Final = """\

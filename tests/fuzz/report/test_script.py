@@ -51,7 +51,7 @@ def ran(text: str, address: str, folder: Path) -> list[str]:
     )
     assert done.returncode == 3, done.stderr
     *lines, last = done.stdout.splitlines()
-    assert last == "can't tell: look at what came"
+    assert last == "can't tell: at the top stands what shows it"
     return lines
 
 
@@ -152,7 +152,10 @@ def test_an_answer_before_the_case_that_has_other_fields_or_an_error_ends_it(
     text = script("it", case, Recorded((asked,), (frame,)))
     assert "coordinates the group" in text
     broker = Mortal(lambda asked: False)
-    assert told(text, broker.address, tmp_path) == (3, "can't tell: look at what came")
+    assert told(text, broker.address, tmp_path) == (
+        3,
+        "can't tell: at the top stands what shows it",
+    )
     wrong = response(METADATA, 1, {**answered, "topics": [{**topic, "error_code": 3}]})
     broker.answers = {METADATA: wrong}
     code, line = told(text, broker.address, tmp_path)
@@ -192,7 +195,10 @@ def test_an_error_before_the_case_that_passes_is_asked_away(tmp_path: Path) -> N
     path.write_text(text.replace("WAIT = 5.0", "WAIT = 1.0"))
     line = [sys.executable, str(path), "{}:{}".format(*broker.address)]
     done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.stdout.splitlines()[-1], done.stderr) == ("can't tell: look at what came", "")
+    assert (done.stdout.splitlines()[-1], done.stderr) == (
+        "can't tell: at the top stands what shows it",
+        "",
+    )
     assert len(answered) == 3
     broker.die()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from barnabas.fuzz.sessions.registry import SESSIONS, seeds
 from barnabas.fuzz.targets.apache import ApacheService, apache
 from barnabas.fuzz.targets.apache_settings import ApacheSettings
 from barnabas.fuzz.targets.broker import BrokerTarget
+from barnabas.fuzz.targets.processor import threads
 from barnabas.specs import decode_frame
 from barnabas.specs.keys import DESCRIBE_CONFIGS, METADATA, SASL_AUTHENTICATE
 from tests.fuzz.observed import case, request
@@ -41,7 +43,13 @@ def test_what_a_broker_logs_of_a_case_is_with_the_case_and_an_end_is_told() -> N
         for oracle in ORACLES:
             if "broker" in oracle.roles:
                 assert not list(oracle.judge(found[1])), oracle.name
-        assert service.where()[0].startswith(("kafka.", "org.apache.kafka."))
+        assert service.pid is not None
+        names = {
+            one: Path(f"/proc/{service.pid}/task/{one}/comm").read_text()
+            for one in threads(service.pid)
+        }
+        handler = next(one for one, name in names.items() if name.startswith("data-plane-kafk"))
+        assert service.where(handler)[-1].startswith("kafka.")
         assert not service.log()  # what it said of its threads is none of it
         assert service.death() is None
         assert service.rss() is not None

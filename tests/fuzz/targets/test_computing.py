@@ -10,36 +10,45 @@ from dataclasses import dataclass, field
 import pytest
 
 from barnabas.fuzz.cases.case import Case
-from barnabas.fuzz.cases.observation import COMPUTES, WAITED, Observation
+from barnabas.fuzz.cases.observation import COMPUTES, WAITED, Death, Observation
 from barnabas.fuzz.targets.computing import IN_VAIN, LONG_S, Computing
 from barnabas.fuzz.targets.embedded import EmbeddedService
 from tests.fuzz.observed import case, request
 
 ASK = request(3, 1, {"topics": None})
+THREAD = 2
+ENDLESS = (1.0, 1e9)
+HALF = (0.5, 1e9)
 
 
 @dataclass
 class Bench:
     """A process, and who sends cases to it. shares: of a core that it takes behind a case, by its number, and
-    for how many seconds."""
+    for how many seconds. waits: share of the time in which it stands ready and has no processor. dies: when
+    it ends by itself."""
 
     shares: dict[int, tuple[float, float]]
+    share: tuple[float, float] = (0.0, 0.0)
+    waits: float = 0.0
+    dies: float = 1e9
+    pid: int | None = 7
     now: float = 0.0
     had: float = 0.0
     other: float = 0.0
     waited: float = 0.0
-    share: tuple[float, float] = (0.0, 0.0)
     did: list[object] = field(default_factory=list)
-    pid: int | None = 7
-    waits: float = 0.0
-    """Share of the time in which it stands ready and has no processor."""
 
     def threads(self) -> dict[int, tuple[float, float]]:
         """One that rests, one that takes what it takes, and one that takes as much when that one pauses."""
-        return {1: (0.1, 0.0), 2: (self.had, self.waited), 3: (self.other, 0.0)}
+        if self.death() is not None:
+            return {}
+        return {1: (0.1, 0.0), THREAD: (self.had, self.waited), 3: (self.other, 0.0)}
 
-    def where(self) -> tuple[str, ...]:
-        return ("kafka.A.f",)
+    def where(self, thread: int) -> tuple[str, ...]:
+        return (f"kafka.A.f{thread}",)
+
+    def death(self) -> Death | None:
+        return Death(3, "") if self.now >= self.dies else None
 
     def perform(self, cases: Sequence[Case]) -> list[Observation]:
         (one,) = cases
@@ -69,35 +78,51 @@ def computing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Computing:
     return Computing(bench, bench, lambda: bench.now, bench.sleep)  # type: ignore[arg-type]
 
 
-ENDLESS = (1.0, 1e9)
-HALF = (0.5, 1e9)
-
-
 def test_the_first_case_that_does_it_alone_is_named_with_the_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = Bench({5: ENDLESS, 6: ENDLESS}, share=ENDLESS)
-    found = computing(bench, monkeypatch).behind([late(n) for n in (4, 5, 6)], alone=False)
+    found = computing(bench, monkeypatch).behind([late(n) for n in (4, 5, 6)])
     assert found is not None
     assert found.case.number == 5
-    assert dict(found.facts)[COMPUTES] == [LONG_S, "kafka.A.f"]
+    assert dict(found.facts)[COMPUTES] == [LONG_S, f"kafka.A.f{THREAD}"]
     assert bench.did == ["restart", 4, 5, "restart"]
 
 
-def test_a_case_that_was_alone_is_not_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_case_that_was_alone_is_not_taken_for_one_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     bench = Bench({}, share=ENDLESS)
-    found = computing(bench, monkeypatch).behind([late(4)], alone=True)
+    assert computing(bench, monkeypatch).behind([late(4)]) is None
+    assert bench.did == ["restart", 4]
+
+
+def test_who_ends_the_process_meanwhile_is_named_with_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench({5: ENDLESS}, share=ENDLESS, dies=LONG_S + 3)
+    found = computing(bench, monkeypatch).behind([late(n) for n in (4, 5, 6)])
     assert found is not None
-    assert COMPUTES in dict(found.facts)
-    assert bench.did == ["restart"]
+    assert found.case.number == 5
+    assert found.death == Death(3, "")
+    assert bench.did == ["restart", 4, 5, "restart"]
 
 
-@pytest.mark.parametrize(("share", "most"), [(HALF, 0.2), ((1.0, LONG_S - 3), LONG_S)])
-def test_who_comes_to_rest_or_does_little_is_left_alone(
+def test_nobody_is_looked_for_any_longer_once_that_is_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench({5: ENDLESS}, share=ENDLESS)
+    looks = computing(bench, monkeypatch)
+    assert looks.behind([late(5)], lambda: True) is None
+    assert bench.now == 0
+    assert looks.behind([late(4), late(5)], lambda: 4 in bench.did) is None
+    assert bench.did == ["restart", 4]
+
+
+@pytest.mark.parametrize(("share", "most"), [(HALF, 1.2), ((1.0, LONG_S - 2), LONG_S)])
+def test_who_comes_to_rest_or_pauses_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, share: tuple[float, float], most: float
 ) -> None:
     bench = Bench({}, share=share)
-    assert computing(bench, monkeypatch).behind([late(4)], alone=True) is None
+    assert computing(bench, monkeypatch).behind([late(4)]) is None
     assert not bench.did
     assert bench.now <= most
 
@@ -106,7 +131,7 @@ def test_a_thread_that_stands_ready_computes_though_it_has_no_processor(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = Bench({}, share=HALF, waits=0.5)
-    assert computing(bench, monkeypatch).computes()
+    assert computing(bench, monkeypatch).computing() == THREAD
     assert bench.had >= LONG_S
 
 
@@ -114,10 +139,10 @@ def test_nobody_is_looked_at_while_all_were_answered_or_no_process_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bench = Bench({}, share=ENDLESS)
-    assert computing(bench, monkeypatch).behind([], alone=False) is None
+    assert computing(bench, monkeypatch).behind([]) is None
     assert bench.now == 0
     bench.pid = None
-    assert computing(bench, monkeypatch).behind([late(4)], alone=True) is None
+    assert computing(bench, monkeypatch).behind([late(4)]) is None
 
 
 def test_what_no_case_does_alone_is_searched_for_a_few_times_only(
@@ -127,7 +152,7 @@ def test_what_no_case_does_alone_is_searched_for_a_few_times_only(
     looks = computing(bench, monkeypatch)
     for _ in range(IN_VAIN + 1):
         bench.share = ENDLESS
-        assert looks.behind([late(4)], alone=False) is None
+        assert looks.behind([late(4)]) is None
     assert bench.did == ["restart", 4] * IN_VAIN + ["restart"]
 
 
@@ -143,14 +168,15 @@ def test_a_real_process_is_seen_to_compute_or_to_rest(
         assert process.stdout is not None
         process.stdout.readline()
         bench = Bench({}, pid=process.pid)
-        assert Computing(bench, bench).computes() is long  # type: ignore[arg-type]
+        thread = Computing(bench, bench).computing()  # type: ignore[arg-type]
         process.kill()
+    assert thread == (process.pid if long else None)
 
 
 def test_an_embedded_cluster_at_rest_does_not_compute() -> None:
     service = EmbeddedService()
     service.start()
     try:
-        assert not Computing(service, Bench({})).computes()
+        assert Computing(service, Bench({})).computing() is None
     finally:
         service.stop()

@@ -299,7 +299,7 @@ def test_a_late_case_behind_which_the_process_computes_on_is_blamed_and_waited_f
 
     monkeypatch.setattr(target.sender, "perform", performed)
     monkeypatch.setattr(target.sender, "restart", anew)
-    monkeypatch.setattr(target._computing, "computes", lambda: computes)
+    monkeypatch.setattr(target._computing, "computing", lambda over: 7 if computes else None)
     monkeypatch.setattr(target.sender, "patiently", None)
     cases = [case(ASK, number=number) for number in range(7)]
     found = run(target, *cases, guilty, case(ASK, number=8))
