@@ -29,6 +29,7 @@ th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px soli
   vertical-align: top; } td.number { text-align: right; font-variant-numeric: tabular-nums; }
 details { border: 1px solid var(--line); border-radius: .4rem; padding: .5rem .8rem; margin: .6rem 0; }
 summary { cursor: pointer; } pre { overflow-x: auto; font-size: 13px; line-height: 1.4; }
+@media (max-width: 40rem) { pre { white-space: pre-wrap; overflow-wrap: anywhere; } }
 code { font-size: .95em; } .fine { opacity: .7; }
 """
 

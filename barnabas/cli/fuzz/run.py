@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast
 
@@ -64,7 +64,7 @@ def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
             target = make_target(wanted.read.campaign.target, wanted.own)
             if wanted.coverage is not None:
                 counting(target, guiding=wanted.coverage == "feedback")
-            with Findings(wanted.database, write=True) as findings:
+            with _database(wanted.database) as findings:
                 return _run(wanted, findings, target, output)
     except Misuse as problem:
         raise Trouble(str(problem)) from None
@@ -75,6 +75,21 @@ def fuzz_run(wanted: Wanted, output: Output | None = None) -> int:
     except KeyboardInterrupt:  # before the first case, or while the target ends
         output.note("interrupted")
         return INTERRUPTED
+
+
+@contextmanager
+def _database(path: Path) -> Iterator[Findings]:
+    """It, for writing; one that is new and has no campaign in the end is removed. Raises FindingsError."""
+    new = empty = not path.exists()
+    try:
+        with Findings(path, write=True) as findings:
+            try:
+                yield findings
+            finally:
+                empty = new and not findings.campaigns()
+    finally:
+        if empty:
+            path.unlink(missing_ok=True)
 
 
 def _run(wanted: Wanted, findings: Findings, target: Target, output: Output) -> int:

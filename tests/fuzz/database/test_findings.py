@@ -128,6 +128,14 @@ def test_a_damaged_campaign_is_told_in_a_line(tmp_path: Path, column: str, value
             findings.campaigns()
 
 
+def test_damaged_coverage_is_told_in_a_line(tmp_path: Path) -> None:
+    with Findings(tmp_path / "f.db", write=True) as findings:
+        kept = findings.campaign("c", "fake", {}, 0.0)
+        findings._database.connection.execute("ALTER TABLE coverage RENAME COLUMN cases TO gone")
+        with pytest.raises(FindingsError, match=r"f\.db has a damaged record: ."):
+            findings.coverage(kept.id)
+
+
 @pytest.mark.parametrize("column", ["number", "energies", "news"])
 def test_a_damaged_round_is_told_in_a_line(tmp_path: Path, column: str) -> None:
     with Findings(tmp_path / "f.db", write=True) as findings:

@@ -56,3 +56,15 @@ def test_what_kills_it_is_a_finding_and_the_same_command_goes_on_behind_it(
     assert f"continuing at case {done}" in again.stderr
     assert f"{300 - done} cases in " in again.stderr
     assert again.exit_code == 1
+
+
+def test_of_a_campaign_that_could_not_begin_no_database_is_left(
+    broker: Mortal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("c.yaml").write_text(CAMPAIGN.format(*broker.address))
+    broker.die()
+    ended = run().exception
+    assert isinstance(ended, Trouble)
+    assert ended.code == 3
+    assert [one.name for one in tmp_path.iterdir()] == ["c.yaml"]
