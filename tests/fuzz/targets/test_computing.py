@@ -168,8 +168,10 @@ def test_a_real_process_is_seen_to_compute_or_to_rest(
         assert process.stdout is not None
         process.stdout.readline()
         bench = Bench({}, pid=process.pid)
-        thread = Computing(bench, bench).computing()  # type: ignore[arg-type]
-        process.kill()
+        try:
+            thread = Computing(bench, bench).computing()  # type: ignore[arg-type]
+        finally:
+            process.kill()
     assert thread == (process.pid if long else None)
 
 
