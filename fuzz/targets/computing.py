@@ -15,7 +15,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import COMPUTES, Death, Observation
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.processor import threads
-from barnabas.fuzz.targets.service import Service
+from barnabas.fuzz.targets.service import Elsewhere, Service
 
 LONG_S: Final = 5.0
 """Seconds of a processor that a thread has had without a pause."""
@@ -70,7 +70,8 @@ class Computing:
         seen: what nobody is under way of any more.
         """
         late = [one for one in seen if one.overdue and COMPUTES not in dict(one.facts)]
-        if not late or self._trouble(over) is None:
+        # of a process that is somebody else's nothing is known
+        if not late or isinstance(self._service, Elsewhere) or self._trouble(over) is None:
             return None
         self._send.restart()
         if self._in_vain >= IN_VAIN:

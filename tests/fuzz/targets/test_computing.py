@@ -13,6 +13,7 @@ from barnabas.fuzz.cases.case import Case
 from barnabas.fuzz.cases.observation import COMPUTES, WAITED, Death, Observation
 from barnabas.fuzz.targets.computing import IN_VAIN, LONG_S, Computing
 from barnabas.fuzz.targets.embedded import EmbeddedService
+from barnabas.fuzz.targets.service import Elsewhere
 from tests.fuzz.observed import case, request
 
 ASK = request(3, 1, {"topics": None})
@@ -143,6 +144,9 @@ def test_nobody_is_looked_at_while_all_were_answered_or_no_process_is_known(
     assert bench.now == 0
     bench.pid = None
     assert computing(bench, monkeypatch).behind([late(4)]) is None
+    elsewhere = Elsewhere("127.0.0.1", 1)  # where nobody listens
+    assert Computing(elsewhere, bench).behind([late(4)]) is None
+    assert not bench.did
 
 
 def test_what_no_case_does_alone_is_searched_for_a_few_times_only(
