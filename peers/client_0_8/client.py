@@ -223,7 +223,8 @@ class Client:
             if not left or time.monotonic() >= until:
                 break
             time.sleep(PAUSE)
-            self.refresh({topic for topic, _ in left})
+            with contextlib.suppress(Unreachable):  # all may be away for a moment
+                self.refresh({topic for topic, _ in left})
         if lost:
             raise Unreachable("; ".join(sorted(set(map(reason_of, lost.values())))))
         return found

@@ -127,6 +127,23 @@ def test_no_leader_is_the_error_of_metadata() -> None:
         assert client.produce({("a", 0): [Message(None, b"v")]}) == {("a", 0): Produced(5, -1)}
 
 
+def test_a_cluster_that_is_away_for_a_moment_is_asked_again() -> None:
+    asked: list[int] = []
+
+    def reply(request: bytes) -> bytes | None:
+        head = request_head(request, 0, len(request))
+        asked.append(head.key)
+        if len(asked) in (2, 3):
+            return None
+        if head.key == METADATA:
+            return led_by(broker.address, head.correlation_id)
+        return produced(head.correlation_id, 0)
+
+    with ScriptedBroker(reply) as broker, Client([broker.address], patience=30) as client:
+        assert client.produce({("a", 0): [Message(None, b"v")]})["a", 0].error == 0
+    assert asked == [METADATA, PRODUCE, METADATA, PRODUCE]
+
+
 @given(answer=st.binary(max_size=60), correct=st.booleans(), key=st.sampled_from((PRODUCE, FETCH)))
 @settings(max_examples=40)
 def test_any_answer_is_read_or_unreachable(answer: bytes, correct: bool, key: int) -> None:
