@@ -25,24 +25,18 @@ def spent(pid: int | None) -> float | None:
 
 
 def delayed(pid: int, only: int | None = None) -> float:
-    """Seconds that threads of a process, or only one of them, stood ready and had no processor (Linux:
-    schedstat); 0.0: not known.
+    """Seconds that threads of a process, or only one of them, stood ready and had no processor; 0.0: not
+    known.
 
     >>> delayed(os.getpid()) >= 0, delayed(-1)
     (True, 0.0)
     """
-    found = 0
-    with contextlib.suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").glob("*" if only is None else str(only)):
-            with contextlib.suppress(OSError):  # it has ended meanwhile
-                _, delay, _ = (thread / "schedstat").read_text().split()
-                found += int(delay)
-    return found / 1e9
+    return sum((waited for _, waited in threads(pid, only).values()), 0.0)
 
 
-def threads(pid: int) -> dict[int, tuple[float, float]]:
-    """By its id, the seconds of a processor that each thread of a process has had, and those that it stood
-    ready without one (Linux: schedstat); none: not known.
+def threads(pid: int, only: int | None = None) -> dict[int, tuple[float, float]]:
+    """By its id, the seconds of a processor that each thread of a process, or only one, has had, and those
+    that it stood ready without one (Linux: schedstat); none: not known.
 
     >>> had, waited = threads(os.getpid()).get(os.getpid(), (1.0, 0.0))
     >>> had > 0, waited >= 0
@@ -50,7 +44,7 @@ def threads(pid: int) -> dict[int, tuple[float, float]]:
     """
     found = {}
     with contextlib.suppress(OSError):
-        for thread in Path(f"/proc/{pid}/task").iterdir():
+        for thread in Path(f"/proc/{pid}/task").glob("*" if only is None else str(only)):
             with contextlib.suppress(OSError):  # it has ended meanwhile
                 had, waited, _ = (thread / "schedstat").read_text().split()
                 found[int(thread.name)] = int(had) / 1e9, int(waited) / 1e9

@@ -12,37 +12,18 @@ from barnabas.fuzz.targets.revival import Revival
 class Lives:
     """A service that goes on. looked: how often it was asked whether it has ended."""
 
-    name, address = "one", ("127.0.0.1", 1)
     looked = 0
-
-    def start(self) -> None:
-        """Nothing."""
-
-    def stop(self) -> None:
-        """Nothing."""
 
     def death(self) -> Death | None:
         """None."""
         self.looked += 1
         return None
 
-    def log(self) -> tuple[str, ...]:
-        """None."""
-        return ()
-
-    def rss(self) -> tuple[int, int] | None:
-        """Not known."""
-        return None
-
-    def heap(self) -> tuple[int, int] | None:
-        """Not known."""
-        return None
-
 
 def test_it_is_waited_for_once_until_a_probe_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("barnabas.fuzz.targets.revival.DYING_S", 0.1)
     service = Lives()
-    revival = Revival(service, Prober(), lambda: None)
+    revival = Revival(service, Prober(), lambda: None)  # type: ignore[arg-type]
     waited = []
     for answered in (True, False, False, True, False):
         before = service.looked
