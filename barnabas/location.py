@@ -1,7 +1,8 @@
-"""Where the package `barnabas` is: processes that this one starts import it from there as well."""
+"""Where the package `barnabas` is, from where processes that this one starts import it; and its cache."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -10,3 +11,8 @@ PACKAGE: Final = Path(__file__).parent
 
 ROOT: Final = PACKAGE.parent
 """The folder to put on the path."""
+
+
+def cache() -> Path:
+    """Where barnabas keeps what it can get again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "barnabas"

@@ -18,15 +18,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from barnabas.location import cache
 from barnabas.peers.apache.errors import UnavailableError
 
 NEWEST: Final = 8
 """Versions that are named where there is none such."""
-
-
-def cache() -> Path:
-    """Where barnabas keeps what it can get again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "barnabas"
 
 
 def repository() -> Path:

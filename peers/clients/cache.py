@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Final
 
-from barnabas.peers.apache.artifacts import cache
+from barnabas.location import cache
 from barnabas.peers.apache.guard import Guard
 from barnabas.peers.clients.errors import UnavailableClientError
 

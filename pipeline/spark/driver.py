@@ -25,6 +25,7 @@ from pyspark.sql import SparkSession
 
 from barnabas.endings import noted
 from barnabas.location import ROOT
+from barnabas.pipeline.spark import class_archive
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.pipeline.spark.java import java_home
 from barnabas.pipeline.spark.masters import Master
@@ -35,6 +36,8 @@ LOOPBACK: Final = "127.0.0.1"
 
 PATIENCE: Final = 60.0
 """Seconds in which a cluster has to give us a worker."""
+
+JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 
 HEAP, PER_CORE, SHARE = 384 << 20, 128 << 20, 8
 """The driver's heap (bytes), more for each task that runs in it at once, and the share of the memory that it
@@ -57,8 +60,9 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
     """A session whose driver is here. folder: for its files. Raises UnavailableError."""
     said = folder / "said.txt"
     with said.open("wb") as log, _interrupts() as before, _unlogged():
-        conf = _configuration(master, wanted, folder)
-        with _environment(_variables(master, folder)):
+        variables = _variables(master, folder)
+        conf = _configuration(master, wanted, folder, Path(variables["JAVA_HOME"]))
+        with _environment(variables):
             gateway = _started(conf, log, said)
             try:
                 context = SparkContext(conf=conf, gateway=gateway)
@@ -70,7 +74,7 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
                 raise
         # its own handler asks the JVM something in the middle of another question
         _hear(before)
-        asking = True
+        asking, goes_on = True, False
         try:
             context.setLogLevel("ERROR")
             spark = SparkSession(context)
@@ -79,7 +83,7 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
                 context.addArchive(f"{pack(folder / 'barnabas.zip')}#{UNPACKED}")
                 require(spark, master, context.defaultParallelism)
             yield spark
-            asking = False
+            asking, goes_on = False, class_archive.MAKES in conf.get(JAVA_OPTIONS, "")
         except Exception:
             asking = False
             raise
@@ -91,10 +95,14 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
                 accumulators.handle_error = lambda *_: None  # it would print that the JVM is gone
                 forgotten: Any = context
                 forgotten._jsc = None  # nobody is there to be asked to stop
-                gateway.proc.kill()
+                if not goes_on:
+                    gateway.proc.kill()
             elif not asking:  # an answer that nobody waited for would be taken for the next one's
                 _quietly(context.stop)
-            _end(gateway)
+            if goes_on:
+                _leave(gateway)
+            else:
+                _end(gateway)
             _quietly(context.stop)  # pyspark forgets it, whatever became of it
 
 
@@ -116,7 +124,9 @@ def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
     return gateway
 
 
-def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> SparkConf:
+def _configuration(
+    master: Master, wanted: Mapping[str, str], folder: Path, java: Path
+) -> SparkConf:
     memory = max(HEAP + PER_CORE, min(HEAP + PER_CORE * master.tasks, _memory() // SHARE))
     ours = {
         "spark.app.name": "barnabas",
@@ -135,6 +145,8 @@ def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> S
         jars = Path(_find_spark_home()) / "jars"
         first = [path for name in SEARCHED for path in sorted(jars.glob(f"{name}*.jar"))]
         ours["spark.driver.extraClassPath"] = os.pathsep.join(map(str, first))
+        given = wanted.get(JAVA_OPTIONS, "")
+        wanted = {**wanted, JAVA_OPTIONS: f"{given} {class_archive.options(java, jars, wanted)}"}
     else:
         ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
         # what is killed leaves files to Spark, which removes them
@@ -227,13 +239,18 @@ def _await_workers(context: SparkContext, master: Master) -> None:
 def _end(gateway: Any) -> None:
     """End the JVM, and let pyspark forget it, so that another may be started."""
     process: subprocess.Popen[bytes] = gateway.proc
-    if process.stdin is not None:
-        _quietly(process.stdin.close)  # it ends when its input does
+    _leave(gateway)
     try:
         process.wait(10)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _leave(gateway: Any) -> None:
+    """The same, but nobody waits for its end."""
+    if gateway.proc.stdin is not None:
+        _quietly(gateway.proc.stdin.close)  # it ends when its input does
     _quietly(gateway.shutdown)
     SparkContext._gateway = None
     SparkContext._jvm = None

@@ -67,6 +67,7 @@ def _without_option(program: Path, folder: Path) -> Path:
         f'exec {shlex.quote(str(program))} "$@"\n'
     )
     shim.chmod(0o755)
+    (folder / "lib").symlink_to(program.parent.parent / "lib")
     return folder
 
 

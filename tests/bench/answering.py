@@ -20,7 +20,7 @@ from barnabas.cli.clients.naming import DEFAULT
 from barnabas.fuzz.engine.making import Maker
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.targets.clients.registry import client
-from barnabas.peers.apache.artifacts import cache
+from barnabas.location import cache
 from tests.bench.table import plain_table
 
 GOALS: Final = {

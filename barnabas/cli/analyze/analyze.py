@@ -260,6 +260,7 @@ def session_of(
     files: what it is to read, as far as that is there; None: nobody knows yet.
     """
     with put_off():
+        from barnabas.pipeline.spark.class_archive import KEEPS
         from barnabas.pipeline.spark.session import LIGHT, LIGHT_UP_TO, QUICK, session
 
     progress.step(0, 1, "starting Spark")
@@ -268,7 +269,7 @@ def session_of(
         ours: Mapping[str, str] = {}
         if parse_master(wanted.master).kind == "embedded":  # others are set up elsewhere
             size = LITTLE if files is None else size_of(files)
-            ours = QUICK if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
+            ours = {**QUICK, **KEEPS} if size < LITTLE else LIGHT if size < LIGHT_UP_TO else {}
         with session(wanted.master, {**ours, **wanted.settings}) as spark:
             yield spark
     except UnavailableError as problem:

@@ -29,6 +29,7 @@ from barnabas.pipeline.analyze import Outcome
 from barnabas.pipeline.report.parts import Overview, Result
 from barnabas.pipeline.report.sections.unread import MISSING
 from barnabas.pipeline.spark import session
+from barnabas.pipeline.spark.class_archive import KEEPS
 from barnabas.pipeline.tables.limits import Limit
 from barnabas.specs.jsonform import BLOBS
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, INTERRUPTED, MISUSE, Trouble
@@ -223,7 +224,7 @@ def test_what_is_little_has_its_settings_wherever_it_is_ours_to_set_up(
     wanted = Wanted([CAPTURE], tmp_path, master, {"spark.a": "b"})
     with shown(Output()) as progress, session_of(wanted, progress, [CAPTURE]):
         pass
-    ours = session.QUICK if master != "spark://127.0.0.1:7077" else {}
+    ours = {**session.QUICK, **KEEPS} if master != "spark://127.0.0.1:7077" else {}
     assert given == [{**ours, "spark.a": "b"}]
 
 

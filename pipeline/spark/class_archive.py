@@ -1,0 +1,62 @@
+"""An archive of the classes that Spark loads: a JVM that has one neither reads nor links them anew.
+
+Java makes it at the end of a JVM that was asked to (class data sharing, JEP 350), which takes longer than a
+small analysis: a session leaves its JVM behind for that, as `git gc --auto` goes on behind a command. Not the
+first one, which may be the only one. Java itself looks whether an archive fits the jars, and starts without
+one that does not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import shlex
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from barnabas.location import cache
+
+KEEPS: Final[Mapping[str, str]] = {"spark.barnabas.keepsClasses": "true"}
+"""The setting of a session which loads what others will, too: the second makes the archive."""
+
+MAKES: Final = "-XX:ArchiveClassesAtExit="
+"""The option of a JVM that does not end before it has made one."""
+
+QUIET: Final = "-Xlog:cds*=off"
+"""It would name each class that it can't keep."""
+
+PATIENCE: Final = 60.0
+"""Seconds after which nobody writes any more what is not whole."""
+
+
+def options(home: Path, jars: Path, conf: Mapping[str, str]) -> str:
+    """Options for a JVM with the archive, or for one that makes it; none if it can't be had now.
+
+    home: of Java. jars: Spark's. conf: the session's settings.
+    """
+    own = conf.get("spark.driver.extraJavaOptions", "")
+    with contextlib.suppress(OSError, RuntimeError):  # no home, or nobody may write there
+        modules = (home / "lib" / "modules").resolve()
+        made_of = modules, modules.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, own
+        name = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
+        path = cache() / "classes" / f"spark-{name}.jsa"
+        if is_whole(path):
+            return f"{shlex.quote(f'-XX:SharedArchiveFile={path}')} {QUIET}"
+        if KEEPS.items() <= conf.items():
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+            elif time.time() - path.stat().st_mtime >= PATIENCE:
+                return f"{shlex.quote(f'{MAKES}{path}')} {QUIET}"
+    return ""
+
+
+def is_whole(path: Path) -> bool:
+    """Whether there is an archive with its header, which Java writes last."""
+    try:
+        with path.open("rb") as file:
+            return any(file.read(4))
+    except FileNotFoundError:
+        return False
