@@ -25,7 +25,9 @@ def limit(text: str) -> Limit:
     name, _, most = text.partition("=")
     column = name.removeprefix("quality.")
     if not name.startswith("quality.") or column not in LIMITED:
-        raise ValueError(f"there is no {name!r}: quality. and one of {', '.join(LIMITED)}")
+        raise ValueError(
+            f"there is no {name!r}: choose from {', '.join(f'quality.{one}' for one in LIMITED)}"
+        )
     if not (most.isascii() and most.isdigit()):
         raise ValueError(f"{most!r} is no number for {name}: 0, 1 ...")
     return Limit(column, int(most))

@@ -48,7 +48,10 @@ def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) ->
 
 
 def _folder(wanted: Wanted) -> Path:
-    if len(wanted.captures) != 1 or not os.path.isdir(wanted.captures[0]):  # noqa: PTH112 - also where a name is too long
+    missing = [path for path in wanted.captures if not os.path.exists(path)]  # noqa: PTH110 - also where a name is too long
+    if missing:
+        raise Trouble(f"{missing[0]}: no such folder: create it, or start the proxy that does")
+    if len(wanted.captures) != 1 or not os.path.isdir(wanted.captures[0]):  # noqa: PTH112 - the same
         raise Trouble(
             "--follow takes one folder: the one given to `barnabas proxy --capture FOLDER "
             "--rotate 256MiB`"

@@ -95,6 +95,7 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
         ((*PROXY, "-c", "text.pcapng", "--rotate", "1m"), "can't write the capture text.pcapng"),
         (("decode", "folder"), "can't read the capture folder: there is no capture in this folder"),
         (("analyze", "text.pcapng", "-o", "new", "--follow"), "--follow takes one folder"),
+        (("analyze", "missing", "-o", "new", "--follow"), "missing: no such folder"),
         (
             ("analyze", "folder", "text.pcapng", "-o", "new", "--follow"),
             "--follow takes one folder",
