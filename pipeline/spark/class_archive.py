@@ -30,6 +30,9 @@ QUIET: Final = "-Xlog:cds*=off"
 PATIENCE: Final = 60.0
 """Seconds after which nobody writes any more what is not whole."""
 
+FORGOTTEN: Final = 30 * 86_400.0
+"""Seconds after which an archive that nobody used is removed: it has 190 MB, and each environment its own."""
+
 
 def options(home: Path, jars: Path, conf: Mapping[str, str]) -> str:
     """Options for a JVM with the archive, or for one that makes it; none if it can't be had now.
@@ -43,12 +46,17 @@ def options(home: Path, jars: Path, conf: Mapping[str, str]) -> str:
         name = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
         path = cache() / "classes" / f"spark-{name}.jsa"
         if is_whole(path):
+            with contextlib.suppress(OSError):  # it is somebody else's
+                path.touch()
             return f"{shlex.quote(f'-XX:SharedArchiveFile={path}')} {QUIET}"
         if KEEPS.items() <= conf.items():
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch()
-            elif time.time() - path.stat().st_mtime >= PATIENCE:
+            elif _age(path) >= PATIENCE:
+                for other in path.parent.glob("spark-*.jsa"):
+                    if _age(other) >= FORGOTTEN:
+                        other.unlink(missing_ok=True)
                 return f"{shlex.quote(f'{MAKES}{path}')} {QUIET}"
     return ""
 
@@ -60,3 +68,8 @@ def is_whole(path: Path) -> bool:
             return any(file.read(4))
     except FileNotFoundError:
         return False
+
+
+def _age(path: Path) -> float:
+    """Seconds since it was written or used."""
+    return time.time() - path.stat().st_mtime

@@ -51,7 +51,8 @@ INSTALLED: Final = ("pyspark", "pyarrow", "pandas")
 def session(
     master: str | None = None, settings: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
-    """Spark, until the end of the `with`: JVM, workers and what they wrote are gone then.
+    """Spark, until the end of the `with`: JVM, workers and what they wrote are gone then. Only a JVM that
+    makes an archive of its classes (`class_archive.py`) goes on for some seconds.
 
     master: `local[N]` (None: all cores here), `spark://HOST:PORT`, `sc://HOST:PORT` (Spark Connect),
     or another of Spark's. settings: Spark's own, which go before ours.

@@ -11,7 +11,14 @@ from typing import Final
 
 import pytest
 
-from barnabas.pipeline.spark.class_archive import KEEPS, MAKES, PATIENCE, is_whole, options
+from barnabas.pipeline.spark.class_archive import (
+    FORGOTTEN,
+    KEEPS,
+    MAKES,
+    PATIENCE,
+    is_whole,
+    options,
+)
 from tests.places import ROOT
 
 USES: Final = "-XX:SharedArchiveFile="
@@ -40,8 +47,8 @@ def kept(cache: Path) -> list[Path]:
     return sorted((cache / "barnabas" / "classes").glob("*"))
 
 
-def grow_old(path: Path) -> None:
-    then = time.time() - PATIENCE
+def grow_old(path: Path, seconds: float = PATIENCE) -> None:
+    then = time.time() - seconds
     os.utime(path, (then, then))
 
 
@@ -77,6 +84,21 @@ def test_another_one_is_made_for_another(what: str, home: Path, tmp_path: Path) 
         conf["spark.driver.extraJavaOptions"] = "-XX:+UseG1GC"
     options(home, jars, conf)
     assert len(kept(tmp_path / "a cache")) == 2
+
+
+def test_who_makes_one_removes_those_that_nobody_used_for_long(home: Path, tmp_path: Path) -> None:
+    options(home, home / "lib", KEEPS)
+    [path] = kept(tmp_path / "a cache")
+    used, unused = path.with_name("spark-used.jsa"), path.with_name("spark-unused.jsa")
+    for one, age in ((path, PATIENCE), (used, FORGOTTEN / 2), (unused, FORGOTTEN)):
+        one.touch()
+        grow_old(one, age)
+    assert MAKES in options(home, home / "lib", KEEPS)
+    assert kept(tmp_path / "a cache") == sorted([path, used])
+    path.write_bytes(b"used")
+    grow_old(path, FORGOTTEN)
+    assert USES in options(home, home / "lib", {})
+    assert time.time() - path.stat().st_mtime < PATIENCE
 
 
 def test_without_a_place_for_it_there_is_none(
