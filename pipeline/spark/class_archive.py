@@ -14,15 +14,12 @@ import shlex
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.location import cache
 
 KEEPS: Final[Mapping[str, str]] = {"spark.barnabas.keepsClasses": "true"}
 """The setting of a session which loads what others will, too: the second makes the archive."""
-
-MAKES: Final = "-XX:ArchiveClassesAtExit="
-"""The option of a JVM that does not end before it has made one."""
 
 QUIET: Final = "-Xlog:cds*=off"
 """It would name each class that it can't keep."""
@@ -34,8 +31,26 @@ FORGOTTEN: Final = 30 * 86_400.0
 """Seconds after which an archive that nobody used is removed: it has 190 MB, and each environment its own."""
 
 
-def options(home: Path, jars: Path, conf: Mapping[str, str]) -> str:
-    """Options for a JVM with the archive, or for one that makes it; none if it can't be had now.
+class Archive(NamedTuple):
+    """What a JVM is to do with the archive at a path: make it, or use it."""
+
+    path: Path
+    makes: bool
+
+    @property
+    def options(self) -> str:
+        """The options of a JVM that does."""
+        option = "ArchiveClassesAtExit" if self.makes else "SharedArchiveFile"
+        return f"{shlex.quote(f'-XX:{option}={self.path}')} {QUIET}"
+
+    def ended_well(self) -> None:
+        """Its session did: the archive will have all that such a session loads."""
+        with contextlib.suppress(OSError):
+            _trusted(self.path).touch()
+
+
+def archive(home: Path, jars: Path, conf: Mapping[str, str]) -> Archive | None:
+    """The archive for a JVM; None if it can't be had now.
 
     home: of Java. jars: Spark's. conf: the session's settings.
     """
@@ -45,10 +60,10 @@ def options(home: Path, jars: Path, conf: Mapping[str, str]) -> str:
         made_of = modules, modules.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, own
         name = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
         path = cache() / "classes" / f"spark-{name}.jsa"
-        if is_whole(path):
+        if is_whole(path) and _trusted(path).exists():
             with contextlib.suppress(OSError):  # it is somebody else's
                 path.touch()
-            return f"{shlex.quote(f'-XX:SharedArchiveFile={path}')} {QUIET}"
+            return Archive(path, makes=False)
         if KEEPS.items() <= conf.items():
             if not path.exists():
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,9 +71,10 @@ def options(home: Path, jars: Path, conf: Mapping[str, str]) -> str:
             elif _age(path) >= PATIENCE:
                 for other in path.parent.glob("spark-*.jsa"):
                     if _age(other) >= FORGOTTEN:
+                        _trusted(other).unlink(missing_ok=True)
                         other.unlink(missing_ok=True)
-                return f"{shlex.quote(f'{MAKES}{path}')} {QUIET}"
-    return ""
+                return Archive(path, makes=True)
+    return None
 
 
 def is_whole(path: Path) -> bool:
@@ -68,6 +84,12 @@ def is_whole(path: Path) -> bool:
             return any(file.read(4))
     except FileNotFoundError:
         return False
+
+
+def _trusted(path: Path) -> Path:
+    """What says that the session which makes the archive did all that it was to do: a JVM that is terminated
+    early makes one of what it has loaded so far."""
+    return path.with_suffix(".trusted")
 
 
 def _age(path: Path) -> float:

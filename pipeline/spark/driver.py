@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 
 from barnabas.endings import noted
 from barnabas.location import ROOT
-from barnabas.pipeline.spark import class_archive
+from barnabas.pipeline.spark.class_archive import Archive, archive
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.pipeline.spark.java import java_home
 from barnabas.pipeline.spark.masters import Master
@@ -61,20 +61,24 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
     said = folder / "said.txt"
     with said.open("wb") as log, _interrupts() as before, _unlogged():
         variables = _variables(master, folder)
-        conf = _configuration(master, wanted, folder, Path(variables["JAVA_HOME"]))
+        classes = _classes(master, wanted, Path(variables["JAVA_HOME"]))
+        if classes is not None:
+            given = wanted.get(JAVA_OPTIONS, "")
+            wanted = {**wanted, JAVA_OPTIONS: f"{given} {classes.options}"}
+        conf = _configuration(master, wanted, folder)
         with _environment(variables):
             gateway = _started(conf, log, said)
             try:
                 context = SparkContext(conf=conf, gateway=gateway)
             except Py4JError:
-                _end(gateway)
+                _kill(gateway)
                 raise UnavailableError(f"{master.url} started no Spark: {_reason(said)}") from None
             except BaseException:
-                _end(gateway)
+                _kill(gateway)
                 raise
         # its own handler asks the JVM something in the middle of another question
         _hear(before)
-        asking, goes_on = True, False
+        asking, ended_well = True, False
         try:
             context.setLogLevel("ERROR")
             spark = SparkSession(context)
@@ -83,25 +87,25 @@ def driver(master: Master, wanted: Mapping[str, str], folder: Path) -> Iterator[
                 context.addArchive(f"{pack(folder / 'barnabas.zip')}#{UNPACKED}")
                 require(spark, master, context.defaultParallelism)
             yield spark
-            asking, goes_on = False, class_archive.MAKES in conf.get(JAVA_OPTIONS, "")
+            asking, ended_well = False, True
         except Exception:
             asking = False
             raise
         finally:
-            if (
-                master.kind == "embedded"
-            ):  # all that it has is in the folder, and nobody waits for it
+            if master.kind == "embedded":
+                # all that it has is in the folder, and nobody waits for it
                 accumulators: Any = context._accumulatorServer
                 accumulators.handle_error = lambda *_: None  # it would print that the JVM is gone
                 forgotten: Any = context
                 forgotten._jsc = None  # nobody is there to be asked to stop
-                if not goes_on:
-                    gateway.proc.kill()
-            elif not asking:  # an answer that nobody waited for would be taken for the next one's
-                _quietly(context.stop)
-            if goes_on:
-                _leave(gateway)
+                if ended_well and classes is not None and classes.makes:
+                    classes.ended_well()
+                    _leave(gateway)
+                else:
+                    _kill(gateway)
             else:
+                if not asking:  # an answer that nobody waited for would be taken for the next one's
+                    _quietly(context.stop)
                 _end(gateway)
             _quietly(context.stop)  # pyspark forgets it, whatever became of it
 
@@ -119,14 +123,18 @@ def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
         except PySparkException:
             raise UnavailableError(f"Spark does not start: {_reason(said)}") from None
     if pressed.is_set():
-        _end(gateway)
+        _kill(gateway)
         raise KeyboardInterrupt
     return gateway
 
 
-def _configuration(
-    master: Master, wanted: Mapping[str, str], folder: Path, java: Path
-) -> SparkConf:
+def _classes(master: Master, wanted: Mapping[str, str], java: Path) -> Archive | None:
+    """What is kept of the classes of a session."""
+    embedded = master.kind == "embedded"
+    return archive(java, Path(_find_spark_home()) / "jars", wanted) if embedded else None
+
+
+def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> SparkConf:
     memory = max(HEAP + PER_CORE, min(HEAP + PER_CORE * master.tasks, _memory() // SHARE))
     ours = {
         "spark.app.name": "barnabas",
@@ -145,8 +153,6 @@ def _configuration(
         jars = Path(_find_spark_home()) / "jars"
         first = [path for name in SEARCHED for path in sorted(jars.glob(f"{name}*.jar"))]
         ours["spark.driver.extraClassPath"] = os.pathsep.join(map(str, first))
-        given = wanted.get(JAVA_OPTIONS, "")
-        wanted = {**wanted, JAVA_OPTIONS: f"{given} {class_archive.options(java, jars, wanted)}"}
     else:
         ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
         # what is killed leaves files to Spark, which removes them
@@ -245,6 +251,12 @@ def _end(gateway: Any) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _kill(gateway: Any) -> None:
+    """The same at once."""
+    gateway.proc.kill()
+    _end(gateway)
 
 
 def _leave(gateway: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -14,14 +15,13 @@ import pytest
 from barnabas.pipeline.spark.class_archive import (
     FORGOTTEN,
     KEEPS,
-    MAKES,
     PATIENCE,
+    QUIET,
+    Archive,
+    archive,
     is_whole,
-    options,
 )
 from tests.places import ROOT
-
-USES: Final = "-XX:SharedArchiveFile="
 
 SESSION: Final = """
 import sys
@@ -30,6 +30,8 @@ from barnabas.pipeline.spark.session import LIGHT, session
 java = f"{LIGHT['spark.driver.extraJavaOptions']} -Xlog:class+load:file={sys.argv[1]}"
 with session("local[1]", {**LIGHT, **KEEPS, "spark.driver.extraJavaOptions": java}) as spark:
     assert spark.range(3).count() == 3
+    if sys.argv[2:]:
+        raise KeyboardInterrupt
 """
 
 
@@ -53,21 +55,41 @@ def grow_old(path: Path, seconds: float = PATIENCE) -> None:
 
 
 def test_the_second_session_makes_it_and_those_behind_have_it(home: Path, tmp_path: Path) -> None:
-    assert options(home, home / "lib", KEEPS) == ""
+    def found() -> Archive | None:
+        return archive(home, home / "lib", KEEPS)
+
+    assert found() is None
     [path] = kept(tmp_path / "a cache")
-    assert options(home, home / "lib", KEEPS) == "", "somebody may be writing"
+    assert found() is None, "somebody may be writing"
     grow_old(path)
-    assert options(home, home / "lib", KEEPS).startswith(f"'{MAKES}{path}' ")
+    makes = Archive(path, makes=True)
+    assert found() == makes
+    makes.ended_well()
     path.write_bytes(bytes(8))  # its header comes last
     grow_old(path)
-    assert options(home, home / "lib", KEEPS).startswith(f"'{MAKES}{path}' ")
+    assert found() == makes
     path.write_bytes(b"\xa8\xba\x0b\xf0")
-    assert options(home, home / "lib", KEEPS).startswith(f"'{USES}{path}' ")
-    assert options(home, home / "lib", {}).startswith(f"'{USES}{path}' ")
+    assert found() == Archive(path, makes=False) == archive(home, home / "lib", {})
+
+
+def test_one_of_a_session_that_did_not_end_well_is_made_again(home: Path, tmp_path: Path) -> None:
+    archive(home, home / "lib", KEEPS)
+    [path] = kept(tmp_path / "a cache")
+    path.write_bytes(b"\xa8\xba\x0b\xf0")
+    assert archive(home, home / "lib", KEEPS) is None
+    grow_old(path)
+    assert archive(home, home / "lib", KEEPS) == Archive(path, makes=True)
+
+
+def test_its_path_may_have_spaces() -> None:
+    made = Archive(Path("/a b.jsa"), makes=True).options
+    used = Archive(Path("/a b.jsa"), makes=False).options
+    assert shlex.split(made) == ["-XX:ArchiveClassesAtExit=/a b.jsa", QUIET]
+    assert shlex.split(used) == ["-XX:SharedArchiveFile=/a b.jsa", QUIET]
 
 
 def test_a_session_that_loads_little_leaves_it_to_others(home: Path, tmp_path: Path) -> None:
-    assert options(home, home / "lib", {}) == ""
+    assert archive(home, home / "lib", {}) is None
     assert not kept(tmp_path / "a cache")
 
 
@@ -75,29 +97,31 @@ def test_a_session_that_loads_little_leaves_it_to_others(home: Path, tmp_path: P
 def test_another_one_is_made_for_another(what: str, home: Path, tmp_path: Path) -> None:
     jars, conf = tmp_path / "jars", dict(KEEPS)
     jars.mkdir()
-    options(home, jars, conf)
+    archive(home, jars, conf)
     if what == "Java":
         os.utime(home / "lib" / "modules", (0, 0))
     elif what == "Spark":
         os.utime(jars, (0, 0))
     else:
         conf["spark.driver.extraJavaOptions"] = "-XX:+UseG1GC"
-    options(home, jars, conf)
+    archive(home, jars, conf)
     assert len(kept(tmp_path / "a cache")) == 2
 
 
 def test_who_makes_one_removes_those_that_nobody_used_for_long(home: Path, tmp_path: Path) -> None:
-    options(home, home / "lib", KEEPS)
+    archive(home, home / "lib", KEEPS)
     [path] = kept(tmp_path / "a cache")
     used, unused = path.with_name("spark-used.jsa"), path.with_name("spark-unused.jsa")
     for one, age in ((path, PATIENCE), (used, FORGOTTEN / 2), (unused, FORGOTTEN)):
         one.touch()
+        Archive(one, makes=True).ended_well()
         grow_old(one, age)
-    assert MAKES in options(home, home / "lib", KEEPS)
-    assert kept(tmp_path / "a cache") == sorted([path, used])
+    assert archive(home, home / "lib", KEEPS) == Archive(path, makes=True)
+    there = [path.with_suffix(".trusted"), path, used.with_suffix(".trusted"), used]
+    assert kept(tmp_path / "a cache") == sorted(there)
     path.write_bytes(b"used")
     grow_old(path, FORGOTTEN)
-    assert USES in options(home, home / "lib", {})
+    assert archive(home, home / "lib", {}) == Archive(path, makes=False)
     assert time.time() - path.stat().st_mtime < PATIENCE
 
 
@@ -106,24 +130,28 @@ def test_without_a_place_for_it_there_is_none(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert options(home, home / "lib", KEEPS) == ""
+    assert archive(home, tmp_path, KEEPS) is None
 
 
 @pytest.mark.needs_spark
 def test_a_jvm_that_was_left_behind_makes_what_the_next_one_loads(tmp_path: Path) -> None:
     loaded, cache = tmp_path / "loaded.txt", tmp_path / "cache"
 
-    def run() -> str:
-        line = [sys.executable, "-c", SESSION, str(loaded)]
+    def run(*interrupted: str) -> str:
+        line = [sys.executable, "-c", SESSION, str(loaded), *interrupted]
         given = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": str(ROOT)}
         done = subprocess.run(line, env=given, cwd=tmp_path, capture_output=True, text=True)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert done.stdout == ""
+        assert (done.returncode, done.stderr) == (0, "") or interrupted
         return loaded.read_text(errors="replace")
 
     shared = "org.apache.spark.SparkContext source: shared objects file (top)"
     assert shared not in run()
     [path] = kept(cache)
     grow_old(path)
+    run("interrupted")
+    assert kept(cache) == [path]
+    assert path.stat().st_size == 0
     assert shared not in run()
     until = time.monotonic() + PATIENCE
     while not is_whole(path):
