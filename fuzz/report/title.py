@@ -77,7 +77,7 @@ def upon(recipe: Recipe) -> str:
     seed = recipe.seed
     message = f"{NAMES.get(seed.key, seed.key)} v{seed.version} {seed.direction}"
     if not recipe.changes:
-        return f"a valid {message}"
+        return f"a well-formed {message}"
     more = f" and {len(recipe.changes) - 1} more" if len(recipe.changes) > 1 else ""
     return f"{_done(recipe.changes[-1])}{more} in {_a(message)}"
 

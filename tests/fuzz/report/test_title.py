@@ -33,8 +33,8 @@ from tests.fuzz.report.test_cause import FINDING, RECIPE
 )  # fmt: skip
 def test_who_did_what(oracle: str, behaviour: tuple[str, ...], said: str) -> None:
     finding = replace(FINDING, oracle=oracle, behaviour=behaviour, what="what was said")
-    valid = "a valid Metadata v1 request"
-    assert title(finding) in (f"{said} on {valid}", f"{said} ({valid})")
+    well_formed = "a well-formed Metadata v1 request"
+    assert title(finding) in (f"{said} on {well_formed}", f"{said} ({well_formed})")
     assert heading(groups([finding])[0]) == said
 
 
@@ -65,4 +65,4 @@ def test_what_names_no_error_has_a_heading_of_its_own() -> None:
     hangs = replace(FINDING, oracle="client-hung", behaviour=("nulls a",), what="it hangs: 5 s")
     (group,) = groups([hangs, replace(hangs, behaviour=("counts b",))])
     assert heading(group) == "the client hangs"
-    assert title(hangs) == "it hangs: 5 s (a valid Metadata v1 request)"
+    assert title(hangs) == "it hangs: 5 s (a well-formed Metadata v1 request)"
