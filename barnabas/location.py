@@ -1,4 +1,4 @@
-"""Where the package `barnabas` is, from where processes that this one starts import it; and its cache."""
+"""Where things are: the package, which processes that this one starts import as well, and its cache."""
 
 from __future__ import annotations
 

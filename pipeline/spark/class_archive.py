@@ -18,6 +18,9 @@ from typing import Final, NamedTuple
 
 from barnabas.location import cache
 
+JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
+"""The setting with the options of the JVM."""
+
 KEEPS: Final[Mapping[str, str]] = {"spark.barnabas.keepsClasses": "true"}
 """The setting of a session which loads what others will, too: the second makes the archive."""
 
@@ -54,27 +57,39 @@ def archive(home: Path, jars: Path, conf: Mapping[str, str]) -> Archive | None:
 
     home: of Java. jars: Spark's. conf: the session's settings.
     """
-    own = conf.get("spark.driver.extraJavaOptions", "")
-    with contextlib.suppress(OSError, RuntimeError):  # no home, or nobody may write there
-        modules = (home / "lib" / "modules").resolve()
-        made_of = modules, modules.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, own
-        name = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
-        path = cache() / "classes" / f"spark-{name}.jsa"
+    try:
+        path = _place(home, jars, conf.get(JAVA_OPTIONS, ""))
         if is_whole(path) and _trusted(path).exists():
             with contextlib.suppress(OSError):  # it is somebody else's
                 path.touch()
             return Archive(path, makes=False)
-        if KEEPS.items() <= conf.items():
-            if not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.touch()
-            elif _age(path) >= PATIENCE:
-                for other in path.parent.glob("spark-*.jsa"):
-                    if _age(other) >= FORGOTTEN:
-                        _trusted(other).unlink(missing_ok=True)
-                        other.unlink(missing_ok=True)
-                return Archive(path, makes=True)
-    return None
+        if not KEEPS.items() <= conf.items():
+            return None
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+            return None
+        if _age(path) < PATIENCE:
+            return None
+        _remove_unused(path.parent)
+        return Archive(path, makes=True)
+    except (OSError, RuntimeError):  # no home, or nobody may write there
+        return None
+
+
+def _place(home: Path, jars: Path, options: str) -> Path:
+    """Of the archive for a Java and its options, and for these jars."""
+    modules = (home / "lib" / "modules").resolve()
+    made_of = modules, modules.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, options
+    name = hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
+    return cache() / "classes" / f"spark-{name}.jsa"
+
+
+def _remove_unused(folder: Path) -> None:
+    for path in folder.glob("spark-*.jsa"):
+        if _age(path) >= FORGOTTEN:
+            _trusted(path).unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
 
 
 def is_whole(path: Path) -> bool:

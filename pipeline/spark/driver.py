@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 
 from barnabas.endings import noted
 from barnabas.location import ROOT
-from barnabas.pipeline.spark.class_archive import Archive, archive
+from barnabas.pipeline.spark.class_archive import JAVA_OPTIONS, Archive, archive
 from barnabas.pipeline.spark.errors import UnavailableError
 from barnabas.pipeline.spark.java import java_home
 from barnabas.pipeline.spark.masters import Master
@@ -36,8 +36,6 @@ LOOPBACK: Final = "127.0.0.1"
 
 PATIENCE: Final = 60.0
 """Seconds in which a cluster has to give us a worker."""
-
-JAVA_OPTIONS: Final = "spark.driver.extraJavaOptions"
 
 HEAP, PER_CORE, SHARE = 384 << 20, 128 << 20, 8
 """The driver's heap (bytes), more for each task that runs in it at once, and the share of the memory that it
@@ -131,7 +129,11 @@ def _started(conf: SparkConf, log: IO[bytes], said: Path) -> Any:
 def _classes(master: Master, wanted: Mapping[str, str], java: Path) -> Archive | None:
     """What is kept of the classes of a session."""
     embedded = master.kind == "embedded"
-    return archive(java, Path(_find_spark_home()) / "jars", wanted) if embedded else None
+    return archive(java, _jars(), wanted) if embedded else None
+
+
+def _jars() -> Path:
+    return Path(_find_spark_home()) / "jars"
 
 
 def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> SparkConf:
@@ -150,8 +152,7 @@ def _configuration(master: Master, wanted: Mapping[str, str], folder: Path) -> S
     if master.kind == "embedded":
         # elsewhere our packages come only with the first task
         ours["spark.python.daemon.module"] = "barnabas.pipeline.spark.forking"
-        jars = Path(_find_spark_home()) / "jars"
-        first = [path for name in SEARCHED for path in sorted(jars.glob(f"{name}*.jar"))]
+        first = [path for name in SEARCHED for path in sorted(_jars().glob(f"{name}*.jar"))]
         ours["spark.driver.extraClassPath"] = os.pathsep.join(map(str, first))
     else:
         ours["spark.executorEnv.PYTHONPATH"] = UNPACKED
@@ -245,12 +246,13 @@ def _await_workers(context: SparkContext, master: Master) -> None:
 def _end(gateway: Any) -> None:
     """End the JVM, and let pyspark forget it, so that another may be started."""
     process: subprocess.Popen[bytes] = gateway.proc
-    _leave(gateway)
+    _close_input(gateway)
     try:
         process.wait(10)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    _forget(gateway)
 
 
 def _kill(gateway: Any) -> None:
@@ -261,8 +263,17 @@ def _kill(gateway: Any) -> None:
 
 def _leave(gateway: Any) -> None:
     """The same, but nobody waits for its end."""
+    _close_input(gateway)
+    _forget(gateway)
+
+
+def _close_input(gateway: Any) -> None:
+    """The JVM ends when its input does."""
     if gateway.proc.stdin is not None:
-        _quietly(gateway.proc.stdin.close)  # it ends when its input does
+        _quietly(gateway.proc.stdin.close)
+
+
+def _forget(gateway: Any) -> None:
     _quietly(gateway.shutdown)
     SparkContext._gateway = None
     SparkContext._jvm = None

@@ -55,7 +55,8 @@ def _lacks_module(home: Path) -> bool:
 
 
 def _without_option(program: Path, folder: Path) -> Path:
-    """A JAVA_HOME whose java is the program, but never hears of the module that it lacks."""
+    """A JAVA_HOME whose java is the program, but never hears of the module that it lacks. Its `lib` is
+    the program's, which tells one Java from another."""
     shim = folder / "bin" / "java"
     shim.parent.mkdir(parents=True)
     shim.write_text(

@@ -22,6 +22,7 @@ from barnabas.pipeline.spark.class_archive import (
     is_whole,
 )
 from tests.places import ROOT
+from tests.running import running
 
 SESSION: Final = """
 import sys
@@ -150,6 +151,7 @@ def test_a_jvm_that_was_left_behind_makes_what_the_next_one_loads(tmp_path: Path
     [path] = kept(cache)
     grow_old(path)
     run("interrupted")
+    assert running(cache) == [], "none is left to make one of too little"
     assert kept(cache) == [path]
     assert path.stat().st_size == 0
     assert shared not in run()

@@ -40,6 +40,7 @@ def test_without_one_the_wheels_java_runs_and_never_hears_of_a_module_that_it_la
 ) -> None:
     home = java_home({"PATH": str(tmp_path)}, tmp_path / "made it")
     assert home == tmp_path / "made it"
+    assert (home / "lib" / "modules").is_file()
     given = [str(home / "bin" / "java"), LACKING, "-Dsaid=a 'b' $c", "-XshowSettings:properties"]
     said = subprocess.run([*given, "-version"], capture_output=True, text=True, check=True).stderr
     assert 'version "21' in said

@@ -20,6 +20,7 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.cli.console.output import Output
 from tests.pipeline.spark_processes import LITTLE
 from tests.places import ROOT
+from tests.running import running
 
 SAMPLES = ROOT / "captures" / "samples"
 CAPTURE = SAMPLES / "rebalance.pcap.gz"
@@ -109,22 +110,9 @@ def test_an_interrupt_ends_spark_and_says_how_to_go_on(
     assert told.endswith(
         f"interrupted: {out} is not complete; run the same command to start again\n"
     )
-    assert _running(tmp_path) == []
+    assert running(tmp_path) == []
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def _java(folder: Path) -> list[str]:
-    return [line for line in _running(folder) if "/bin/java" in line]
-
-
-def _running(folder: Path) -> list[str]:
-    """The command lines of processes that name a folder."""
-    lines = [_line(path) for path in Path("/proc").glob("[0-9]*/cmdline")]
-    return [line for line in lines if str(folder) in line]
-
-
-def _line(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:  # it has just ended
-        return ""
+    return [line for line in running(folder) if "/bin/java" in line]
