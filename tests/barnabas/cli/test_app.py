@@ -105,6 +105,10 @@ PROXY = ("proxy", "-b", "127.0.0.1:1", "--listen", "127.0.0.1:0")
             "--follow reads the folder on this machine",
         ),
         (("analyze", "folder", "-o", "new", "--once"), "--once says when --follow ends"),
+        (
+            ("analyze", "folder", "-o", "new", "--set", "quality.x=1"),
+            "there is no 'quality.x': choose from quality.errors, quality.",
+        ),
         (("decode", "missing.pcapng"), "can't read the capture missing.pcapng"),
         (("decode", "text.pcapng"), "text.pcapng is not a capture"),
         (("decode", "text.pcapng", "--filter", "apo == 'Fetch'"), "did you mean 'api'?"),
