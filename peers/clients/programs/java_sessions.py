@@ -5,6 +5,7 @@ BARNABAS_JVM (the JVM as a library), CLASSPATH, and BARNABAS_JVM_OPTIONS, which 
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import os
 import sys
@@ -41,8 +42,31 @@ jpype.startJVM(
 
 gc.freeze()  # JPype has Python's garbage searched for whenever the JVM's is
 
-_CLIENTS = jpype.JPackage("org.apache.kafka.clients")
-_COMMON = jpype.JPackage("org.apache.kafka.common")
+
+@functools.cache
+def _java(name: str) -> Any:
+    """A class. jpype.JPackage would read all names of the JVM first: 0.15 s of a processor.
+
+    Raises TypeError if there is none.
+    """
+    return jpype.JClass(f"java.{name}")
+
+
+@functools.cache
+def _kafka(name: str) -> Any:
+    """The same of the client's library."""
+    return jpype.JClass(f"org.apache.kafka.{name}")
+
+
+def _offered(name: str) -> bool:
+    """Whether the library has it."""
+    try:
+        _kafka(name)
+    except TypeError:
+        return False
+    return True
+
+
 _BYTES = "org.apache.kafka.common.serialization.ByteArray"
 
 
@@ -80,15 +104,15 @@ class _Handler:
         in_background(problem, "thread", -1 if number is None else int(number))
 
 
-jpype.java.lang.Thread.setDefaultUncaughtExceptionHandler(_Handler())
+_java("lang.Thread").setDefaultUncaughtExceptionHandler(_Handler())
 
-_SESSION = jpype.java.lang.InheritableThreadLocal()
+_SESSION = _java("lang.InheritableThreadLocal")()
 """The number of its session, in each thread of a client and in those that these make."""
 
 
 def _properties(bootstrap: str, **own: Any) -> Any:
-    _SESSION.set(jpype.java.lang.Integer(here()))
-    made = jpype.java.util.Properties()
+    _SESSION.set(_java("lang.Integer")(here()))
+    made = _java("util.Properties")()
     settings = {
         "bootstrap.servers": bootstrap,
         "client.id": "barnabas",
@@ -99,6 +123,9 @@ def _properties(bootstrap: str, **own: Any) -> Any:
         "request.timeout.ms": WAIT,
         "default.api.timeout.ms": WAIT,
         "enable.metrics.push": "false",
+        # no JMX, which takes a seventh of a session: up to 3.9 by the first, from 4.0 on by the second
+        "auto.include.jmx.reporter": "false",
+        "metric.reporters": "",
         **{name.replace("_", "."): value for name, value in own.items()},
     }
     for name, value in settings.items():
@@ -107,7 +134,7 @@ def _properties(bootstrap: str, **own: Any) -> Any:
 
 
 def _consumer(bootstrap: str, **own: Any) -> Any:
-    return _CLIENTS.consumer.KafkaConsumer(
+    return _kafka("clients.consumer.KafkaConsumer")(
         _properties(
             bootstrap,
             key_deserializer=f"{_BYTES}Deserializer",
@@ -121,7 +148,7 @@ def _consumer(bootstrap: str, **own: Any) -> Any:
 
 
 def _duration(milliseconds: int) -> Any:
-    return jpype.java.time.Duration.ofMillis(milliseconds)
+    return _java("time.Duration").ofMillis(milliseconds)
 
 
 def _read(consumer: Any, more: float = 0.0) -> int:
@@ -156,11 +183,11 @@ def consume(bootstrap: str, topic: str, **own: Any) -> int:
     """Read both partitions without a group."""
     consumer = _consumer(bootstrap, **own)
     try:
-        places = [_COMMON.TopicPartition(topic, number) for number in range(2)]
-        consumer.assign(jpype.java.util.Arrays.asList(*places))
+        places = [_kafka("common.TopicPartition")(topic, number) for number in range(2)]
+        consumer.assign(_java("util.Arrays").asList(*places))
         records = _read(consumer)
         if wanted():
-            consumer.endOffsets(jpype.java.util.Arrays.asList(*places))
+            consumer.endOffsets(_java("util.Arrays").asList(*places))
         return records
     finally:
         consumer.close(_duration(300))
@@ -176,13 +203,13 @@ def group(bootstrap: str, topic: str) -> int:
         max_poll_interval_ms=900,
     )
     try:
-        consumer.subscribe(jpype.java.util.Arrays.asList(topic))
+        consumer.subscribe(_java("util.Arrays").asList(topic))
         records = _read(consumer, JOINING)
         if records and wanted():
             consumer.commitSync()
         if wanted():
             consumer.committed(
-                jpype.java.util.Collections.singleton(_COMMON.TopicPartition(topic, 0))
+                _java("util.Collections").singleton(_kafka("common.TopicPartition")(topic, 0))
             )
         return records
     finally:
@@ -196,7 +223,7 @@ def static_member(bootstrap: str, topic: str) -> int:
 
 def consumer_member(bootstrap: str, topic: str) -> int:
     """The same in a group of the protocol of KIP-848, if the library has it."""
-    if not hasattr(_CLIENTS.consumer.ConsumerConfig, "GROUP_PROTOCOL_CONFIG"):
+    if not hasattr(_kafka("clients.consumer.ConsumerConfig"), "GROUP_PROTOCOL_CONFIG"):
         return 0
     return member(bootstrap, topic, group_protocol="consumer")
 
@@ -219,12 +246,13 @@ def member(bootstrap: str, topic: str, *, committing: bool = False, **own: Any) 
         **own,
     )
     try:
-        consumer.subscribe(jpype.java.util.Arrays.asList(topic))
+        consumer.subscribe(_java("util.Arrays").asList(topic))
         while wanted():
             consumer.poll(_duration(10))
             if committing and not consumer.assignment().isEmpty():
                 with contextlib.suppress(
-                    _COMMON.errors.RetriableException, _CLIENTS.consumer.CommitFailedException
+                    _kafka("common.errors.RetriableException"),
+                    _kafka("clients.consumer.CommitFailedException"),
                 ):
                     consumer.commitSync()
         return 0
@@ -237,7 +265,10 @@ def transactions(bootstrap: str, topic: str) -> int:
     producer = _producer(
         bootstrap, transactional_id="bench-txn", transaction_timeout_ms=30_000, max_block_ms=3000
     )
-    errors = _COMMON.errors
+    fatal = (
+        _kafka("common.errors.ProducerFencedException"),
+        _kafka("common.errors.AuthorizationException"),
+    )
     try:
         producer.initTransactions()
         while wanted():
@@ -247,9 +278,7 @@ def transactions(bootstrap: str, topic: str) -> int:
                 producer.commitTransaction()
             except jpype.JException as problem:
                 cause = problem.getCause() or problem
-                if isinstance(
-                    cause, errors.ProducerFencedException | errors.AuthorizationException
-                ):
+                if isinstance(cause, fatal):
                     raise
                 producer.abortTransaction()
         return 0
@@ -259,7 +288,7 @@ def transactions(bootstrap: str, topic: str) -> int:
 
 def consumer_protocol(bootstrap: str, topic: str) -> int:
     """Read in a group of the protocol of KIP-848, commit, leave."""
-    if not hasattr(_CLIENTS.consumer.ConsumerConfig, "GROUP_PROTOCOL_CONFIG"):
+    if not hasattr(_kafka("clients.consumer.ConsumerConfig"), "GROUP_PROTOCOL_CONFIG"):
         return 0
     consumer = _consumer(bootstrap, group_id="bench-group", group_protocol="consumer")
     return _assigned(consumer, topic)
@@ -267,17 +296,17 @@ def consumer_protocol(bootstrap: str, topic: str) -> int:
 
 def share_group(bootstrap: str, topic: str) -> int:
     """The same in a share group, which acknowledges each batch."""
-    if not hasattr(_CLIENTS.consumer, "KafkaShareConsumer"):
+    if not _offered("clients.consumer.KafkaShareConsumer"):
         return 0
     coded = dict.fromkeys(("key_deserializer", "value_deserializer"), f"{_BYTES}Deserializer")
     about = _properties(bootstrap, group_id="bench-group", fetch_max_wait_ms=20, **coded)
-    return _assigned(_CLIENTS.consumer.KafkaShareConsumer(about), topic)
+    return _assigned(_kafka("clients.consumer.KafkaShareConsumer")(about), topic)
 
 
 def _assigned(consumer: Any, topic: str) -> int:
     """Read what a broker assigns, commit it, leave."""
     try:
-        consumer.subscribe(jpype.java.util.Arrays.asList(topic))
+        consumer.subscribe(_java("util.Arrays").asList(topic))
         records = _read(consumer, JOINING)
         if records and wanted():
             consumer.commitSync()
@@ -289,12 +318,12 @@ def _assigned(consumer: Any, topic: str) -> int:
 def _producer(bootstrap: str, **own: Any) -> Any:
     settings = {"max_block_ms": WAIT, "delivery_timeout_ms": 900, "linger_ms": 0, **own}
     coded = dict.fromkeys(("key_serializer", "value_serializer"), f"{_BYTES}Serializer")
-    return _CLIENTS.producer.KafkaProducer(_properties(bootstrap, **coded, **settings))
+    return _kafka("clients.producer.KafkaProducer")(_properties(bootstrap, **coded, **settings))
 
 
 def _send(producer: Any, topic: str) -> None:
     value = jpype.JArray(jpype.JByte)(b"value")
-    record = _CLIENTS.producer.ProducerRecord(topic, jpype.JInt(0), None, value)
+    record = _kafka("clients.producer.ProducerRecord")(topic, jpype.JInt(0), None, value)
     producer.send(record).get()
 
 
@@ -324,15 +353,15 @@ def produce(bootstrap: str, topic: str) -> int:
 def transaction(bootstrap: str, topic: str) -> int:
     """Send in a transaction, offsets of a group as well, and commit it."""
     producer = _producer(bootstrap, transactional_id="bench-txn", transaction_timeout_ms=1000)
-    offsets = jpype.java.util.Collections.singletonMap(
-        _COMMON.TopicPartition(topic, 0), _CLIENTS.consumer.OffsetAndMetadata(3)
+    offsets = _java("util.Collections").singletonMap(
+        _kafka("common.TopicPartition")(topic, 0), _kafka("clients.consumer.OffsetAndMetadata")(3)
     )
     try:
         producer.initTransactions()
         producer.beginTransaction()
         _send(producer, topic)
-        if hasattr(_CLIENTS.consumer, "ConsumerGroupMetadata"):  # since 2.5
-            group = _CLIENTS.consumer.ConsumerGroupMetadata("bench-group")
+        if _offered("clients.consumer.ConsumerGroupMetadata"):  # since 2.5
+            group = _kafka("clients.consumer.ConsumerGroupMetadata")("bench-group")
             producer.sendOffsetsToTransaction(offsets, group)
         producer.commitTransaction()
         return 0
@@ -342,10 +371,10 @@ def transaction(bootstrap: str, topic: str) -> int:
 
 def _asks(client: Any, topic: str) -> dict[str, tuple[Any, ...]]:
     """What an administrator asks: methods and their arguments; not every release has each."""
-    one, pair = jpype.java.util.Collections.singleton, jpype.java.util.Collections.singletonMap
-    place = _COMMON.TopicPartition(topic, 0)
-    kind = _COMMON.config.ConfigResource.Type.TOPIC
-    before = _CLIENTS.admin.RecordsToDelete.beforeOffset(1)
+    one, pair = _java("util.Collections").singleton, _java("util.Collections").singletonMap
+    place = _kafka("common.TopicPartition")(topic, 0)
+    kind = _kafka("common.config.ConfigResource$Type").TOPIC
+    before = _kafka("clients.admin.RecordsToDelete").beforeOffset(1)
     asks = {
         "listTopics": (),
         "describeCluster": (),
@@ -354,8 +383,8 @@ def _asks(client: Any, topic: str) -> dict[str, tuple[Any, ...]]:
         "listGroups": (),
         "describeConsumerGroups": (one("bench-group"),),
         "listConsumerGroupOffsets": ("bench-group",),
-        "describeConfigs": (one(_COMMON.config.ConfigResource(kind, topic)),),
-        "describeLogDirs": (one(jpype.java.lang.Integer(0)),),
+        "describeConfigs": (one(_kafka("common.config.ConfigResource")(kind, topic)),),
+        "describeLogDirs": (one(_java("lang.Integer")(0)),),
         "describeProducers": (one(place),),
         "describeTransactions": (one("bench-txn"),),
         "listTransactions": (),
@@ -365,7 +394,7 @@ def _asks(client: Any, topic: str) -> dict[str, tuple[Any, ...]]:
         "describeShareGroups": (one("bench-group"),),
         "listPartitionReassignments": (),
         "describeDelegationToken": (),
-        "createTopics": (one(_CLIENTS.admin.NewTopic("other", 1, jpype.JShort(1))),),
+        "createTopics": (one(_kafka("clients.admin.NewTopic")("other", 1, jpype.JShort(1))),),
         "deleteRecords": (pair(place, before),),
         "deleteConsumerGroupOffsets": ("bench-group", one(place)),
         "deleteConsumerGroups": (one("bench-group"),),
@@ -391,7 +420,7 @@ _RESULTS = (
 
 def admin(bootstrap: str, topic: str) -> int:
     """Ask what an administrator asks; what was raised first is told."""
-    client = _CLIENTS.admin.AdminClient.create(_properties(bootstrap))
+    client = _kafka("clients.admin.AdminClient").create(_properties(bootstrap))
     until = time.monotonic() + WAIT / 1e3
     raised = None
     try:
