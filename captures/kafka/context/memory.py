@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict, deque
 from collections.abc import Iterator, MutableMapping
 from typing import Any, Final, SupportsIndex, TypeVar
@@ -18,6 +19,8 @@ BYTES: Final = 32 << 20
 ELEMENT: Final = 64
 """What an element of a collection takes beside its text."""
 
+_KNOWN: Final = (str, bytes, tuple, list, set, frozenset, deque, dict)
+
 
 def weight(value: Any) -> int:
     """Bytes that a value takes beside what any entry takes, nearly; of what is no text, number or
@@ -30,10 +33,17 @@ def weight(value: Any) -> int:
         case str() | bytes():
             return len(value)
         case tuple() | list() | set() | frozenset() | deque():
-            return sum(ELEMENT + weight(item) for item in value)
+            inside = sum(map(weight, value)) if any(map(_weighs, set(map(type, value)))) else 0
+            return ELEMENT * len(value) + inside
         case dict():
             return sum(ELEMENT + weight(name) + weight(item) for name, item in value.items())
     return getattr(value, "weight", 0)
+
+
+@functools.cache
+def _weighs(kind: type) -> bool:
+    """Whether one of a type may weigh anything: collections of what does not are weighed again and again."""
+    return issubclass(kind, _KNOWN) or hasattr(kind, "weight") or kind.__dictoffset__ != 0
 
 
 class Weighed(list[V]):
