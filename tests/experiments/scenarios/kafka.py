@@ -221,8 +221,9 @@ def send(
                 on_delivery=lambda error, _, value=value: sent.told(value, error),
             )
         except KafkaException as problem:
-            if problem.args[0].code() == KafkaError._FATAL:
-                producer.poll(SOON)  # raises what it was
+            until = time.monotonic() + SOON
+            while problem.args[0].code() == KafkaError._FATAL and time.monotonic() < until:
+                producer.poll(0.1)  # raises what it was; what was delivered may be told before
             raise
         due = begun + seconds * place / len(values)
         while producer.poll(max(due - time.monotonic(), 0)) and time.monotonic() < due:
