@@ -19,7 +19,8 @@ BYTES: Final = 32 << 20
 ELEMENT: Final = 64
 """What an element of a collection takes beside its text."""
 
-_KNOWN: Final = (str, bytes, tuple, list, set, frozenset, deque, dict)
+_TEXTS: Final = (str, bytes)
+_COLLECTIONS: Final = (tuple, list, set, frozenset, deque)
 
 
 def weight(value: Any) -> int:
@@ -29,21 +30,21 @@ def weight(value: Any) -> int:
     >>> weight("name"), weight(("a", 1)), weight(None)
     (4, 129, 0)
     """
-    match value:
-        case str() | bytes():
-            return len(value)
-        case tuple() | list() | set() | frozenset() | deque():
-            inside = sum(map(weight, value)) if any(map(_weighs, set(map(type, value)))) else 0
-            return ELEMENT * len(value) + inside
-        case dict():
-            return sum(ELEMENT + weight(name) + weight(item) for name, item in value.items())
+    if isinstance(value, _TEXTS):
+        return len(value)
+    if isinstance(value, _COLLECTIONS):
+        inside = sum(map(weight, value)) if any(map(_weighs, set(map(type, value)))) else 0
+        return ELEMENT * len(value) + inside
+    if isinstance(value, dict):
+        return sum(ELEMENT + weight(name) + weight(item) for name, item in value.items())
     return getattr(value, "weight", 0)
 
 
 @functools.cache
 def _weighs(kind: type) -> bool:
     """Whether one of a type may weigh anything: collections of what does not are weighed again and again."""
-    return issubclass(kind, _KNOWN) or hasattr(kind, "weight") or kind.__dictoffset__ != 0
+    known = (*_TEXTS, *_COLLECTIONS, dict)
+    return issubclass(kind, known) or hasattr(kind, "weight") or kind.__dictoffset__ != 0
 
 
 class Weighed(list[V]):
