@@ -32,11 +32,12 @@ async def dial(addresses: Sequence[Address], patience: float) -> tuple[socket.so
     for host, port in addresses:
         try:
             async with asyncio.timeout(patience):
-                for family, address in await _resolved(loop, possible((host, port))):
+                for family, address in await resolved(loop, possible((host, port))):
                     sock = socket.socket(family, socket.SOCK_STREAM)
                     sock.setblocking(False)
                     try:
                         await _connected(loop, sock, address)
+                        _refuse_itself(sock, address)
                     except OSError as failure:
                         sock.close()
                         problem = failure
@@ -52,7 +53,7 @@ async def dial(addresses: Sequence[Address], patience: float) -> tuple[socket.so
     raise problem
 
 
-async def _resolved(
+async def resolved(
     loop: asyncio.AbstractEventLoop, address: Address
 ) -> list[tuple[int, tuple[Any, ...]]]:
     """What a name stands for: families, and addresses as those have them. Raises OSError."""
@@ -79,6 +80,17 @@ async def _connected(
         problem = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     if problem:
         raise OSError(problem, os.strerror(problem))
+
+
+def _refuse_itself(sock: socket.socket, address: tuple[Any, ...]) -> None:
+    """Raise OSError if a socket is connected to itself.
+
+    Where nobody listens, the system may choose the very port that is dialled as the one to come from.
+    """
+    if sock.getsockname()[:2] == address[:2]:
+        # without a reset the port would be in use for a minute: the broker could not have it
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        raise ConnectionRefusedError(errno.ECONNREFUSED, os.strerror(errno.ECONNREFUSED))
 
 
 async def turn_away(client: socket.socket, reject: Reject) -> None:

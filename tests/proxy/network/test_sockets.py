@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from barnabas.loop import run
+from barnabas.proxy.network import sockets
 from barnabas.proxy.network.sockets import address_of, dial, listen
+from tests.proxy.network.test_server import free_ports
 
 LOOPS = pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
 
@@ -57,6 +59,28 @@ def test_a_port_is_not_taken_for_the_one_that_it_is_modulo_65536() -> None:
     run(main())
 
 
+@LOOPS
+def test_a_socket_that_has_reached_itself_has_reached_nobody(
+    monkeypatch: pytest.MonkeyPatch, runner: Callable[[Any], None]
+) -> None:
+    """Where nobody listens, the system may choose the very port as the one to come from."""
+    connected = sockets._connected
+
+    async def from_there(loop: Any, sock: socket.socket, address: tuple[Any, ...]) -> None:
+        sock.bind(address)
+        await connected(loop, sock, address)
+
+    monkeypatch.setattr(sockets, "_connected", from_there)
+
+    async def main() -> None:
+        (port,) = free_ports(1)
+        with pytest.raises(ConnectionRefusedError):
+            await dial([("127.0.0.1", port)], 10.0)
+        socket.create_server(("127.0.0.1", port)).close()
+
+    runner(main())
+
+
 def test_the_next_address_is_tried_after_one_that_nobody_has() -> None:
     async def main() -> None:
         with socket.create_server(("127.0.0.1", 0)) as there:
@@ -97,7 +121,9 @@ def test_what_a_socket_says_of_itself_is_an_address_to_connect_to(
 SCOPED = """
 import asyncio
 from barnabas.loop import run
+from barnabas.proxy.network import sockets
 from barnabas.proxy.network.sockets import address_of, dial, listen
+from tests.proxy.network.test_server import free_ports
 
 async def main():
     with listen(("fe80::9%lo", 0)) as listener:
