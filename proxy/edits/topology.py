@@ -57,26 +57,17 @@ Elsewhere = Callable[[Node], Address | None]
 
 
 def same(one: Address, other: Address) -> bool:
-    """Whether two addresses are one, as far as their texts tell.
+    """Return whether two addresses are one, as far as their texts tell.
 
     >>> same(("localhost", 1), ("127.0.0.1", 1)), same(("a", 1), ("A", 1)), same(("a", 1), ("b", 1))
     (True, True, False)
+    >>> same(("127.0.0.1", 1), ("::1", 1))
+    False
     """
-    return one[1] == other[1] and _loopback(one[0]) == _loopback(other[0])
-
-
-def _loopback(host: str) -> str:
-    return "localhost" if host in ("127.0.0.1", "::1") else host.lower()
-
-
-def stands_at(listen: Address, address: Address) -> bool:
-    """Whether an address leads to who listens there, as far as their texts tell.
-
-    >>> stands_at(("0.0.0.0", 9), ("localhost", 9)), stands_at(("0.0.0.0", 9), ("b1", 9))
-    (True, False)
-    """
-    host, port = listen
-    return same(("localhost" if host in EVERYWHERE else host, port), address)
+    hosts = {one[0].lower(), other[0].lower()}
+    return one[1] == other[1] and (
+        len(hosts) == 1 or ("localhost" in hosts and hosts < {"localhost", "127.0.0.1", "::1"})
+    )
 
 
 class NoPort(OSError):
@@ -112,14 +103,14 @@ class Topology:
             node = Node(kind, id, upstream, NOWHERE)
             if len(self.nodes) >= MOST:
                 raise NoPort(f"over {MOST} brokers: {kind} {id} at {node.place} gets no listener")
-            self._place(node)
+            self.place(node)
             self.nodes[kind, id] = node
         if node.upstream != upstream:
             node.upstream = upstream
             self._moved(node)
         return node
 
-    def _place(self, node: Node) -> Address:
+    def place(self, node: Node) -> Address:
         """Where it is listened for. Who listened elsewhere may be gone. May raise OSError."""
         place = self._elsewhere(node)
         if place is None and node.listen == NOWHERE:
@@ -159,7 +150,7 @@ class Topology:
         return find
 
     def _advertised(self, node: Node, reached_at: str, advertised: str | None) -> Address:
-        host, port = self._place(node)
+        host, port = self.place(node)
         if advertised is not None:
             return advertised, port
         return (reached_at if host in EVERYWHERE else host), port

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from barnabas.captures.host_port import endpoint_text
@@ -17,13 +19,13 @@ from barnabas.proxy.edits.topology import (
     Elsewhere,
     Node,
     Topology,
-    stands_at,
 )
 from barnabas.proxy.effects import Reject
 from barnabas.proxy.network.acceptor import Acceptor
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.options import Options
-from barnabas.proxy.network.sockets import address_of, listen, turn_away
+from barnabas.proxy.network.own_addresses import Listening, OwnAddresses
+from barnabas.proxy.network.sockets import turn_away
 from barnabas.proxy.rules.rules import Rules
 
 
@@ -35,6 +37,8 @@ class Client(NamedTuple):
     socket: socket.socket
     address: Address
     node: Node
+    leads_back: bool = False
+    """Whether the node's address is a listener of the proxy: nobody connects there."""
 
     @property
     def name(self) -> str:
@@ -52,7 +56,10 @@ def connection_name(number: int, address: Address) -> str:
 
 
 class Listeners:
-    """The listeners of a proxy; `take` gets who comes. rules: those that hold just now."""
+    """The listeners of a proxy; `take` gets who comes. rules: those that hold just now.
+
+    neighbours: the listeners of other proxies of this process, if they are no brokers' addresses either.
+    """
 
     def __init__(
         self,
@@ -64,8 +71,9 @@ class Listeners:
         note: Callable[[dict[str, Any]], None],
         say: Callable[[str], None],
         elsewhere: Elsewhere = lambda _: None,
+        neighbours: Callable[[], Iterable[Listening]] = tuple,
     ) -> None:
-        self.topology = Topology(self._open, elsewhere=self._through)
+        self.topology = Topology(self._open, self._moved, elsewhere=self._through)
         self.ordinal = Ordinals()
         self.bootstrap = Node(None, None, NOWHERE, options.listen)
         """What the first listener leads to."""
@@ -76,8 +84,12 @@ class Listeners:
         self._take = take
         self._note = note
         self._say = say
+        self._own = OwnAddresses(lambda: (self, *neighbours()), options.advertise)
+        self._leading_back: dict[Node, Address] = {}
+        """Nodes whose address is a listener of the proxy, as it was reported."""
         self._attempts: Counter[int | None] = Counter()
-        self._refused: set[asyncio.Task[None]] = set()
+        self._pending: set[asyncio.Task[None]] = set()
+        """About clients that are not taken yet, or never."""
         self._acceptor: Acceptor
 
     @property
@@ -85,14 +97,20 @@ class Listeners:
         """Where clients find the bootstrap broker."""
         return self.bootstrap.listen
 
+    def nodes(self) -> Iterable[Node]:
+        """Return the nodes that are listened for, the bootstrap broker first."""
+        return chain((self.bootstrap,), self.topology.nodes.values())
+
+    def upstreams(self, node: Node) -> Sequence[Address]:
+        """Return where a node may be reached."""
+        return self._options.bootstrap if node is self.bootstrap else [node.upstream]
+
     def start(self) -> None:
         """Listen; once more where it was before. Raises OSError if the address can't be had."""
         loop = asyncio.get_running_loop()
-        self._acceptor = Acceptor(loop, self._options, self._accepted, self._say)
-        listener = listen(self.address)
+        self._acceptor = Acceptor(loop, self._options, self._own, self._accepted, self._say)
         self.bootstrap.upstream = self._options.bootstrap[0]
-        self.bootstrap.listen = address_of(listener.getsockname())
-        self._acceptor.serve(listener, self.bootstrap)
+        self._acceptor.open_first(self.bootstrap)
         for known in self.topology.nodes.values():
             if known.listen != NOWHERE:
                 self._acceptor.open_again(known)
@@ -103,20 +121,33 @@ class Listeners:
 
     def forget(self) -> None:
         """Close whom rules have refused and keep waiting."""
-        for task in self._refused:
+        for task in self._pending:
             task.cancel()
 
     def _open(self, node: Node) -> Address:
         """A listener for a node that was just discovered."""
         address = self._acceptor.open(node)
         self._note(listener_note(node, address, self._options))
+        self._moved(node)
         return address
+
+    def _moved(self, node: Node) -> None:
+        """Say that a node has an address at which the proxy might have listened."""
+        if (
+            node.upstream[1] in (self._options.broker_ports or ())
+            and self._own.listener(node.upstream) is None
+            and self._own.is_here(node.upstream)
+        ):
+            self._say(
+                f"{node.name} advertises {node.place}: the proxy leaves that port of --broker-ports free; "
+                "choose ports that no broker has, and have advertised.listeners name brokers, not the proxy"
+            )
 
     def _through(self, node: Node) -> Address | None:
         """Where a node is reached without a listener of its own: brokers may advertise the proxy itself, as
         those behind a proxy that edits nothing have to. To listen for that would lead in circles."""
         place = self._elsewhere(node)
-        if place is None and stands_at(self.address, node.upstream):
+        if place is None and self._own.listener(node.upstream) is self.bootstrap:
             return node.upstream
         return place
 
@@ -126,14 +157,41 @@ class Listeners:
         attempt = self._attempts[node.id]
         self._attempts[node.id] += 1
         reject = self._rules().connecting(node.id, attempt, clock())
-        if reject is None:
+        if reject is not None:
+            self._totals.rejected += 1
+            self._say(f"{client.name}: refused by a rule ({reject.how})")
+            self._later(_refuse(sock, reject))
+        elif self._own.may_lead_back(self.upstreams(node)):
+            self._later(self._take_checked(client))
+        else:
             self._take(client)
-            return
-        self._totals.rejected += 1
-        self._say(f"{client.name}: refused by a rule ({reject.how})")
-        task = asyncio.get_running_loop().create_task(_refuse(sock, reject))
-        self._refused.add(task)
-        task.add_done_callback(self._refused.discard)
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._pending.add(task)
+        task.add_done_callback(self._pending.discard)
+
+    async def _take_checked(self, client: Client) -> None:
+        """Take a client of a node, which may be at an address of the proxy's own: that is said once."""
+        with contextlib.ExitStack() as unless_taken:
+            unless_taken.callback(client.socket.close)
+            leads_back = await self._own.leads_back(client.node)
+            unless_taken.pop_all()
+        if leads_back and self._leading_back.get(client.node) != client.node.upstream:
+            self._leading_back[client.node] = client.node.upstream
+            self._say(leading_back(client.node))
+        self._take(client._replace(leads_back=leads_back))
+
+
+def leading_back(node: Node) -> str:
+    """Return the line about a node whose address is a listener of the proxy, with the remedy."""
+    if node.kind is None:
+        return f"{node.place} leads back to this proxy: clients are turned away; choose another address"
+    return (
+        f"{node.name} advertises {node.place}, a listener of this proxy: its own address is unknown, so its "
+        "clients are turned away; have advertised.listeners name brokers, not the proxy, and choose "
+        "--broker-ports that no broker has"
+    )
 
 
 def listener_note(node: Node, address: Address, options: Options) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from barnabas.captures.host_port import endpoint_text
@@ -62,6 +62,7 @@ class Proxy:
         totals: Totals | None = None,
         tally: ApiStats | None = None,
         elsewhere: Elsewhere = lambda _: None,
+        neighbours: Callable[[], Iterable[Listeners]] = tuple,
         layer: Layer = no_layer,
     ) -> None:
         """streams: what else gets all traffic; `capture` is closed with the proxy, too. topics: the names of
@@ -69,7 +70,7 @@ class Proxy:
 
         topology, ordinal: of the process that listens, if that is another one: see `begin`. changed: told how
         many connections are open, or about to be. totals, tally: counts that several proxies share.
-        elsewhere: see `Topology`. layer: see `Relay`.
+        elsewhere: see `Topology`. neighbours: see `Listeners`. layer: see `Relay`.
         """
         self.options = options
         self.rules = rules or Rules(None)
@@ -92,6 +93,7 @@ class Proxy:
             note=self.note,
             say=say,
             elsewhere=elsewhere,
+            neighbours=neighbours,
         )
         self.topology = topology or self.listeners.topology
         self._works_for_another = topology is not None
@@ -282,6 +284,9 @@ class Proxy:
         with contextlib.ExitStack() as unless_relayed:
             unless_relayed.callback(self._over, client.number)
             unless_relayed.callback(sock.close)
+            if client.leads_back:
+                self.totals.unreachable += 1
+                return
             try:
                 broker, host = await self._upstream.dial(node)
             except OSError as problem:

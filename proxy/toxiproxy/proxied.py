@@ -16,6 +16,7 @@ from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.seeded_random import Roll, seeded_roll
 from barnabas.proxy.network.clock import clock
 from barnabas.proxy.network.endpoint import Endpoint
+from barnabas.proxy.network.listeners import Listeners
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.scenario.file import Scenario, ScenarioError, loads
 from barnabas.proxy.toxiproxy.addresses import AddressError, resolve, shown, split
@@ -81,10 +82,15 @@ class Proxied:
         number = port_in(port)
         return (host, number) if number else None
 
+    @property
+    def listeners(self) -> Listeners | None:
+        """Its listeners, if it has listened."""
+        return None if self._proxy is None else self._proxy.listeners
+
     def meet(self, node: Node) -> None:
         """The upstream is this node: its id is known from now on."""
-        if self._proxy is not None:
-            bootstrap = self._proxy.listeners.bootstrap
+        if self.listeners is not None:
+            bootstrap = self.listeners.bootstrap
             bootstrap.kind, bootstrap.id = node.kind, node.id
 
     def shown(self) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from barnabas.proxy.edits.topology import Address, Node, same, stands_at
+from barnabas.proxy.edits.topology import Address, Node, same
+from barnabas.proxy.network.listeners import Listeners
+from barnabas.proxy.network.this_machine import stands_at
 from barnabas.proxy.toxiproxy.errors import (
     PROXY_EXISTS,
     PROXY_NOT_FOUND,
@@ -58,6 +60,10 @@ class Store:
                 each.meet(node)
                 return node.upstream
         return None
+
+    def listeners(self) -> Iterator[Listeners]:
+        """Return the listeners of all that have listened."""
+        return (each.listeners for each in self.proxies.values() if each.listeners is not None)
 
     async def create(self, body: bytes) -> Proxied:
         """Another one, which listens unless told otherwise. Raises ApiError."""

@@ -29,7 +29,7 @@ def hand(end: socket.socket, client: Client) -> bool:
 
     Raises OSError if nobody is there to take it.
     """
-    about = pickle.dumps((client.number, client.address, client.node))
+    about = pickle.dumps((client.number, client.address, client.node, client.leads_back))
     message = len(about).to_bytes(_SIZE) + about
     try:
         sent = socket.send_fds(end, [message], [client.socket.fileno()])
@@ -59,11 +59,11 @@ def handed(end: socket.socket, lost: Callable[[str], None]) -> Iterator[Client]:
             while len(about) < int.from_bytes(size):
                 about += rest.read(int.from_bytes(size) - len(about))
         end.setblocking(False)
-        number, address, node = pickle.loads(about)  # noqa: S301 - from our own process
+        number, address, node, leads_back = pickle.loads(about)  # noqa: S301 - from our own process
         if sockets:
             sock = socket.socket(fileno=sockets[0])
             sock.setblocking(False)
-            yield Client(number, sock, address, node)
+            yield Client(number, sock, address, node, leads_back)
         else:
             lost(connection_name(number, address))
 

@@ -311,7 +311,8 @@ class Supervisor:
             await self._pool.look()
 
     def _listen(self, kind: Any, id: int, upstream: Address) -> Address:
-        return self._listeners.topology.node(kind, id, upstream).listen
+        topology = self._listeners.topology
+        return topology.place(topology.node(kind, id, upstream))
 
     def _claim(self, rule: str) -> tuple[bool, int]:
         """Whether a rule still is to fire, and how often after this."""

@@ -126,10 +126,10 @@ class Worker:
 
     def _moved(self, node: Node) -> Address:
         try:
-            address: Address = self._ask("listen", node.kind, node.id, node.upstream)
+            node.listen = self._ask("listen", node.kind, node.id, node.upstream)
         except OSError as problem:
             raise NoPort(str(problem)) from None
-        return address
+        return node.listen
 
     def _missing(self, id: int) -> Node | None:
         node: Node | None = self._ask("broker", id)

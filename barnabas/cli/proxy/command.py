@@ -177,7 +177,7 @@ def proxy_command(
         raise Trouble("--control-token-file needs --control or --web: give one of them, too")
     if web_keep is not None and web is None:
         raise Trouble("--web-keep says how much the page holds: give it with --web")
-    refuse_circle(options.listen, options.bootstrap)
+    refuse_circle(options.listen, options.bootstrap, options.advertise)
     if scenario is not None:
         scenario = scenario_file(scenario)
     refuse_overwriting(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from barnabas.captures.host_port import endpoint_text
-from barnabas.peers.ownership import is_loopback
-from barnabas.proxy.edits.topology import Address
+from barnabas.proxy.edits.topology import Address, same
+from barnabas.proxy.network.sockets import address_of
+from barnabas.proxy.network.this_machine import stands_at
 from barnabas.trouble import Trouble
 
 
@@ -22,22 +24,28 @@ def refuse_overwriting(written: Mapping[str, Path | None], read: Mapping[str, Pa
                 )
 
 
-def refuse_circle(listen: Address, servers: Sequence[Address]) -> None:
-    """Raise Trouble if the proxy would connect to itself."""
-    host, port = listen
-    for server, its_port in servers:
-        if port == its_port and _listens(host, server):
+def refuse_circle(
+    listen: Address, servers: Sequence[Address], advertise: str | None = None
+) -> None:
+    """Raise Trouble if the proxy would connect to itself, under any name. advertise: as options have it."""
+    for server in servers:
+        told = advertise is not None and same((advertise, listen[1]), server)
+        if told or any(stands_at(listen, each) for each in _numeric(server, listen[1])):
             raise Trouble(
                 f"--listen {endpoint_text(listen)} is the --bootstrap-server, too: the proxy would connect"
                 " to itself; choose another --listen"
             )
 
 
-def _listens(host: str, server: str) -> bool:
-    """Whether who listens at `host` is who answers at `server`, on the same port."""
-    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared
-        return is_loopback(server)
-    return host == server or {host, server} == {"localhost", "127.0.0.1"}
+def _numeric(server: Address, port: int) -> list[Address]:
+    """Return an address and what its name stands for; nothing if it has another port: then nobody asks."""
+    if server[1] != port:
+        return []
+    try:
+        found = socket.getaddrinfo(*server, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):  # it may be found later
+        found = []
+    return [server, *(address_of(place) for *_, place in found)]
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -180,6 +180,7 @@ def _store(job: Job, streams: Streams, totals: Totals, tally: ApiStats) -> Store
             totals=totals,
             tally=tally,
             elsewhere=lambda node: store.elsewhere(proxied, node),
+            neighbours=lambda: store.listeners(),
             layer=proxied.layer,
         )
 

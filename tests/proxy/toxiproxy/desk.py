@@ -30,6 +30,7 @@ def new_store(said: list[str] | None = None) -> Store:
             Rules(proxied.rules()),
             say=(lambda _: None) if said is None else said.append,
             elsewhere=lambda node: store.elsewhere(proxied, node),
+            neighbours=lambda: store.listeners(),
             layer=proxied.layer,
         )
 

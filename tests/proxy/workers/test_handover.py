@@ -18,7 +18,7 @@ NODE = Node("broker", 1, ("b.example", 9092), ("127.0.0.1", 19093))
 def client(number: int) -> tuple[socket.socket, Client]:
     """A client's own end, and the other as the proxy has accepted it."""
     own, accepted = socket.socketpair()
-    return own, Client(number, accepted, ("10.0.0.1", 5000 + number), NODE)
+    return own, Client(number, accepted, ("10.0.0.1", 5000 + number), NODE, leads_back=number == 2)
 
 
 def handed_over(end: socket.socket, number: int) -> socket.socket:
@@ -38,6 +38,7 @@ def test_it_arrives_whole_and_is_closed_here() -> None:
             NODE.upstream,
             NODE.listen,
         )
+        assert found.leads_back == (found.number == 2)
         assert not found.socket.getblocking()
         own.sendall(b"hello")
         found.socket.setblocking(True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -47,13 +48,23 @@ def test_nor_does_one_that_passes_tls_through() -> None:
 
 @pytest.mark.parametrize(
     ("listen", "server"),
-    [("127.0.0.1", "127.0.0.1"), ("127.0.0.1", "localhost"), ("0.0.0.0", "127.0.0.2")],
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("127.0.0.1", "localhost"),
+        ("127.0.0.1", "0.0.0.0"),
+        ("127.0.0.1", "127.1"),  # which only a resolver reads
+        ("0.0.0.0", "127.0.0.2"),
+        ("0.0.0.0", socket.gethostname()),
+        ("::", "localhost"),
+        ("::1", "::"),
+        ("10.0.0.1", "kafka.test"),
+    ],
 )
 def test_a_proxy_does_not_connect_to_itself(listen: str, server: str) -> None:
     servers = [("b1", 9092), (server, 9092)]
     with pytest.raises(Trouble, match="the proxy would connect to itself; choose another --listen"):
-        refuse_circle((listen, 9092), servers)
-    refuse_circle((listen, 9093), servers)
+        refuse_circle((listen, 9092), servers, "kafka.test")
+    refuse_circle((listen, 9093), servers, "kafka.test")
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1", "192.0.2.1"])
