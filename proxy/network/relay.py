@@ -67,6 +67,8 @@ class Relay:
         self._layer = layer
         self._timer = Timer(loop, clock, self.tick)
         self._closed = False
+        self.greeted = False
+        """Whether the client's handshake has begun, if TLS is spoken."""
         self.paused = False
         self.waits = False
         """Whether nothing is read until the log has caught up."""
@@ -102,6 +104,7 @@ class Relay:
                 server_hostname=name,
                 ssl_handshake_timeout=HANDSHAKE if context else None,
             )
+        self.greeted = True
         with handshake("with the client", client_tls):
             await self.loop.connect_accepted_socket(
                 lambda: self._layer(self.client),

@@ -30,6 +30,7 @@ from barnabas.proxy.network.reaper import Reaper, reap
 from barnabas.proxy.network.relay import Layer, Relay, no_layer
 from barnabas.proxy.network.seldom import Seldom
 from barnabas.proxy.network.sockets import address_of
+from barnabas.proxy.network.tls import dismiss
 from barnabas.proxy.network.topic_name_lookup import TopicNameLookup
 from barnabas.proxy.network.upstream import Upstream
 from barnabas.proxy.rules.rules import Rules
@@ -286,14 +287,17 @@ class Proxy:
             unless_relayed.callback(sock.close)
             if client.leads_back:
                 self.totals.unreachable += 1
+                await self._dismiss(client)
                 return
             try:
                 broker, host = await self._upstream.dial(node)
             except OSError as problem:
                 what = f"{node.name} at {node.place} can't be reached: {reason_of(problem)}"
                 self.turned_away(client.name, what, node.name)
+                await self._dismiss(client)
                 return
             unless_relayed.callback(broker.close)
+            relay = None
             try:
                 relay = self._relay(client, broker)
                 # cancelled, uvloop closes a side and tells nobody
@@ -303,8 +307,18 @@ class Proxy:
                 # mostly TLS failed, or the client is gone already
                 why = reason_of(problem) if isinstance(problem, OSError) else repr(problem)
                 self._say(f"{client.name}: {why}; closed")
+                if relay is not None and not relay.greeted:
+                    relay.close()
+                    await self._dismiss(client)
                 return
             unless_relayed.pop_all()
+
+    async def _dismiss(self, client: Client) -> None:
+        """Close a client whose broker can't be had: with TLS not before the handshake is over."""
+        with contextlib.suppress(Exception):  # why it is closed has been said
+            context, _ = self._upstream.contexts(client.node.upstream[0], client.socket)
+            if context is not None:
+                await dismiss(client.socket, context)
 
     def _relay(self, client: Client, broker: socket.socket) -> Relay:
         """The two sockets of a connection, and the protocol logic between them."""

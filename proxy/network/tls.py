@@ -5,7 +5,9 @@ The proxy ends one and begins another, since what is encrypted can't be read or 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import socket
 import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -121,3 +123,36 @@ def handshake(whom: str, context: ssl.SSLContext | None) -> Iterator[None]:
         if context is None:
             raise
         raise TlsError(f"TLS {whom} failed: {reason(problem)}") from None
+
+
+async def dismiss(client: socket.socket, context: ssl.SSLContext) -> None:
+    """Finish the TLS handshake with a client and close, so that the client blames neither TLS nor itself.
+
+    Raises OSError if the handshake fails.
+    """
+    loop = asyncio.get_running_loop()
+    gone = loop.create_future()
+    transport, _ = await loop.connect_accepted_socket(
+        lambda: _Farewell(gone),
+        client,
+        ssl=context,
+        ssl_handshake_timeout=HANDSHAKE,
+        ssl_shutdown_timeout=HANDSHAKE,
+    )
+    try:
+        transport.close()
+        await gone
+    finally:
+        transport.abort()
+
+
+class _Farewell(asyncio.Protocol):
+    """A client that is not read from. gone: set when its socket is closed."""
+
+    def __init__(self, gone: asyncio.Future[None]) -> None:
+        self._gone = gone
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Both have closed, or the client has not in time."""
+        if not self._gone.done():
+            self._gone.set_result(None)

@@ -362,3 +362,58 @@ def test_what_is_not_kafka_passes_to_its_end(runner: Callable[[Any], None]) -> N
             writer.close()
 
     runner(main())
+
+
+@LOOPS
+@pytest.mark.parametrize("broker", ["down", "unknown", "leads back"])
+def test_a_client_whose_broker_is_down_ends_its_handshake_before_it_is_closed(
+    broker: str, runner: Callable[[Any], None]
+) -> None:
+    """Or it would blame TLS, and its own configuration."""
+    own = trustme.CA()
+    unknown = broker == "unknown"  # by its certificate
+    tls = Tls(broker=client_context(own) if unknown else None, client=minted(own))
+    handler, context = (echo_metadata, server_context()) if unknown else (None, None)
+
+    async def main() -> None:
+        async with running(handler, broker_tls=context, tls=tls) as it:
+            address = it.proxy.address
+            if broker == "leads back":
+                node = it.proxy.topology.node("broker", 1, ("127.0.0.1", 1))
+                it.proxy.topology.node("broker", 1, address := node.listen)
+            for _ in range(3):
+                reader, writer = await asyncio.wait_for(
+                    asyncio.open_connection(
+                        *address, ssl=client_context(own), server_hostname="localhost"
+                    ),
+                    SOON,
+                )
+                assert await asyncio.wait_for(reader.read(), SOON) == b"", "an end, no reset"
+                writer.close()
+            await it.until(lambda: not it.proxy.open)
+            assert not it.proxy.relays
+            about = {
+                "unknown": "TLS to the broker failed",
+                "leads back": "a listener of this proxy",
+            }
+            assert any(about.get(broker, "can't be reached") in line for line in it.said)
+
+    runner(main())
+
+
+def test_a_client_that_does_not_speak_tls_is_closed_all_the_same() -> None:
+    async def main() -> None:
+        async with running(None, tls=Tls(client=minted(trustme.CA()))) as it:
+            reader, writer = await it.connect()
+            writer.write(request("Metadata", 1))
+            with contextlib.suppress(ConnectionError):
+                await asyncio.wait_for(reader.read(), SOON)
+            writer.close()
+            await it.until(lambda: not it.proxy.open)
+            silent, at = await it.connect()  # a client that begins no handshake
+            await it.until(lambda: it.proxy.totals.unreachable == 2)
+            await it.proxy.stop()
+            assert await asyncio.wait_for(silent.read(), SOON) == b""
+            at.close()
+
+    run(main())
