@@ -85,8 +85,8 @@ def dry_run(
             rules.began = exchange.ts
         track = tracks.get(exchange.connection)
         if track is None:
-            ordinal = ordinals(short_client_id(exchange.client_id), exchange.broker)
-            track = tracks[exchange.connection] = _Track(rules, exchange.broker, ordinal)
+            ordinal = ordinals(short_client_id(exchange.client_id), exchange.node)
+            track = tracks[exchange.connection] = _Track(rules, exchange.node, ordinal)
         asked = track.candidates.of(direction, exchange.key, exchange.version, exchange.client_id)
         if not asked or number in lost:
             continue

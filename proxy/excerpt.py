@@ -259,7 +259,7 @@ def _meets(config: RuleConfig, exchange: Exchange, way: Direction, topics: Topic
         key=exchange.key,
         version=exchange.version,
         client_id=exchange.client_id,
-        broker=exchange.broker,
+        broker=exchange.node,
         connection=exchange.connection,
         ordinal=-1,
         group=None,
@@ -272,7 +272,7 @@ def _meets(config: RuleConfig, exchange: Exchange, way: Direction, topics: Topic
     match = config.match
     return (
         match.key_matches(way, exchange.key, exchange.version)
-        and match.peer_matches(exchange.client_id, exchange.broker, -1)
+        and match.peer_matches(exchange.client_id, exchange.node, -1)
         and compiled(config).meets(message)
     )
 

@@ -153,6 +153,7 @@ class Rehearsal:
             number=event.connection,
             client=str(event.comment.get("client", event.client)),
             broker=broker if isinstance(broker, int) else None,
+            controller=event.comment.get("kind") == "controller",
             plan=plan,
             shared=self._shared,
             tally=self._tally,

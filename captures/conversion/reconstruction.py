@@ -54,7 +54,7 @@ def reconstruct(exchanges: Iterable[Exchange], file: BinaryIO, masking: Masking)
     meta: dict[str, Any] = {"masked": masking.kinds, "reconstructed": SAID}
     if left_out:
         meta["left_out"] = dict(left_out)
-    brokers = {each.connection: each.broker for each in kept if each.broker is not None}
+    nodes = {each.connection: each for each in kept if each.node is not None}
     flows: dict[int, _Flow] = {}
     steps = sorted(chain.from_iterable(map(_steps, kept)), key=lambda step: step[0])
     last = {exchange.connection: ts for ts, exchange, _ in steps}
@@ -63,7 +63,11 @@ def reconstruct(exchanges: Iterable[Exchange], file: BinaryIO, masking: Masking)
             number = exchange.connection
             if number not in flows:
                 client, server = _ends(exchange)
-                said = {"client": exchange.client_address, "broker": brokers.get(number)}
+                said: dict[str, Any] = {"client": exchange.client_address, "broker": None}
+                if number in nodes:
+                    said["broker"] = nodes[number].node
+                    if nodes[number].controller is not None:
+                        said["kind"] = "controller"
                 flows[number] = _Flow(writer.open(number, client, server, ts, said), masking)
             flows[number].write(exchange, direction, ts)
         for number, flow in flows.items():

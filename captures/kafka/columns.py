@@ -18,7 +18,10 @@ COLUMNS: Final = (
         "user",
         "who was authenticated when the request came, or null: nobody, or nobody who could be told",
     ),
-    ("broker", "node id of the broker, or null while it is not known"),
+    (
+        "broker",
+        "node id of the broker; null while it is not known, and where a controller was asked",
+    ),
     ("api", "name of the API, or `key N` if it is unknown"),
     ("key", "key of the API; -1 for a raw SASL token, -3 for a header that can't be read"),
     ("version", "version of the request"),

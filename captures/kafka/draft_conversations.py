@@ -179,5 +179,5 @@ def _over(known: _Conversation, pending: Pending, **came: Any) -> Exchange:
     opened = known.opened
     client, broker = opened.comment.get("client", opened.client), opened.comment.get("broker")
     return build_exchange(
-        pending, opened.connection, client, broker, opened.server, proxied=False, **came
+        pending, opened.connection, client, broker, None, opened.server, proxied=False, **came
     )

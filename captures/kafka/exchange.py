@@ -129,6 +129,9 @@ class Exchange:
     """The request's body as it left, if the proxy changed it; None of one above ALTERED bytes, too."""
     response_came: bytes | None = field(default=None, compare=False)
     """The response's body as it had come, if the proxy changed it."""
+    controller: int | None = field(default=None, compare=False)
+    """Node id of the controller, where a controller was asked: then `broker` is None, since a broker may have
+    the same id."""
     inferred: bool = field(default=False, compare=False)
     """Whether the request was not captured, so that API and version are what fits the response."""
     ended: int = field(default=0, compare=False)
@@ -170,6 +173,11 @@ class Exchange:
                 raise AttributeError(name, name=name, obj=self)
             setattr(self, name, body.cut())
             return getattr(self, name)
+
+    @property
+    def node(self) -> int | None:
+        """Node id of who was asked, a broker or a controller; None if it is not known."""
+        return self.broker if self.controller is None else self.controller
 
     @property
     def weight(self) -> int:

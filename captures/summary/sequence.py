@@ -54,13 +54,14 @@ class Message(NamedTuple):
         proxy. `error` is a response's (`Exchange.error`); when it began and ended, its rules and its note are
         the exchange's."""
         exchange, asks = self.exchange, self.direction == "request"
-        broker, waits = exchange.broker, self.reason == WAITS
+        node, waits = exchange.node, self.reason == WAITS
+        kind = "broker" if exchange.controller is None else "controller"
         return {
             "number": self.number,
             "direction": self.direction,
             "connection": exchange.connection,
             "client": shorten(exchange.client, NAME),
-            "broker": exchange.server_address if broker is None else f"broker {broker}",
+            "broker": exchange.server_address if node is None else f"{kind} {node}",
             "api": exchange.api,
             "version": exchange.version,
             "correlation_id": exchange.correlation_id,

@@ -27,11 +27,19 @@ OTHERS: Final = "all others"
 Label = Callable[[Exchange, Context], Iterable[str]]
 """The rows that an exchange counts in; several if it is about several topics."""
 
+
+def _node(exchange: Exchange) -> str:
+    """Return the row of the node that was asked: a controller's id may be a broker's, too."""
+    if exchange.controller is not None:
+        return f"c{exchange.controller}"
+    return "-" if exchange.broker is None else str(exchange.broker)
+
+
 BY: Final[tuple[tuple[str, Label], ...]] = (
     ("api", lambda exchange, _: (exchange.api,)),
     ("client", lambda exchange, _: (exchange.client_id or "-",)),
     ("connection", lambda exchange, _: (f"{exchange.connection} {exchange.client_address}",)),
-    ("broker", lambda exchange, _: ("-" if exchange.broker is None else str(exchange.broker),)),
+    ("broker", lambda exchange, _: (_node(exchange),)),
     ("topic", lambda exchange, context: topics_of(exchange, context.topics)),
 )
 """(what rows may be by, which rows an exchange counts in)."""

@@ -84,7 +84,7 @@ class EventRows(Generic[T]):
 
     def _open(self, event: Opened) -> None:
         comment = event.comment
-        broker = comment.get("broker")
+        broker = None if comment.get("kind") == "controller" else comment.get("broker")
         self._connections[event.connection] = {
             "client_address": comment.get("client", event.client),
             "server_address": event.server,

@@ -156,7 +156,11 @@ EXCHANGES: Final = (
         "string",
         "name and version as the connection's ApiVersions request has them, or null",
     ),
-    Column("broker", "int", "node id of the broker, or null while it is not known"),
+    Column(
+        "broker",
+        "int",
+        "node id of the broker; null while it is not known, and where a controller was asked",
+    ),
     Column("api", "string", "name of the API, or `key N` if it is unknown"),
     Column("key", "int", "key of the API; -1 for a raw SASL token"),
     Column("version", "int", "version of the request"),

@@ -55,6 +55,8 @@ class State:
     totals: Totals
     resolve: Resolve
     find: Find
+    controller: bool = False
+    """Whether `broker` is the id of a controller, which may be a broker's, too."""
     observed: bool = False
     """Whether every exchange is reported."""
     rehearses: bool = False

@@ -44,7 +44,7 @@ def passed(
         key=exchange.key,
         version=exchange.version,
         client_id=exchange.client_id,
-        broker=exchange.broker,
+        broker=exchange.node,
         connection=exchange.connection,
         ordinal=ordinal,
         group=None,

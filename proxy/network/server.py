@@ -334,6 +334,7 @@ class Proxy:
             totals=self.totals,
             resolve=self.topology.resolver(here[0], self.options.advertise),
             find=self.topology.finder(here[0], self.options.advertise),
+            controller=client.node.kind == "controller",
             observed=self.observed,
             limits=self.options.limits,
             undecided=self.options.any_protocol,
@@ -341,6 +342,8 @@ class Proxy:
         flow = None
         if self._writers:
             comment = {"client": endpoint_text(peer), "broker": client.node.id}
+            if state.controller:
+                comment["kind"] = "controller"
             if self._works_for_another:  # which has other rules a moment before
                 comment["scenario"] = self.rules.began
             flows = [writer.open(number, peer, here, clock(), comment) for writer in self._writers]

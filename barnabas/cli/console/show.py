@@ -100,6 +100,8 @@ class Shown(NamedTuple):
     error: str
     latency_ms: float | None
     rules: tuple[str, ...]
+    controller: int | None = None
+    """Node id of the controller that was asked in place of a broker."""
 
 
 def shown(exchange: Exchange, context: Context | None = None) -> Shown:
@@ -116,6 +118,7 @@ def shown(exchange: Exchange, context: Context | None = None) -> Shown:
         exchange.error or "",
         exchange.latency_ms,
         exchange.rules,
+        exchange.controller,
     )
 
 
@@ -137,6 +140,13 @@ def shown_row(row: Mapping[str, Any]) -> Shown:
     )
 
 
+def _node(broker: int | None, controller: int | None) -> str:
+    """Return the node that was asked in short: a controller's id may be a broker's, too."""
+    if controller is not None:
+        return f"c{controller}"
+    return "-" if broker is None else f"b{broker}"
+
+
 Segment = tuple[str, str]
 """A part of a line: what kind it is, a key of STYLES, and its text."""
 
@@ -146,12 +156,12 @@ def segments(found: Shown, *, zone: tzinfo | None = None) -> list[Segment]:
 
     zone: of the time of day, by default the machine's.
     """
-    end, client, broker, key, version, api, details, note, error, latency, rules = found
+    end, client, broker, key, version, api, details, note, error, latency, rules, controller = found
     second, rest = divmod(end // 1_000_000, 1000)
     parts = [
         ("time", f"{_clock(second, zone)}.{rest:03}"),
         ("client", client),
-        ("broker", "-" if broker is None else f"b{broker}"),
+        ("broker", _node(broker, controller)),
         ("api", f"{api} v{version}"),
     ]
     if details:

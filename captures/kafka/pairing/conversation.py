@@ -68,7 +68,10 @@ class Conversation:
         self._came = 0
         """Bytes of requests since those that wait were last counted."""
         proxied = "broker" in opened.comment  # else one place is known that messages passed
-        self._connection = self.number, client, broker, opened.server, proxied
+        controller = None
+        if opened.comment.get("kind") == "controller":  # of which a broker may have the id
+            broker, controller = None, broker
+        self._connection = self.number, client, broker, controller, opened.server, proxied
         self._fast = FastPairing(*self._connection, self.pairing)
         self._sasl = None if proxied else Sasl()
         """What is known of the client's authentication; None: the proxy, which hides tokens, says it."""

@@ -11,6 +11,7 @@ def build_exchange(
     connection: int,
     client_address: str,
     broker: int | None,
+    controller: int | None = None,
     server_address: str = "",
     proxied: bool = True,
     received: int | None = None,
@@ -28,7 +29,7 @@ def build_exchange(
     `received` is when the response came from the broker, `answered` when it left to the client (ns
     since the epoch); both are None without a response. `proxied`: whether it is known when the request
     left. `packet` is the number of its last one in a capture file, `uncut` its body where it is not cut
-    out yet, and `rules` are those that touched it.
+    out yet, and `rules` are those that touched it. `controller` is asked in place of a broker.
     """
     arrived, sent, begun = pending.arrived, pending.sent, pending.begun
     if begun <= sent:
@@ -73,4 +74,6 @@ def build_exchange(
     if uncut is not None:
         exchange.leave("response_body", uncut)
     exchange.request_left = pending.left
+    if controller is not None:
+        exchange.controller = controller
     return exchange

@@ -63,11 +63,12 @@ class FastPairing:
         number: int,
         client: str,
         broker: int | None,
+        controller: int | None,
         server: str,
         proxied: bool,
         pairing: Pairing,
     ) -> None:
-        self._connection = number, client, broker, server, proxied
+        self._connection = number, client, broker, controller, server, proxied
         self._pairing = pairing
         self._kinds: dict[int, _Kind] = {}
         self.user: str | None = None
@@ -145,7 +146,7 @@ class FastPairing:
         found: list[Exchange] = []
         _, _, _, ts, data, _, packet = chunk
         pairing, waiting, find = self._pairing, self._pairing.waiting, self._kinds.get
-        number, client, broker, server, proxied = self._connection
+        connection = self._connection
         place = framing.found
         end, large = len(data), max(len(data) // _SHARE, _SMALL)
         head, before = (begun, len(begun)) if begun else (data, 0)
@@ -175,9 +176,7 @@ class FastPairing:
             waiting.popleft()
             pending.begun, pairing.latest = pairing.latest, ts
             pending.response_place = place
-            exchange = build_exchange(
-                pending, number, client, broker, server, proxied, ts, ts, size, body, packet, kept
-            )
+            exchange = build_exchange(pending, *connection, ts, ts, size, body, packet, kept)
             found.append(exchange)
             place += 1
             at = behind

@@ -1,0 +1,47 @@
+"""A controller whose id a broker has, too (combined mode): nobody takes one for the other."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.summary.summary import Summary
+from barnabas.cli.console.show import segments, shown
+from barnabas.loop import run
+from tests.proxy.playbook import request
+from tests.proxy.servers import SOON, echo_metadata, read_frame, running
+
+
+def about(exchange: Exchange) -> tuple[int | None, int | None, str]:
+    return exchange.broker, exchange.controller, dict(segments(shown(exchange)))["broker"]
+
+
+def test_its_exchanges_are_not_those_of_the_broker(tmp_path: Path) -> None:
+    path = tmp_path / "c.pcapng"
+    live: list[Exchange] = []
+
+    async def main() -> None:
+        async with running(echo_metadata, capture=path) as it:
+            upstream = it.proxy.options.bootstrap[0]
+            for kind in ("broker", "controller"):
+                node = it.proxy.topology.node(kind, 1, upstream)
+                reader, writer = await asyncio.open_connection(*node.listen)
+                writer.write(request("Metadata", 1))
+                await asyncio.wait_for(read_frame(reader), SOON)
+                writer.close()
+            await it.until(lambda: len(it.done) == 2)
+            live.extend(it.done)
+
+    run(main())
+    expected = [(1, None, "b1"), (None, 1, "c1")]
+    assert [about(exchange) for exchange in live] == expected
+    assert [exchange.node for exchange in live] == [1, 1], "rules go by the id"
+    capture, summary = open_capture(path), Summary(("broker",))
+    read = list(capture.exchanges())
+    for exchange in read:
+        summary.note(exchange, capture.context)
+    assert [about(exchange) for exchange in read] == expected
+    assert [exchange.row()["broker"] for exchange in read] == [1, None]
+    assert sorted(name for name, _ in summary.rows("broker")) == ["1", "c1"]
