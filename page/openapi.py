@@ -164,6 +164,10 @@ def _operation(
                 "description": "refused",
                 "content": {"application/json": {"schema": _REFUSED}},
             },
+            "5XX": {
+                "description": "not done: workers do not answer, or there are too many streams",
+                "content": {"application/json": {"schema": _REFUSED}},
+            },
         },
     }
 

@@ -20,6 +20,7 @@ class Rule(TypedDict):
     timed_out: NotRequired[int]
     undecided: NotRequired[int]
     what: NotRequired[str]
+    missing_workers: NotRequired[list[int]]
 
 
 class Scenario(TypedDict):
@@ -28,6 +29,7 @@ class Scenario(TypedDict):
     text: str
     seed: NotRequired[int]
     rules: list[Rule]
+    missing_workers: NotRequired[list[int]]
 
 
 class Problem(TypedDict):

@@ -22,7 +22,7 @@ export function Breakpoints() {
     <h2>Messages that wait</h2>
     ${queue && html`<${Table} label="Messages that wait" none="No message waits at a breakpoint." columns=${COLUMNS(chosen, id => { choose(id); tell(null); })}
       rows=${queue.slice(0, SHOWN).map(row => ({...row, key: row.id, kind: row.id === chosen ? "chosen" : ""}))}/>`}
-    ${queue?.length > SHOWN && html`<p class="none">${queue.length - SHOWN} more wait behind these.</p>`}
+    ${queue?.length > SHOWN && html`<p class="none">More wait behind these.</p>`}
     ${done && html`<${Done} said=${done}/>`}
     ${chosen && html`<${Message} key=${chosen} id=${chosen} now=${queue?.find(row => row.id === chosen)} listed=${queue} decided=${decided}/>`}</div>`;
 }
@@ -70,7 +70,7 @@ function Stops() {
       <label>client id <input name="client" size="14" placeholder="any, or a glob" spellcheck=${false}/></label>
       <label><input type="checkbox" name="next"/> next match only</label>
       <button>Stop at these</button></form>
-    ${problems(null, problem || trouble)}
+    ${problems(scenario, problem || trouble)}
     ${stops.length > 0 && html`<${Table} label="Breakpoints" rows=${stops.map(rule => ({...rule, key: rule.name}))} columns=${[
       ["breakpoint", rule => rule.name], ["stopped", rule => rule.fired, "number"], ["decided", rule => rule.released, "number"],
       ["left by itself", rule => rule.timed_out, "number"], ["to stop next", rule => rule.to_fire || "", "number"], ["do", hand]]}/>`}`;

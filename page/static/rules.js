@@ -58,8 +58,8 @@ async function load() {
 
 async function apply() {
   try {
-    const {text} = await call("PUT", "/scenario", draft.text);
-    Object.assign(draft, {text, base: text, said: "It holds now, for all connections."});
+    const {text, missing_workers: missing} = await call("PUT", "/scenario", draft.text);
+    Object.assign(draft, {text, base: text, said: missing.length ? "It holds now, but for the workers that do not answer." : "It holds now, for all connections."});
   } catch (problem) {
     draft.said = problem.message;
   }

@@ -11,6 +11,7 @@ export const Table = ({label, columns, rows, none}) => rows.length ? html`<div c
 
 export const problems = (found, problem) => [
   problem && html`<p class="problem" role="alert">${plain(problem)}</p>`,
+  found?.missing_workers?.length > 0 && html`<p class="problem" role="status">Without an answer: ${found.missing_workers.map(each => `worker ${each}`).join(", ")}. Counts are as of the last answer, and rules hold there as soon as it goes on.</p>`,
   found?.missed > 0 && html`<p class="none">${plural(found.missed, "exchange")} fell out before this was opened: they are not counted here.</p>`,
   found?.forgotten > 0 && html`<p class="none">${plural(found.forgotten, "older one")} made room for later ones.</p>`,
 ];

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from heapq import nsmallest
+from itertools import islice
+from operator import itemgetter
 from typing import Final
 
 from barnabas.captures.kafka.notes import CUT_OFF
@@ -63,9 +67,11 @@ class Breakpoints:
         self.actions = actions
         self.dispatch = dispatch
 
-    def waiting(self) -> list[Waiting]:
-        """The messages that wait, without their bodies."""
-        return [self._shown(frame, halted, message) for _, frame, halted, message in self._halted()]
+    def waiting(self, most: int) -> Iterator[tuple[int, Callable[[], Waiting]]]:
+        """Yield since when each message waits, and how to show it: of each direction so many at most."""
+        for direction in self.state.queues:
+            for _, frame, halted, message in islice(self._halted(direction), most):
+                yield halted.since, partial(self._shown, frame, halted, message)
 
     def message(self, id: str) -> Waiting:
         """One of them, with its body. Raises LookupError if it does not wait (any longer)."""
@@ -145,16 +151,18 @@ class Breakpoints:
         self.actions.append(Left(direction, b"", comment, *frame.kind))
 
     def _find(self, id: str) -> tuple[Direction, OutgoingFrame, Halted, Message]:
-        for found in self._halted():
-            if found[2].id == id:
-                return found
+        for direction in self.state.queues:
+            for found in self._halted(direction):
+                if found[2].id == id:
+                    return found
         raise LookupError(id)
 
-    def _halted(self) -> Iterator[tuple[Direction, OutgoingFrame, Halted, Message]]:
-        for direction, queue in () if self.state.over else self.state.queues.items():
-            for frame, halted in queue.halted():
-                assert frame.message is not None  # noqa: S101 - rules fired on it
-                yield direction, frame, halted, frame.message
+    def _halted(
+        self, direction: Direction
+    ) -> Iterator[tuple[Direction, OutgoingFrame, Halted, Message]]:
+        for frame, halted in () if self.state.over else self.state.queues[direction].halted():
+            assert frame.message is not None  # noqa: S101 - rules fired on it
+            yield direction, frame, halted, frame.message
 
     def _shown(
         self, frame: OutgoingFrame, halted: Halted, message: Message, body: bytes = b""
@@ -180,6 +188,12 @@ class Breakpoints:
             timeout=_timeout(message.key, message.version, request),
             body=body,
         )
+
+
+def oldest(connections: Iterable[Breakpoints], most: int) -> list[Waiting]:
+    """Return the messages that wait longest on these connections, so many at most, without their bodies."""
+    each = (found for breakpoints in connections for found in breakpoints.waiting(most))
+    return [show() for _, show in nsmallest(most, each, key=itemgetter(0))]
 
 
 def _timeout(key: int, version: int, request: bytes | None) -> tuple[str, int] | None:

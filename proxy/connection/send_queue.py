@@ -7,7 +7,7 @@ Both are bounded by a deadline each; the bytes that wait are counted, so that re
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from barnabas.proxy.connection.outgoing_frame import Halted, OutgoingFrame
@@ -160,13 +160,11 @@ class SendQueue:
         if rule in self.windows:
             self.windows[rule].deadline = now
 
-    def halted(self) -> list[tuple[OutgoingFrame, Halted]]:
-        """The frames about which somebody is to decide, and where they wait."""
-        return [
-            (frame, halted)
-            for frame in self.in_order
-            if (halted := frame.delivery.halted) is not None and not halted.decided
-        ]
+    def halted(self) -> Iterator[tuple[OutgoingFrame, Halted]]:
+        """Yield the frames about which somebody is to decide, in their order, and where they wait."""
+        for frame in self.in_order:
+            if (halted := frame.delivery.halted) is not None and not halted.decided:
+                yield frame, halted
 
     def remove(self, frame: OutgoingFrame) -> list[OutgoingFrame]:
         """Take out a frame that is queued. Returns those behind it."""

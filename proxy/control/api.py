@@ -29,17 +29,19 @@ from barnabas.proxy.control.bodies import (
     error_response,
     json_response,
     json_text_response,
+    no_answer,
     read_filter,
 )
 from barnabas.proxy.control.breakpoints import Breakpoints
 from barnabas.proxy.control.drafts import Drafts
 from barnabas.proxy.control.history import MOST, History, TooMany
 from barnabas.proxy.control.metrics import exposition
+from barnabas.proxy.control.omissions import NoAnswer
 from barnabas.proxy.control.rules import Rules
 from barnabas.proxy.control.selection import selection
 from barnabas.proxy.control.stream import events
 from barnabas.proxy.control.target import Refused, Target
-from barnabas.proxy.network.report import Connection
+from barnabas.proxy.network.report import Connection, Report
 from barnabas.specs.json_text import compact
 
 LISTED: Final = 64 << 20
@@ -59,7 +61,7 @@ def application(api: Sequence[BaseRoute], files: Iterable[BaseRoute] = ()) -> St
     """The application, without its guard: the API under its version, and files beside it."""
     return Starlette(
         routes=[Mount(PREFIX, routes=api), *files],
-        exception_handlers={HTTPException: error_response},
+        exception_handlers={HTTPException: error_response, NoAnswer: no_answer},
     )
 
 
@@ -128,6 +130,17 @@ async def listed(latest: Iterable[Exchange | None], most: int, context: Context)
     return f"[{','.join(rows)}]"
 
 
+async def whole_report(target: Target) -> Report:
+    """Return the report of all workers, for an answer that can't name those that are missing.
+
+    Raises NoAnswer if one does not answer.
+    """
+    report = await target.report()
+    if report.missing:
+        raise NoAnswer(report.missing)
+    return report
+
+
 @dataclass(frozen=True, slots=True)
 class Control:
     """The endpoints of a proxy."""
@@ -147,7 +160,7 @@ class Control:
 
     async def connections(self, _: Request) -> Response:
         """Those that are open."""
-        return json_response((await self.target.report()).connections)
+        return json_response((await whole_report(self.target)).connections)
 
     async def pause(self, request: Request) -> Response:
         """Read from neither side."""
@@ -240,7 +253,7 @@ class Process:
             wanted = selection(get("api"), get("error"), get("filter"))
         except ValueError as problem:
             raise HTTPException(400, str(problem)) from None
-        over = (await self.target.report()).tally.total
+        over = (await whole_report(self.target)).tally.total
         return json_response({"over": over, "lost": self.unlogged(over), **wanted})
 
     async def drain(self, _: Request) -> Response:

@@ -79,3 +79,8 @@ async def error_response(_: Request, problem: Exception) -> Response:
     """What an endpoint refused, as JSON."""
     assert isinstance(problem, HTTPException)  # noqa: S101 - what it is registered for
     return json_response({"error": problem.detail}, problem.status_code)
+
+
+async def no_answer(_: Request, problem: Exception) -> Response:
+    """Answer 503 and name the workers without which the answer would be wrong."""
+    return json_response({"error": str(problem)}, 503)

@@ -46,7 +46,7 @@ class Breakpoints:
         ]
 
     async def list(self, _: Request) -> Response:
-        """The messages that wait, the oldest first."""
+        """The messages that wait, the oldest first: the 1000 that wait longest."""
         now = self.clock()
         return json_response([row(found, now) for found in await self.target.waiting()])
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from barnabas.plural import plural
+from barnabas.proxy.control.omissions import WAITING, silent
 
 Found = Mapping[str, Any]
 
@@ -18,6 +19,7 @@ def status(found: Found) -> Iterator[str]:
     for broker in found["brokers"]:
         yield f"{broker['kind']} {broker['id']}: {broker['listen']} for {broker['upstream']}"
     yield f"connections: {counts['open']} open, {counts['accepted']} accepted"
+    yield from missing(found)
     yield f"rules: {found['rules']}"
     for rule in found["undecided"]:
         messages = plural(rule["messages"], "message")
@@ -69,6 +71,7 @@ def connection(found: Found) -> str:
 
 def rules(found: Found) -> Iterator[str]:
     """What each rule of the scenario has done."""
+    yield from missing(found)
     yield from map(rule, found["rules"])
     if not found["rules"]:
         yield "no rules"
@@ -79,11 +82,19 @@ def rule(found: Found) -> str:
     return f"{found['name']}: {found['matched']} matched, {found['fired']} fired, {found['what']}"
 
 
+def missing(found: Found) -> Iterator[str]:
+    """Name the workers that do not answer."""
+    if workers := found.get("missing_workers"):
+        yield f"{silent(workers)}: counts are as of the last answer, and rules hold as soon as it goes on"
+
+
 def breakpoints(found: Sequence[Found]) -> Iterator[str]:
     """The messages that wait."""
     yield from map(breakpoint, found)
     if not found:
         yield "no message waits at a breakpoint"
+    if len(found) >= WAITING:
+        yield f"the {WAITING} that wait longest; more may wait"
 
 
 def breakpoint(found: Found) -> str:  # noqa: A001

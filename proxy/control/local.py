@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from barnabas.proxy.connection.breakpoints import Waiting
+from barnabas.proxy.connection.breakpoints import Waiting, oldest
+from barnabas.proxy.control.omissions import WAITING
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.matching.message import Unable
@@ -57,10 +58,9 @@ class LocalTarget:
         self._proxy.release(rule)
 
     async def waiting(self) -> list[Waiting]:
-        """The messages that wait at breakpoints, the oldest first, without their bodies."""
+        """Return the messages that wait longest at breakpoints, WAITING at most, without their bodies."""
         relays = self._proxy.relays.values()
-        found = [one for relay in relays for one in relay.connection.breakpoints.waiting()]
-        return sorted(found, key=lambda one: one.since)
+        return oldest((relay.connection.breakpoints for relay in relays), WAITING)
 
     async def message(self, id: str) -> Waiting:
         """One of them, with its body. Raises LookupError."""

@@ -47,6 +47,11 @@ class _Collector:
         yield from _exchanges(self.report.tally, self.history)
         yield from _connections(self.report)
         yield from _rules(self.report)
+        yield _gauge(
+            "missing_workers",
+            "Workers that do not answer: what they counted is as of their last answer.",
+            len(self.report.missing),
+        )
         if self.report.capture is not None:
             yield from _capture(self.report.capture.stats)
         if self.dropped_spans is not None:

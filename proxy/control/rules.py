@@ -47,8 +47,8 @@ class Rules:
         return await self._scenario()
 
     async def _scenario(self) -> Response:
-        rules = (await self.target.report()).rules
-        return json_response(views.scenario(self.target.scenario, rules))
+        report = await self.target.report()
+        return json_response(views.scenario(self.target.scenario, report))
 
     async def set_scenario(self, request: Request) -> Response:
         """Another one (YAML), for all connections at once."""
@@ -80,8 +80,9 @@ class Rules:
         name = request.path_params["name"]
         try:
             await command(name)
-            rules = {rule.name: rule for rule in (await self.target.report()).rules}
-            return json_response(views.rule(rules[name]))
+            report = await self.target.report()
+            rules = {rule.name: rule for rule in report.rules}
+            return json_response({**views.rule(rules[name]), "missing_workers": report.missing})
         except LookupError:  # also if the rule was removed meanwhile
             raise self._no_rule(name) from None
 

@@ -18,7 +18,11 @@ class Refused(ValueError):
 
 
 class Target(Protocol):
-    """A proxy. Of a connection each method returns how it is then; LookupError: none has that number."""
+    """A proxy. Of a connection each method returns how it is then; LookupError: none has that number.
+
+    With workers, `report` names those that do not answer (`missing`), and `replace`, `fire` and `release`
+    reach them as soon as they go on. All other methods raise NoAnswer, and are not done later.
+    """
 
     @property
     def options(self) -> Options:
@@ -45,7 +49,7 @@ class Target(Protocol):
         """What a rule holds leaves, whatever it waits for. Raises LookupError."""
 
     async def waiting(self) -> Sequence[Waiting]:
-        """The messages that wait at breakpoints, the oldest first, without their bodies."""
+        """Return the messages that wait longest at breakpoints, WAITING at most, without their bodies."""
 
     async def message(self, id: str) -> Waiting:
         """One of them, with its body. Raises LookupError."""

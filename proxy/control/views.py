@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -67,6 +66,7 @@ def status(report: Report, options: Options, listen: Address, history: History) 
         ],
         "topic_names": {"wanted": report.wanted, "trouble": report.trouble},
         "capture": capture,
+        "missing_workers": report.missing,
     }
 
 
@@ -81,12 +81,13 @@ def exchange(found: Exchange, context: Context) -> dict[str, Any]:
     }
 
 
-def scenario(found: Scenario | None, rules: Iterable[Outcome]) -> dict[str, Any]:
+def scenario(found: Scenario | None, report: Report) -> dict[str, Any]:
     """The scenario's text, and what each rule has done."""
     return {
         "text": text(found),
         "seed": 0 if found is None else found.seed,
-        "rules": list(map(rule, rules)),
+        "rules": list(map(rule, report.rules)),
+        "missing_workers": report.missing,
     }
 
 

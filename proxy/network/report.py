@@ -41,6 +41,8 @@ class Report:
     trouble: str = ""
     """... and why they can't be had."""
     capture: CaptureState | None = None
+    missing: tuple[int, ...] = ()
+    """Workers that do not answer: what is here of them may be old."""
 
 
 def report(proxy: Proxy) -> Report:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import pickle
 import socket
 from collections.abc import Callable
 from contextlib import closing, suppress
 from itertools import count
+from time import monotonic
 from typing import Any, Final
 
 _SIZE: Final = 4
@@ -30,18 +32,31 @@ class Caller:
         self._unsent: list[bytes] = []
         self._task = asyncio.get_running_loop().create_task(self._listen(end))
 
-    async def call(self, name: str, *args: Any) -> Any:
-        """What the worker's method returns. Raises what that raises, and Gone."""
+    async def call(self, name: str, *args: Any, within: float = math.inf) -> Any:
+        """Return what the worker's method returns.
+
+        Args:
+            within: Seconds; a worker that comes to it later does not begin.
+
+        Raises:
+            TimeoutError: No answer came within that time.
+            Gone: The worker has ended.
+            Exception: What the method raises.
+        """
         if self._over:
             raise Gone
         number = next(self._numbers)
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
-        message = _packed((number, name, args))
+        message = _packed((number, monotonic() + within, name, args))
         if self._writer is None:
             self._unsent.append(message)
         else:
             self._writer.write(message)
-        return await answer
+        try:
+            async with asyncio.timeout(None if within == math.inf else within):
+                return await answer
+        finally:
+            self._waiting.pop(number, None)
 
     async def close(self) -> None:
         """Call no more: so the worker ends."""
@@ -55,8 +70,8 @@ class Caller:
             self._writer.writelines(self._unsent)
             while True:
                 number, failure, value = await _read(reader)
-                answer = self._waiting.pop(number)
-                if answer.done():  # whoever asked has been cancelled
+                answer = self._waiting.pop(number, None)
+                if answer is None or answer.done():  # whoever asked waits no longer
                     continue
                 if failure is None:
                     answer.set_result(value)
@@ -76,7 +91,9 @@ async def serve(end: socket.socket, methods: Callable[[str], Callable[..., Any]]
     """Do what the supervisor asks until it asks no more. methods: the method of a name; it may be async."""
     reader, writer = await asyncio.open_unix_connection(sock=end)
 
-    async def do(number: int, name: str, args: tuple[Any, ...]) -> None:
+    async def do(number: int, until: float, name: str, args: tuple[Any, ...]) -> None:
+        if monotonic() > until:  # all processes have the same clock
+            return
         failure, value = None, None
         try:
             found = methods(name)(*args)

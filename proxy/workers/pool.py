@@ -40,7 +40,9 @@ class _Process:
     ends: Ends
     caller: Caller
     seen: Report | None = None
-    """What it had counted when it was last asked."""
+    """What it had counted when it last answered."""
+    silent: bool = False
+    """It did not answer when it was last asked what it had counted."""
 
 
 class Pool:
@@ -84,9 +86,18 @@ class Pool:
 
     @property
     def reports(self) -> list[Report]:
-        """What each had counted at the last look."""
+        """What each had counted when it last answered."""
         found = [process.seen for process in self._processes if process is not None]
         return [self._past, *filter(None, found)]
+
+    @property
+    def silent(self) -> tuple[int, ...]:
+        """The numbers of the workers that did not answer at the last look, from 1."""
+        return tuple(
+            number
+            for number, process in enumerate(self._processes, 1)
+            if process is not None and process.silent
+        )
 
     def keep(self, rules: frozenset[str]) -> None:
         """Of rules that the dead had, these still hold: another one of the same name counts anew."""
@@ -94,24 +105,44 @@ class Pool:
         self._past = replace(self._past, rules=kept)
 
     async def all(self, name: str, *args: Any, patience: float = PATIENCE) -> list[Any]:
-        """What each worker's method returns; None of one that does not answer within some seconds or fails,
-        which is said."""
-        return await self._each(lambda caller: caller.call(name, *args), name, patience)
+        """Have each worker do something, at once or as soon as it goes on.
 
-    async def found(self, name: str, *args: Any) -> list[Any]:
-        """The same of methods that look something up: LookupError or Refused of a worker is its answer."""
-        return await self._each(lambda caller: _or_why(caller.call(name, *args)), name, PATIENCE)
-
-    async def _each(
-        self, call: Callable[[Caller], Coroutine[Any, Any, Any]], name: str, patience: float
-    ) -> list[Any]:
+        Returns what its method returns; None of one that does not answer within some seconds or fails, which
+        is said.
+        """
         return await asyncio.gather(
             *(
-                self._answered(worker, call(found.caller), name, patience)
+                self._answered(worker, found.caller.call(name, *args), name, patience)
                 for worker, found in enumerate(self._processes)
                 if found
             )
         )
+
+    async def ask(self, name: str, *args: Any) -> tuple[list[Any], list[int]]:
+        """Ask each worker for something that it does now or never.
+
+        Returns what their methods return, or LookupError or Refused if a method raises that; and the numbers
+        of the workers that do not answer, or fail, which is said. A worker that has ended has nothing to say.
+        """
+        answers, silent = [], []
+
+        async def one(number: int, caller: Caller) -> None:
+            try:
+                answers.append(await caller.call(name, *args, within=PATIENCE))
+            except (LookupError, Refused) as problem:
+                answers.append(problem)
+            except TimeoutError:
+                silent.append(number)
+            except Gone:
+                pass
+            except Exception as problem:  # noqa: BLE001 - whatever it is costs this call
+                self._say(f"worker {number} failed ({name}): {problem!r}")
+                silent.append(number)
+
+        await asyncio.gather(
+            *(one(number, each.caller) for number, each in enumerate(self._processes, 1) if each)
+        )
+        return answers, sorted(silent)
 
     async def one(self, name: str, *args: Any) -> Any:
         """As `all`, of one worker that is there; None if none is."""
@@ -140,9 +171,13 @@ class Pool:
         await asyncio.gather(*map(self._look, filter(None, self._processes)))
 
     async def _look(self, process: _Process) -> None:
-        with suppress(Gone, TimeoutError):
-            async with asyncio.timeout(PATIENCE):
-                process.seen = await process.caller.call("report")
+        try:
+            process.seen = await process.caller.call("report", within=PATIENCE)
+            process.silent = False
+        except TimeoutError:
+            process.silent = True
+        except Gone:
+            pass
 
     def begin(self, call: Coroutine[Any, Any, Any]) -> None:
         """Do something that nobody waits for."""
@@ -226,13 +261,6 @@ class Pool:
         )
         if not self._ending:
             self._loop.call_later(AGAIN, self._fork, worker)
-
-
-async def _or_why(call: Coroutine[Any, Any, Any]) -> Any:
-    try:
-        return await call
-    except (LookupError, Refused) as problem:
-        return problem
 
 
 async def _ended(pid: int) -> None:

@@ -7,6 +7,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from heapq import nsmallest
+from itertools import chain
+from operator import attrgetter
 from typing import Any, Final, cast
 
 from barnabas.captures.kafka.exchange import Exchange
@@ -14,6 +17,7 @@ from barnabas.captures.live.capture_ring import CapturePump
 from barnabas.captures.summary.api_stats import ApiStats
 from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.connection.totals import Totals
+from barnabas.proxy.control.omissions import WAITING, NoAnswer
 from barnabas.proxy.control.target import Refused
 from barnabas.proxy.edits.topology import Address
 from barnabas.proxy.network.announcing import announce
@@ -152,7 +156,7 @@ class Supervisor:
     # what it is asked
 
     async def report(self) -> Report:
-        """What all have counted, and what they are doing."""
+        """What all have counted, and what they are doing; of a worker that does not answer, the last such."""
         await self._pool.look()
         own = Report(
             tally=self._tally,
@@ -166,7 +170,7 @@ class Supervisor:
         )
         found = merged(own, self._pool.reports)
         rules = [replace(rule, forced=self._to_fire[rule.name]) for rule in found.rules]
-        return replace(found, rules=tuple(rules))
+        return replace(found, rules=tuple(rules), missing=self._pool.silent)
 
     def shown(self, exchange: Exchange) -> None:
         """An exchange has passed, and somebody shows it: its error is counted."""
@@ -213,10 +217,14 @@ class Supervisor:
         await self._pool.all("release", rule)
 
     async def waiting(self) -> list[Waiting]:
-        """The messages that wait at breakpoints, the oldest first, without their bodies."""
-        found = await self._pool.all("waiting")
-        mine = [one for each in found if isinstance(each, list) for one in each]
-        return sorted(mine, key=lambda one: one.since)
+        """Return the messages that wait longest at breakpoints, WAITING at most, without their bodies.
+
+        Raises NoAnswer.
+        """
+        found, silent = await self._pool.ask("waiting")
+        if silent:
+            raise NoAnswer(silent)
+        return nsmallest(WAITING, chain.from_iterable(found), key=attrgetter("since"))
 
     async def message(self, id: str) -> Waiting:
         """One of them, with its body. Raises LookupError."""
@@ -247,12 +255,15 @@ class Supervisor:
         return cast(Connection, await self._where(name, number, *args))
 
     async def _where(self, name: str, *args: Any) -> Any:
-        """What the one worker returns who has what this is about. Raises LookupError, Refused."""
-        for each in await self._pool.found(name, *args):
+        """What the one worker returns who has what this is about. Raises LookupError, Refused, NoAnswer."""
+        found, silent = await self._pool.ask(name, *args)
+        for each in found:
             if isinstance(each, Refused):
                 raise each
-            if each is not None and not isinstance(each, LookupError):
+            if not isinstance(each, LookupError):
                 return each
+        if silent:
+            raise NoAnswer(silent)
         raise LookupError(args[0])
 
     def note(self, comment: dict[str, Any], now: int | None = None) -> None:

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,7 +23,7 @@ from typing import Any
 import pytest
 
 from barnabas.captures.capture import open_capture
-from barnabas.control_client import Client, Refused
+from barnabas.control_client import Client, Refused, Unreachable
 from barnabas.peers.embedded import EmbeddedCluster
 from tests.barnabas.cli.proxy.test_draining import connect, frame
 from tests.barnabas.cli.test_app import started
@@ -245,6 +246,44 @@ def test_one_control_port_for_all(cluster: EmbeddedCluster) -> None:
         assert it.ask("POST", "/connections/3/close")["connection"] == 3
         assert clients[2].recv(1) == b""
         until(lambda: it.ask("GET", "/status")["connections"]["open"] == 3, "closed")
+
+
+def test_a_worker_that_hangs_is_named_and_does_nothing_later(
+    cluster: EmbeddedCluster, tmp_path: Path
+) -> None:
+    rule = "  - {name: look, match: {direction: request}, do: breakpoint}\n"
+    options = ("--workers", "2", "--control", "127.0.0.1:0", "--scenario")
+    with (
+        ProxyProcess(cluster.bootstrap, *options, str(scenario(tmp_path, rule))) as proxy,
+        ExitStack() as load,
+        ThreadPoolExecutor() as threads,
+    ):
+        it = control(proxy)
+        clients = [load.enter_context(connect(proxy.ready["listen"])) for _ in range(2)]
+        for client in clients:
+            client.sendall(request("ApiVersions", 1, version=3))
+        until(lambda: len(it.ask("GET", "/breakpoints")) == 2, "both wait")
+        _, second = workers_of(proxy)
+        os.kill(second, signal.SIGSTOP)
+        load.callback(os.kill, second, signal.SIGCONT)
+        asked = [("GET", "/breakpoints"), ("GET", "/breakpoints/2.1"), ("GET", "/connections")]
+        asked += [("POST", "/breakpoints/2.1"), ("POST", "/connections/2/close"), ("GET", "/log")]
+        for problem in threads.map(lambda each: refused(it, *each), asked):
+            assert "worker 2 does not answer" in problem
+        found = threads.map(lambda path: it.ask("GET", path), ("/status", "/scenario"))
+        assert [each["missing_workers"] for each in found] == [[2], [2]]
+        assert it.ask("POST", "/breakpoints/1.1", b"reset")["id"] == "1.1"
+        os.kill(second, signal.SIGCONT)
+        until(lambda: not it.ask("GET", "/status")["missing_workers"], "it answers")
+        assert [each["id"] for each in it.ask("GET", "/breakpoints")] == ["2.1"]
+        it.ask("POST", "/breakpoints/2.1")
+        assert frame(clients[1])[:4] == (1).to_bytes(4)
+
+
+def refused(it: Client, method: str, path: str) -> str:
+    with pytest.raises(Unreachable) as problem:
+        it.ask(method, path)
+    return str(problem.value)
 
 
 def test_what_waits_in_any_of_them_is_decided_on_and_rehearsed(

@@ -42,6 +42,13 @@ def control() -> str:
         _requests(live["paths"]),
         "`GET /exchanges/stream` sends server-sent events. `GET /metrics` has a HELP line for each "
         "metric.",
+        "With `--workers` or `--control` other processes, the workers, carry the connections. A worker "
+        "that does not answer within 2 s is not left out in silence. If the answer would be wrong "
+        "without it, the status is 503, the error names the worker, and the worker does not do later what "
+        "was asked for. That holds for `/connections`, `/breakpoints`, all below them, and `/log`. "
+        "`/status`, `/scenario` and the requests about rules name the worker in `missing_workers`; "
+        "`/metrics` counts it in `barnabas_missing_workers`. Its counts are those of its last answer, and "
+        "it follows a change of rules as soon as it goes on.",
         "## The page",
         "`barnabas proxy --web` and `barnabas open` serve it, too.",
         _requests(paged["paths"]),

@@ -9,7 +9,7 @@ import pytest
 from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.matching.message import Unable
 from barnabas.specs.frames import Direction
-from tests.proxy.faults.given import ask, beat, produce, slicings, stage
+from tests.proxy.faults.given import ask, beat, halted, produce, slicings, stage
 from tests.proxy.playbook import MS, START, Actor, Chunks, Stage, request, response
 
 REQUESTS = "{direction: request}"
@@ -17,7 +17,7 @@ RESPONSES = "{direction: response}"
 
 
 def waiting(actor: Actor) -> list[str]:
-    return [one.id for one in actor.connection.breakpoints.waiting()]
+    return [one.id for one in halted(actor)]
 
 
 def settled(actor: Actor) -> None:
@@ -42,7 +42,7 @@ def test_what_waits_is_shown_with_how_long_its_client_does(chunks: Chunks) -> No
     actor.stage.wait(5)
     actor.ask(produce(9), chunks)
     actor.stage.wait(5)
-    (found,) = actor.connection.breakpoints.waiting()
+    (found,) = halted(actor)
     assert found == Waiting(
         id="1.1",
         rule="r",
@@ -73,7 +73,7 @@ def test_of_a_response_it_is_known_what_the_request_said(chunks: Chunks) -> None
     actor.ask(produce(1) + ask(2), chunks)
     found.wait(7)
     actor.answer(response("Produce", 1, version=7) + beat(2), chunks)
-    first, second = actor.connection.breakpoints.waiting()
+    first, second = halted(actor)
     assert (first.timeout, first.asked, first.since) == (
         ("timeout_ms", 10),
         START,
@@ -265,3 +265,14 @@ def test_the_capture_has_that_it_leaves_later() -> None:
     what = ["breakpoint, at most 300 s"]
     assert actor.cuts == [{"frame": 0, "rules": ["r"], "what": what, "left": "later"}]
     assert [(data, comment) for _, data, comment in actor.left] == [(ask(1), {"frame": 0})]
+
+
+def test_of_many_that_wait_on_several_connections_the_oldest_are_listed() -> None:
+    first = stage("breakpoint", "{}")
+    second = first.stage.actor()
+    for number in range(3):
+        for actor in (second, first):
+            actor.ask(ask(number))
+            actor.stage.wait(1)
+    assert [one.id for one in halted(first, second, most=3)] == ["2.1", "1.1", "2.2"]
+    assert len(halted(first, second)) == 6

@@ -10,7 +10,7 @@ from barnabas.proxy.connection.breakpoints import Waiting
 from barnabas.proxy.control.decisions import as_scenario, wanted
 from barnabas.proxy.scenario.errors import ScenarioError
 from barnabas.proxy.scenario.file import loads
-from tests.proxy.faults.given import ask, stage
+from tests.proxy.faults.given import ask, halted, stage
 from tests.proxy.playbook import Stage
 
 BREAKPOINT = """
@@ -26,7 +26,7 @@ rules:
 def waiting(client: str | None = "me") -> Waiting:
     actor = stage("breakpoint")
     actor.ask(ask(1))
-    (found,) = actor.connection.breakpoints.waiting()
+    (found,) = halted(actor)
     return replace(found, rule="look", client_id=client)
 
 

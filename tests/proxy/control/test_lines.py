@@ -46,6 +46,30 @@ def test_rules() -> None:
     assert list(lines.rules({"rules": []})) == ["no rules"]
 
 
+def test_workers_that_do_not_answer_are_named() -> None:
+    (line, _) = lines.rules({"rules": [], "missing_workers": [1, 3]})
+    assert line.startswith("workers 1 and 3 do not answer: ")
+
+
+def test_a_list_of_as_many_as_are_listed_may_lack_some() -> None:
+    row = {
+        "id": "1.1",
+        "client_id": "a",
+        "direction": "request",
+        "broker": 1,
+        "api": "Fetch",
+        "version": 4,
+        "correlation_id": 5,
+        "size": 6,
+        "waited_ms": 7.0,
+        "left_ms": 8.0,
+        "client_timeout": None,
+        "rule": "r",
+    }
+    assert len([*lines.breakpoints([row] * 999)]) == 999
+    assert [*lines.breakpoints([row] * 1000)][-1] == "the 1000 that wait longest; more may wait"
+
+
 def test_status() -> None:
     found = {
         "listen": "127.0.0.1:1",

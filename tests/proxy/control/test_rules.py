@@ -40,7 +40,12 @@ def test_without_a_scenario_there_is_an_empty_one() -> None:
     async def main() -> None:
         async with desk() as it:
             found = await it.get("/scenario")
-            assert found == {"text": "version: 1\nrules: []\n", "seed": 0, "rules": []}
+            assert found == {
+                "text": "version: 1\nrules: []\n",
+                "seed": 0,
+                "rules": [],
+                "missing_workers": [],
+            }
             assert (await it.ask("PUT", "/scenario", found["text"].encode())).status == 200
 
     run(main())

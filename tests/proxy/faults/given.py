@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
+from barnabas.proxy.connection.breakpoints import Waiting, oldest
 from barnabas.proxy.faults import Act
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
@@ -100,6 +101,11 @@ def stage(do: str, match: str = "{api: Heartbeat, direction: request}", when: st
     """A connection under one rule, `r`."""
     text = f"version: 1\nseed: 7\nrules:\n- {{name: r, match: {match}, when: {when}, do: {do}}}\n"
     return Stage(text).actor()
+
+
+def halted(*actors: Actor, most: int = 100) -> list[Waiting]:
+    """The messages that wait longest at breakpoints."""
+    return oldest((actor.connection.breakpoints for actor in actors), most)
 
 
 def ask(number: int) -> bytes:

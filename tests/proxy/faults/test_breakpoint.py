@@ -4,7 +4,7 @@ import pytest
 
 from barnabas.proxy.effects import Halt
 from barnabas.proxy.faults.breakpoint import Breakpoint, breakpoint  # noqa: A004
-from tests.proxy.faults.given import Examples, Row, ask, beat, only, slicings, stage
+from tests.proxy.faults.given import Examples, Row, ask, beat, halted, only, slicings, stage
 from tests.proxy.playbook import Chunks
 
 EXAMPLES = Examples({}, rows=[Row("2s")], live=["3ms"])
@@ -28,7 +28,7 @@ def test_what_is_behind_it_waits_until_its_time_is_up(chunks: Chunks) -> None:
     assert actor.ids("request") == [1, 2]
     rule = actor.stage.rules.rule("r")
     assert (rule.fired, rule.released, rule.expired) == (1, 0, 1)
-    assert actor.connection.breakpoints.waiting() == []
+    assert halted(actor) == []
 
 
 @slicings
@@ -38,9 +38,9 @@ def test_when_the_client_has_gone_it_leaves(chunks: Chunks, direction: str) -> N
     actor.ask(ask(1), chunks)
     if direction == "response":
         actor.answer(beat(1), chunks)
-    assert len(actor.connection.breakpoints.waiting()) == 1
+    assert len(halted(actor)) == 1
     actor.end("request")
-    assert actor.connection.breakpoints.waiting() == []
+    assert halted(actor) == []
     assert actor.ids("request") == [1]
 
 
@@ -52,7 +52,7 @@ def test_when_the_broker_has_gone_a_request_leaves_and_a_response_waits_on(chunk
     actor.answer(beat(1), chunks)
     actor.ask(ask(2), chunks)
     actor.end("response")
-    assert [one.id for one in actor.connection.breakpoints.waiting()] == ["1.2"]
+    assert [one.id for one in halted(actor)] == ["1.2"]
     assert actor.ids("request") == [1, 2]
 
 
@@ -76,7 +76,7 @@ def test_when_its_connection_is_closed_it_waits_no_longer() -> None:
     actor = stage("breakpoint")
     actor.ask(ask(1))
     actor.close()
-    assert actor.connection.breakpoints.waiting() == []
+    assert halted(actor) == []
     assert [exchange.note for exchange in actor.done] == [
         "request not forwarded: connection closed"
     ]

@@ -114,3 +114,22 @@ def test_who_waits_is_told_that_the_other_has_ended() -> None:
             assert told == ["gone"]
 
     run(main())
+
+
+def test_what_is_asked_in_vain_is_not_done_later() -> None:
+    async def main() -> None:
+        done: list[str] = []
+        ours, theirs = socket.socketpair()
+        caller = Caller(ours, lambda: None)
+        async with asyncio.timeout(SOON):
+            with pytest.raises(TimeoutError):  # nobody serves yet
+                await caller.call("do", "step", within=0.0)
+            serving = asyncio.create_task(serve(theirs, {"do": done.append}.__getitem__))
+            await caller.call("do", "adopt")
+            assert done == ["adopt"]
+            await caller.call("do", "pause", within=SOON)
+            assert done == ["adopt", "pause"]
+            await caller.close()
+            await asyncio.wait([serving])
+
+    run(main())

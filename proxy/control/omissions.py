@@ -1,0 +1,34 @@
+"""What an answer leaves out: workers that do not answer, and messages beyond a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+WAITING: Final = 1000
+"""Messages at breakpoints that are listed at most; a client can let tens of thousands wait."""
+
+
+class NoAnswer(RuntimeError):
+    """Workers did not answer in time, and what was asked for may be theirs.
+
+    >>> print(NoAnswer([1, 2]))
+    workers 1 and 2 do not answer: ask again; kill a worker that hangs, and the proxy replaces it
+    """
+
+    def __init__(self, workers: Sequence[int]) -> None:
+        super().__init__(
+            f"{silent(workers)}: ask again; kill a worker that hangs, and the proxy replaces it"
+        )
+
+
+def silent(workers: Sequence[int]) -> str:
+    """Name workers that do not answer.
+
+    >>> silent([2])
+    'worker 2 does not answer'
+    """
+    names = " and ".join(map(str, workers))
+    return (
+        f"workers {names} do not answer" if len(workers) > 1 else f"worker {names} does not answer"
+    )
