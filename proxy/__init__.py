@@ -44,9 +44,8 @@ rules or the log want then. Decoding a body takes at most 64 MiB: above it a rul
 can't be done, a log line says so, each counted. What is remembered of names that peers choose is
 bounded in entries and bytes. Readers of the live stream (log, control, the capture of workers) are
 behind by a ring of 32 MiB each at most; control keeps 1,000 exchanges and 16 MiB, and as much for each
-of 8 followers; 1,000 brokers are listened for. The capture is written in the loop, or with workers by a
-thread of the supervisor; a write of over 50 ms moves to a thread with a queue of 64 MiB, which loses,
-counts and shows.
+of 8 followers; 1,000 brokers are listened for. The capture is written by a thread, in whichever process; at
+most 64 MiB wait for it, of more some is lost, counted and shown.
 
 Peers that fail: the proxy has no time limits of its own for a request. What is passed on is what a direct
 connection would show: a reset stays a reset, a broker that stops taking bytes stops its client. When one

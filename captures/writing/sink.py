@@ -1,9 +1,8 @@
 """A file whose writer never waits for it: what can't be written in time is lost, and counted.
 
-Bytes are written at once, from the caller's own buffers, until one write takes longer than a
-person's traffic may wait; from then on they are copied to a bounded queue that a thread drains.
-That loses what comes faster than the thread writes, so it ends once the file has been fast for a
-while, a longer one each time. The first error ends the writing for good.
+A thread writes. Blocks are copied to a bounded queue for it, also while the disk is fast: nobody knows
+before a write how long it will take. Only the head is written by whoever opens the file. The first error ends
+the writing for good.
 """
 
 from __future__ import annotations
@@ -12,32 +11,27 @@ import contextlib
 import errno
 import math
 import os
-import stat
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from barnabas.captures.files import private
 from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.writing.block_sink import Stats
 from barnabas.captures.writing.closer import Closer
 
-SLOW_NS: Final = 50_000_000
-"""A write that takes longer is the last one in the caller's thread for a while."""
-
-FAST_NS: Final = 1_000_000_000
-"""The thread ends when no write was slow for so long; the next time for twice as long."""
-
-LONGEST_NS: Final = 60 * FAST_NS
-"""But never for longer."""
-
 QUEUE: Final = 64 << 20
 """Bytes that wait for the thread at most, unless told otherwise."""
+
+PAUSE: Final = 0.01
+"""Seconds that the thread sleeps when nothing waits: so traffic seldom wakes it."""
+
+BATCH: Final = 8 << 20
+"""Bytes that the thread writes at once, and a block more."""
 
 CLOSING: Final = 5.0
 """Seconds that closing may take, unless told otherwise."""
@@ -49,15 +43,13 @@ _VECTOR: Final = min(1024, os.sysconf("SC_IOV_MAX"))
 """Buffers in one system call."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(NamedTuple):
     data: bytes
     packets: int
     payload: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
+class _Turn(NamedTuple):
     """What waits behind this goes to another file."""
 
     path: Path
@@ -108,19 +100,13 @@ class Sink:
         self._changed = threading.Condition()
         self._queue: deque[_Item | _Turn] = deque()
         self._queued = 0
-        self._over = False
+        self._over = threading.Event()
         self._thread: threading.Thread | None = None
-        self._trial = FAST_NS
-        """How long no write may be slow before the thread ends (ns)."""
-        self._until: float = 0
-        """When the thread may end: as soon as nothing waits from then on."""
         self._closer = Closer(self._fail)
         self._file = create(path)
         try:
-            self._write_all(memoryview(head))
+            self._write_all(head)
             self.stats.bytes = len(head)
-            if not stat.S_ISREG(os.fstat(self._file).st_mode):
-                self._begin_queue(math.inf)  # a pipe is as slow as its reader likes
         except BaseException:
             os.close(self._file)
             raise
@@ -138,24 +124,11 @@ class Sink:
     def put(self, buffers: Sequence[Buffer], packets: int, payload: int) -> bool:
         """Write whole blocks; the buffers are free again on return. False if they are lost."""
         size = sum(map(len, buffers))
-        if self.stats.stopped is not None or self._over:
-            return self.lose(packets, payload)
-        if self._limit is not None and self.accepted + size > self._limit:
-            self.stats.stopped = "it reached its size limit"
-            return self.lose(packets, payload)
-        if self._thread is not None:
-            taken = self._enqueue(buffers, size, packets, payload)
-            if taken is not None:
-                return taken
-        begun = self._clock()
-        written = self._write(buffers, size, packets, payload)
-        self.accepted = self.stats.bytes
-        now = self._clock()
-        if written and now - begun > SLOW_NS:
-            until = now + self._trial
-            self._trial = min(2 * self._trial, LONGEST_NS)
-            self._begin_queue(until)
-        return written
+        with self._changed:
+            if not self._takes(size) or self._queued + size > self._room:
+                return self.lose(packets, payload)
+            self._append(_Item(b"".join(buffers), packets, payload))
+        return True
 
     def turn(self, path: Path, head: bytes, over: Callable[[Path], None]) -> None:
         """What is put from now on goes to another file, which begins with `head`.
@@ -165,17 +138,8 @@ class Sink:
         that the queue would be full. The next turn waits for that.
         """
         with self._changed:
-            if self.stats.stopped is not None or self._over:
-                return
-            if self._limit is not None and self.accepted + len(head) > self._limit:
-                self.stats.stopped = "it reached its size limit"
-                return
-            self._queue.append(_Turn(path, head, over))
-            self._queued += len(head)
-            self.accepted += len(head)
-            self._changed.notify()
-            if self._thread is None:
-                self._begin_queue(0)
+            if self._takes(len(head)):
+                self._append(_Turn(path, head, over))
 
     def lose(self, packets: int, payload: int) -> bool:
         """Count what is not written. Always False."""
@@ -186,11 +150,11 @@ class Sink:
 
     def close(self, last: Callable[[Stats], bytes]) -> None:
         """Write what waits, as long as `closing` allows, and what `last` says of it all."""
-        if self._over:
+        if self._over.is_set():
             return
         begun = self._clock()
         with self._changed:
-            self._over = True
+            self._over.set()
             thread = self._thread
             self._changed.notify()
         if thread is not None:
@@ -203,27 +167,33 @@ class Sink:
         alone = self._closer.wait(self._closing - (self._clock() - begun) / 1e9)
         if data := last(self.stats):
             try:
-                self._write_all(memoryview(data))
+                self._write_all(data)
                 self.stats.bytes += len(data)
             except OSError:
                 self._rewind()
         os.close(self._file)
         self.closed = alone
 
-    # in either thread
-
-    def _write(self, buffers: Sequence[Buffer], size: int, packets: int, payload: int) -> bool:
-        try:
-            written = self._writev(self._file, buffers) if len(buffers) <= _VECTOR else 0
-            if written != size:
-                self._write_all(memoryview(b"".join(buffers))[written:])
-        except OSError as problem:
-            self._rewind()
-            self._fail(problem)
-            return self.lose(packets, payload)
-        self.stats.bytes += size
-        self.stats.packets += packets
+    def _takes(self, size: int) -> bool:
+        """Whether so many bytes more are to be written. The lock is held."""
+        if self.stats.stopped is not None or self._over.is_set():
+            return False
+        if self._limit is not None and self.accepted + size > self._limit:
+            self.stats.stopped = "it reached its size limit"
+            return False
         return True
+
+    def _append(self, item: _Item | _Turn) -> None:
+        """Let the thread do this behind all else. The lock is held."""
+        self._queue.append(item)
+        self._queued += len(item.data)
+        self.accepted += len(item.data)
+        if self._thread is None:  # not before: who opens the file may fork
+            self._thread = threading.Thread(target=self._drain, name="capture", daemon=True)
+            self._thread.start()
+        self._changed.notify()
+
+    # in either thread
 
     def _rewind(self) -> None:
         """A write failed: as far as the file allows, it is as if nothing of it was written."""
@@ -232,12 +202,25 @@ class Sink:
             os.ftruncate(self._file, size)
             os.lseek(self._file, size, os.SEEK_SET)
 
-    def _write_all(self, rest: memoryview) -> None:
-        while rest:
-            written = self._writev(self._file, [rest])
-            if not written:
-                raise OSError(errno.EIO, os.strerror(errno.EIO))
-            rest = rest[written:]
+    def _write_all(self, data: bytes) -> None:
+        _, problem = self._written([data])
+        if problem is not None:
+            raise problem
+
+    def _written(self, data: Sequence[bytes]) -> tuple[int, OSError | None]:
+        """Write as far as it goes: how many bytes, and why not all."""
+        rest: Sequence[Buffer] = data
+        done, size = 0, sum(map(len, data))
+        try:
+            while done < size:
+                count = self._writev(self._file, rest)
+                if not count:
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
+                done += count
+                rest = [memoryview(b"".join(data))[done:]] if done < size else []
+        except OSError as problem:
+            return done, problem
+        return done, None
 
     def _stop(self, reason: str) -> None:
         """Nothing more is written, not even what waits. The lock is held."""
@@ -248,47 +231,53 @@ class Sink:
         self._queue.clear()
         self._queued = 0
 
-    # the queue
-
-    def _begin_queue(self, until: float) -> None:
-        self._until = until
-        self._thread = threading.Thread(target=self._drain, name="capture", daemon=True)
-        self._thread.start()
-
-    def _enqueue(
-        self, buffers: Sequence[Buffer], size: int, packets: int, payload: int
-    ) -> bool | None:
-        """None: the thread has ended meanwhile."""
-        with self._changed:
-            if self._thread is None:
-                return None
-            fits = self.stats.stopped is None and self._queued + size <= self._room
-            if fits:
-                self._queue.append(_Item(b"".join(buffers), packets, payload))
-                self._queued += size
-                self.accepted += size
-                self._changed.notify()
-        return fits or self.lose(packets, payload)
+    # in the thread
 
     def _drain(self) -> None:
-        while True:
-            with self._changed:
-                while not (self._queue or self._over or self._clock() >= self._until):
-                    self._changed.wait()
-                if not self._queue:
-                    self._thread = None
-                    return
-                item = self._queue.popleft()
-            if isinstance(item, _Turn):
-                self._go_on(item)
+        while next_ := self._next():
+            if isinstance(next_, _Turn):
+                self._go_on(next_)
+                size = len(next_.data)
             else:
-                begun = self._clock()
-                self._write([item.data], len(item.data), item.packets, item.payload)
-                now = self._clock()
-                if now - begun > SLOW_NS:
-                    self._until = max(self._until, now + self._trial)
+                self._write(next_)
+                size = sum(len(item.data) for item in next_)
             with self._changed:
-                self._queued = max(self._queued - len(item.data), 0)
+                self._queued = max(self._queued - size, 0)
+                if self._queue:
+                    continue
+            self._over.wait(PAUSE)
+
+    def _next(self) -> _Turn | list[_Item]:
+        """Wait for what is to be done next; nothing: it is over."""
+        batch: list[_Item] = []
+        size = 0
+        with self._changed:
+            while not (self._queue or self._over.is_set()):
+                self._changed.wait()
+            while self._queue and size < BATCH and len(batch) < _VECTOR:
+                item = self._queue.popleft()
+                if isinstance(item, _Turn):
+                    if not batch:
+                        return item
+                    self._queue.appendleft(item)
+                    break
+                batch.append(item)
+                size += len(item.data)
+        return batch
+
+    def _write(self, batch: list[_Item]) -> None:
+        """Write blocks; if it fails, those that were not written as a whole are lost."""
+        done, problem = self._written([item.data for item in batch])
+        for item in batch:
+            done -= len(item.data)
+            if done < 0:
+                self.lose(item.packets, item.payload)
+            else:
+                self.stats.bytes += len(item.data)
+                self.stats.packets += item.packets
+        if problem is not None:
+            self._rewind()
+            self._fail(problem)
 
     def _go_on(self, turn: _Turn) -> None:
         """Another file takes the place of the present one; if it can't be made, that stays."""
@@ -298,7 +287,7 @@ class Sink:
             self._before = self.stats.bytes
             self.path, path = turn.path, self.path
             try:
-                self._write_all(memoryview(turn.data))
+                self._write_all(turn.data)
                 self.stats.bytes += len(turn.data)
             except OSError:
                 self._rewind()

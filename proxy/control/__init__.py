@@ -7,7 +7,8 @@ extra `control`) are loaded only when control is asked for. `guard.py` stands be
 no Origin.
 
 `api.py` has the requests, `rules.py` those about rules that hold, `drafts.py` those that help to write some.
-`omissions.py` has what an answer does not hold. `views.py` and `metrics.py` make JSON and metrics of a report when they are asked for, of counts that exist
-anyway. With the log off exchanges are observed only while somebody follows. Rules are replaced as a whole:
-those that are the same keep their objects and counters, and what the others held back is let go.
+`omissions.py` has what an answer does not hold. `views.py` and `metrics.py` make JSON and metrics of a report
+when they are asked for, of counts that exist anyway. With the log off exchanges are observed only while
+somebody follows. Rules are replaced as a whole: those that are the same keep their objects and counters, and
+what the others held back is let go.
 """

@@ -6,17 +6,15 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from barnabas.captures.conversion.repacking import written_to
 from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.tcp.headers import ACK, ETHERNET, FIN, PSH, SYN
 from barnabas.captures.writing.flow_headers import SEGMENT, FlowHeaders, Half
-from barnabas.captures.writing.sink import Sink
-from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.specs.frames import Direction
 from tests.bench.load import MIB
 from tests.bench.talk import BEGUN, SERVER, Run, connections
@@ -114,8 +112,7 @@ def as_proxy(path: Path, size: int, said: Callable[[], list[list[Run]]] = connec
     """Packets of up to 64 KiB, as the proxy writes them; nothing is said of any frame."""
     traffic = Traffic(size, READ, said)
     # a slow disk is waited for
-    patient = functools.partial(Sink, clock=lambda: 0)
-    with CaptureWriter(path, limit=None, meta={}, sink=patient) as writer:
+    with path.open("wb") as file, written_to(file, {}) as writer:
         flows = [
             writer.open(number, client(number), SERVER, BEGUN, {})
             for number in range(1, traffic.count + 1)
@@ -124,8 +121,6 @@ def as_proxy(path: Path, size: int, said: Callable[[], list[list[Run]]] = connec
             flows[connection - 1].arrived(direction, data, ts_ns)
         for flow in flows:
             flow.close(traffic.now)
-    if writer.stats.stopped:
-        raise OSError(f"{path}: {writer.stats.stopped}")
     return Recording(path, traffic.exchanges, traffic.payload)
 
 

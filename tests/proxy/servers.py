@@ -85,7 +85,7 @@ class Running:
 async def running(
     broker: Handler | None,
     scenario: str = "",
-    capture: Path | None = None,
+    capture: Path | CaptureWriter | None = None,
     broker_tls: ssl.SSLContext | None = None,
     shown: Callable[[Exchange], None] = lambda _: None,
     **options: Any,
@@ -107,7 +107,9 @@ async def running(
     proxy = Proxy(
         Options([("127.0.0.1", port)], **options),
         rules,
-        capture=None if capture is None else CaptureWriter(capture, limit=None, meta={}),
+        capture=CaptureWriter(capture, limit=None, meta={})
+        if isinstance(capture, Path)
+        else capture,
         done=finished,
         say=said.append,
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,17 @@ from barnabas.captures.writing.block_sink import Stats
 from barnabas.captures.writing.sink import Sink
 
 HEAD = b"head"
+
+VECTOR = 1024
+"""Buffers in one system call."""
+
+
+def await_until(condition: Callable[[], bool]) -> None:
+    """Wait for what a thread is to do."""
+    until = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.001)
 
 
 def nothing(stats: Stats) -> bytes:
@@ -25,7 +37,6 @@ class Disk:
 
     def __init__(self) -> None:
         self.now = 0
-        self.takes = 0
         self.room: int | None = None
         self.step: int | None = None
         self.gated = False
@@ -41,8 +52,7 @@ class Disk:
         return self.now
 
     def writev(self, file: int, buffers: Sequence[Buffer]) -> int:
-        assert len(buffers) <= 1024
-        self.now += self.takes
+        assert len(buffers) <= VECTOR
         self.threads.add(threading.current_thread().name)
         if self.gated and threading.current_thread().name == "capture":
             self.waits.release()

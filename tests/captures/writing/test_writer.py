@@ -112,7 +112,7 @@ def test_the_events_of_a_connection(tmp_path: Path) -> None:
         capture.note(NOW + 3, {"scenario": "again"})
         flow.close(NOW + 4)
         flow.close(NOW + 5)
-        assert capture.stats.packets == HANDSHAKE + 2 + HANDSHAKE + 1 + 3 + 3
+    assert capture.stats.packets == HANDSHAKE + 2 + HANDSHAKE + 1 + 3 + 3
     assert capture.stats.bytes == path.stat().st_size
     reader = CaptureReader(path)
     about = {"barnabas": "flow", "connection": 3, "flow": "arrived", "broker": 2}
@@ -186,9 +186,9 @@ def test_the_limit(tmp_path: Path) -> None:
             flow.arrived("request", bytes(1000), NOW)
         flow.arrived("request", bytes(100_000), NOW)
         flow.close(NOW)
-        stats = capture.stats
-        assert (stats.packets, stats.stopped) == (HANDSHAKE + 3, "it reached its size limit")
-        assert (stats.lost_packets, stats.lost_bytes) == (2 + 2 + 3, 102_000)
+    stats = capture.stats
+    assert (stats.packets, stats.stopped) == (HANDSHAKE + 3, "it reached its size limit")
+    assert (stats.lost_packets, stats.lost_bytes) == (2 + 2 + 3, 102_000)
     assert path.stat().st_size <= 5_000
     reader = CaptureReader(path)
     assert sum(len(event.data) for event in reader if isinstance(event, Chunk)) == 3000
@@ -226,8 +226,8 @@ def test_a_full_disk_leaves_a_file_that_can_be_read(tmp_path: Path, room: int) -
         flow = begin(capture)
         for _ in range(7):
             flow.arrived("request", bytes(1000), NOW)
-        assert capture.stats.stopped == os.strerror(errno.ENOSPC)
-        assert capture.stats.lost_bytes == 7000 - 1000 * (capture.stats.packets - HANDSHAKE)
+    assert capture.stats.stopped == os.strerror(errno.ENOSPC)
+    assert capture.stats.lost_bytes == 7000 - 1000 * (capture.stats.packets - HANDSHAKE)
     assert path.stat().st_size <= room
     reader = CaptureReader(path)
     kept = sum(len(event.data) for event in reader if isinstance(event, Chunk))
