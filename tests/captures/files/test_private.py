@@ -34,15 +34,15 @@ def hard_linked(path: Path) -> Path:
     return path
 
 
-THERE: dict[str, Callable[[Path], Path]] = {
+FILES: dict[str, Callable[[Path], Path]] = {
     "nothing": lambda path: path,
     "a file that all can read": open_to_all,
-    "a symbolic link to one": linked,
     "a second name of one": hard_linked,
 }
+THERE = FILES | {"a symbolic link to one": linked}
 
 
-@pytest.mark.parametrize("there", THERE.values(), ids=THERE)
+@pytest.mark.parametrize("there", FILES.values(), ids=FILES)
 def test_a_file_is_its_owners_before_its_first_byte(
     tmp_path: Path, there: Callable[[Path], Path]
 ) -> None:
@@ -55,11 +55,32 @@ def test_a_file_is_its_owners_before_its_first_byte(
     assert all(mode(one) == 0o600 for one in tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("there", THERE.values(), ids=THERE)
+@pytest.mark.parametrize("there", FILES.values(), ids=FILES)
 def test_the_file_of_a_capture_is_its_owners(tmp_path: Path, there: Callable[[Path], Path]) -> None:
     path = there(tmp_path / "file")
     Sink(path, b"head").close(lambda stats: b"")
     assert (mode(path), path.read_bytes()) == (0o600, b"head")
+
+
+def test_a_link_to_a_file_is_refused_and_the_file_stays(tmp_path: Path) -> None:
+    path = linked(tmp_path / "file")
+    with pytest.raises(OSError, match="it is a symbolic link"):
+        private.empty(path)
+    assert path.read_bytes() == b"what was there before"
+    assert mode(path) == 0o644
+    path.resolve().unlink()
+    with pytest.raises(OSError, match="it is a symbolic link"):
+        private.empty(path)
+    assert not path.exists()
+
+
+def test_a_link_to_a_pipe_is_followed(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    file = private.empty(Path(f"/dev/fd/{writer}"))  # a link, as /dev/stdout is
+    os.write(file, b"secret")
+    assert os.read(reader, 100) == b"secret"
+    for each in (file, reader, writer):
+        os.close(each)
 
 
 @pytest.mark.parametrize("there", THERE.values(), ids=THERE)
@@ -87,15 +108,11 @@ def test_a_file_of_somebody_else_is_not_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = open_to_all(tmp_path / "file")
-
-    def refused(file: int, wanted: int) -> None:
-        raise PermissionError(1, os.strerror(1))
-
-    monkeypatch.setattr(os, "fchmod", refused)
     monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
-    with pytest.raises(PermissionError):
+    with pytest.raises(PermissionError, match="somebody else"):
         private.empty(path)
     assert path.read_bytes() == b"what was there before"
+    assert mode(path) == 0o644  # also where the superuser might
 
 
 def test_a_disk_without_permissions_is_written_all_the_same(
