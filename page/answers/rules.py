@@ -18,6 +18,7 @@ class Rule(TypedDict):
     to_fire: NotRequired[int]
     released: NotRequired[int]
     timed_out: NotRequired[int]
+    connection_ended: NotRequired[int]
     undecided: NotRequired[int]
     what: NotRequired[str]
     missing_workers: NotRequired[list[int]]

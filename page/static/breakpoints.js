@@ -73,7 +73,7 @@ function Stops() {
     ${problems(scenario, problem || trouble)}
     ${stops.length > 0 && html`<${Table} label="Breakpoints" rows=${stops.map(rule => ({...rule, key: rule.name}))} columns=${[
       ["breakpoint", rule => rule.name], ["stopped", rule => rule.fired, "number"], ["decided", rule => rule.released, "number"],
-      ["left by itself", rule => rule.timed_out, "number"], ["to stop next", rule => rule.to_fire || "", "number"], ["do", hand]]}/>`}`;
+      ["left by itself", rule => rule.timed_out + rule.connection_ended, "number"], ["to stop next", rule => rule.to_fire || "", "number"], ["do", hand]]}/>`}`;
 }
 
 // one message. All that is changed is held as the JSON of what is put there, "" while it is none: `edits` by path, `added`

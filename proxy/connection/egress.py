@@ -12,6 +12,7 @@ from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
 from barnabas.proxy.effects import Pieces
+from barnabas.proxy.rules.rule import Rule
 from barnabas.specs.frames import Direction
 
 UNANSWERED: Final = "no response (acks=0)"
@@ -36,8 +37,7 @@ class Egress:
         while not state.over:
             for held in queue.expire(now):
                 rule = state.plan.rules.rule(held.rule)
-                rule.released += held.met
-                rule.expired += not held.met
+                _count(rule, held.met, held.ended)
             frame = None if ingress.passing else queue.next(now)
             if frame is None:
                 break
@@ -62,9 +62,7 @@ class Egress:
         state, actions, delivery = self.state, self.actions, frame.delivery
         if (halted := delivery.halted) is not None:
             delivery.halted = None
-            rule = state.plan.rules.rule(halted.rule)
-            rule.released += halted.decided
-            rule.expired += not halted.decided
+            _count(state.plan.rules.rule(halted.rule), halted.decided, halted.ended)
         pieces = delivery.pieces
         if pieces is not None and delivery.gone + pieces.size < len(frame.data):
             self._leave_in_part(direction, frame, pieces, now)
@@ -117,3 +115,10 @@ class Egress:
         delivery.gone += pieces.size
         delivery.not_before = now + pieces.every
         self.state.queues[direction].put_back(frame)
+
+
+def _count(rule: Rule, met: bool, ended: bool) -> None:
+    """Count why a message that a rule held leaves."""
+    rule.released += met
+    rule.ended += ended and not met
+    rule.expired += not (ended or met)

@@ -25,6 +25,8 @@ class Halted:
     until: int
     """When it leaves by itself."""
     decided: bool = False
+    ended: bool = False
+    """The connection ended first: nobody waits for a decision any longer."""
 
 
 @dataclass(slots=True)

@@ -27,6 +27,8 @@ class Held:
     remaining: int = 0
     """How many messages must still pass it, where that is what it waits for."""
     due: bool = False
+    ended: bool = False
+    """The connection ended first: what it waits for can't come."""
     over: bool = False
     """It stands aside no longer."""
 
@@ -207,7 +209,7 @@ class SendQueue:
         for held in self.aside:
             waits = held.aside.until is not None or held.aside.passing is not None
             if waits and held.aside.same == "connection":
-                held.deadline = now
+                held.deadline, held.ended = now, True
         for window in self.windows.values():
             window.deadline = now
         for rule in list(self.batches):
@@ -216,7 +218,7 @@ class SendQueue:
     def give_up(self, now: int) -> None:
         """Nobody waits any longer for what somebody was to decide about."""
         for _, halted in self.halted():
-            halted.until = now
+            halted.until, halted.ended = now, True
 
     def keep(self, rules: Collection[str], direction: Direction) -> None:
         """Queue what other rules than these hold back, before all that arrived after it.

@@ -100,6 +100,7 @@ def rule(each: Outcome) -> dict[str, Any]:
         "to_fire": each.forced,
         "released": each.released,
         "timed_out": each.expired,
+        "connection_ended": each.ended,
         "undecided": each.unclear,
         "what": each.what,
     }

@@ -23,6 +23,7 @@ class Outcome:
     forced: int
     released: int
     expired: int
+    ended: int
     unclear: int
     unable: int
     troubles: Counter[str]
@@ -41,6 +42,8 @@ class Outcome:
             parts.append(f"{self.released} released")
         if self.expired:
             parts.append(f"{self.expired} timed out")
+        if self.ended:
+            parts.append(f"{self.ended} left when the connection ended")
         if self.unable:
             parts.append(f"{self.unable} could not be done: {causes(self.troubles, self.unable)}")
         if self.unclear:
@@ -58,6 +61,7 @@ def outcome(rule: Rule) -> Outcome:
         rule.forced,
         rule.released,
         rule.expired,
+        rule.ended,
         rule.unclear,
         rule.unable,
         Counter(rule.troubles),

@@ -73,6 +73,8 @@ class Rule:
     """Messages that stood aside until what they waited for came; the connection counts them."""
     expired: int = 0
     """Messages that stood aside until their time was up; the connection counts them."""
+    ended: int = 0
+    """Messages that stood aside until their connection ended; the connection counts them."""
     unclear: int = 0
     """Messages whose body can't be read or on which the condition can't be decided: no match."""
     unable: int = 0

@@ -4,6 +4,7 @@ import pytest
 
 from barnabas.proxy.effects import Halt
 from barnabas.proxy.faults.breakpoint import Breakpoint, breakpoint  # noqa: A004
+from barnabas.proxy.rules.outcome import outcome
 from tests.proxy.faults.given import Examples, Row, ask, beat, halted, only, slicings, stage
 from tests.proxy.playbook import Chunks
 
@@ -42,6 +43,9 @@ def test_when_the_client_has_gone_it_leaves(chunks: Chunks, direction: str) -> N
     actor.end("request")
     assert halted(actor) == []
     assert actor.ids("request") == [1]
+    rule = actor.stage.rules.rule("r")
+    assert (rule.released, rule.expired, rule.ended) == (0, 0, 1)
+    assert outcome(rule).what == "breakpoint, 1 left when the connection ended"
 
 
 @slicings

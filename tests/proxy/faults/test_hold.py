@@ -197,3 +197,12 @@ def test_answers_are_put_back_unless_told(chunks: Chunks, put_back: str, order: 
     assert actor.ids("request") == [2, 1]
     actor.answer(beat(2) + beat(1), chunks)
     assert actor.ids("response") == order
+
+
+def test_when_its_connection_ends_what_it_waits_for_can_not_come() -> None:
+    actor = stage("{hold: {until: {api: JoinGroup, same: connection}}}")
+    actor.ask(ask(1))
+    actor.end("request")
+    assert actor.ids("request") == [1]
+    rule = actor.stage.rules.rule("r")
+    assert (rule.released, rule.expired, rule.ended) == (0, 0, 1)

@@ -22,13 +22,13 @@ def made(number: int, **counts: Any) -> Outcome:
 def test_it_is_what_the_rule_had_counted_then() -> None:
     (rule,) = rules("do: [{delay: 1ms}, {close: {forward: true}}]").rules
     rule.total.matched, rule.total.fired, rule.forced = 6, 5, 4
-    rule.released, rule.expired, rule.unclear, rule.unable = 3, 2, 1, 7
+    rule.released, rule.expired, rule.ended, rule.unclear, rule.unable = 3, 2, 8, 1, 7
     rule.troubles["broken"] = rule.doubts["dark"] = 1
     found = outcome(rule)
     rule.troubles["broken"] += 1
     rule.doubts["dark"] += 1
     assert found == Outcome(
-        *("r0", ("delay", "close"), 6, 5, 4, 3, 2, 1, 7),
+        *("r0", ("delay", "close"), 6, 5, 4, 3, 2, 8, 1, 7),
         Counter(broken=1),
         Counter(dark=1),
     )
