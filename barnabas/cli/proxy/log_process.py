@@ -20,6 +20,7 @@ from barnabas.cli.proxy.job import Log
 from barnabas.cli.proxy.log_reader import read
 from barnabas.cli.proxy.log_stream import LogStream
 from barnabas.forking import fork
+from barnabas.plural import plural
 from barnabas.proxy.network.clock import clock
 
 AGAIN: Final = 1.0
@@ -95,7 +96,18 @@ class LogProcess:
             slow: self._slow(passed),
             str(self.told.get("broken")): int(self.told.get("unwritten", 0)),
         }
-        return [*self.told.get("remarks", ()), *not_printed(why)]
+        return [*self.told.get("remarks", ()), *self._unsent(), *not_printed(why)]
+
+    def _unsent(self) -> list[str]:
+        """Name the spans that were dropped by readers that did not say so in the end."""
+        if self._otlp is None:
+            return []
+        dropped = sum(self._dropped_spans[: -1 if self.told else None])
+        words = [f"{plural(dropped, 'span')} dropped: {self._otlp} did not take them"]
+        if self.told:
+            return words * (dropped > 0)
+        rest = "spans that waited when the log's reader was ended are lost, and not counted"
+        return [*words * (dropped > 0), rest]
 
     def _slow(self, passed: int) -> int:
         """Exchanges that the reader did not count: it never came to them, or died right behind printing."""

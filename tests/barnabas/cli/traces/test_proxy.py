@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -204,6 +205,29 @@ def test_a_collector_that_refuses_is_said_at_once_and_counted_in_the_end(bootstr
         errors, _ = stopped(process)
     assert "2 of 6 spans dropped: " in errors
     assert "Traceback" not in errors
+
+
+def test_spans_are_named_that_a_reader_lost_who_did_not_come_to_say_so(bootstrap: str) -> None:
+    with (
+        collecting(500) as collector,
+        started(*proxy(bootstrap, collector.url, "--log", "json", "--control", "127.0.0.1:0")) as (
+            process,
+            ready,
+        ),
+    ):
+        control = Client(parse_address(ready["control"]), ready["token"])
+        with connect(ready["listen"]) as client:
+            ask(client, 3)
+            until = time.monotonic() + PATIENCE
+            while "barnabas_dropped_spans_total 6.0" not in control.text("GET", "/metrics"):
+                assert time.monotonic() < until
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            for child in map(int, children):
+                if os.getpriority(os.PRIO_PROCESS, child):  # the log's reader is behind in nice
+                    os.kill(child, signal.SIGSTOP)
+        errors, _ = stopped(process)
+    assert f"6 spans dropped: {collector.url}" in errors
+    assert "spans that waited when the log's reader was ended are lost, and not counted" in errors
 
 
 def test_what_the_collector_did_not_take_is_a_metric(bootstrap: str) -> None:
