@@ -155,6 +155,8 @@ class Stream:
         if changes and self.direction == "request" and place in self.spans.users:
             # the token that names him is hidden, or left out
             facts["user"] = self.spans.users[place]
+        if not self.hiding.clean and self.direction == "request" and place in self.spans.sasl:
+            facts["sasl"] = self.spans.sasl[place]  # its token can't be read any more
         if self.sliced:
             facts |= self._otherwise_unknown(place, verdict)
         if facts:

@@ -97,6 +97,8 @@ class Survey:
             if wanted and exchange.user != self._users.get((number, opening)):
                 self._users[number, opening] = exchange.user
                 spans.users[exchange.request_place] = exchange.user
+            if wanted and exchange.sasl:
+                spans.sasl[exchange.request_place] = exchange.sasl
         verdict = self._verdict(exchange, "response") if wanted else DROPPED
         if exchange.response_place >= 0:
             spans = self.arrived[number, opening, "response"]

@@ -119,7 +119,8 @@ class Sasl:
         elif self.mechanism == "OAUTHBEARER" and token:
             return "refused"
         elif self.mechanism not in ("PLAIN", "OAUTHBEARER") and not lifetime_ms:
-            return "token"  # whether it is the last one is for those to know who can read it
+            # whether it is the last one is for those to know who can read it
+            return "token" if self.mechanism else ""
         self.times += 1
         self.authenticated = self.user or None
         again = " again" if self.times > 1 else ""

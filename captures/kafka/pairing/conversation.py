@@ -74,7 +74,7 @@ class Conversation:
         self._connection = self.number, client, broker, controller, opened.server, proxied
         self._fast = FastPairing(*self._connection, self.pairing)
         self._sasl = None if proxied else Sasl()
-        """What is known of the client's authentication; None: the proxy, which hides tokens, says it."""
+        """What is known of the client's authentication; None: the capture, which hides tokens, says it."""
         self._fast.user = name_of_user(opened.comment.get("user"))
         self._raw_tokens = False
         self._cut_off = False
@@ -230,10 +230,12 @@ class Conversation:
         self._told(facts)  # where his authentication was left out of the capture
         pending.user = self._fast.user
         if self._sasl is not None and pending.key in sasl_frames.KEYS:
-            sasl_frames.note_request(self._sasl, pending, body)
+            pending.sasl = sasl_frames.note_request(self._sasl, pending, body)
 
     def _told(self, facts: Mapping[str, Any]) -> None:
         """Who is authenticated, if the capture says it of a frame."""
+        if "sasl" in facts:
+            self._sasl = None
         if "user" in facts:
             self._fast.user = name_of_user(facts["user"])
 
@@ -296,7 +298,8 @@ class Conversation:
         pending.sasl = arrow(pending.sasl, facts.get("sasl", ""))
         if self._sasl is not None and pending.key in sasl_frames.KEYS:
             body = frame.data[body_of_response(frame.data, pending) :]
-            sasl_frames.note_response(self._sasl, pending, body)
+            outcome = sasl_frames.note_response(self._sasl, pending, body)
+            pending.sasl = arrow(pending.sasl, outcome)
             self._fast.user = self._sasl.authenticated
         left = facts.get("left")
         if left in ("later", "changed"):

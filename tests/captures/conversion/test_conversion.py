@@ -14,6 +14,7 @@ from tests.captures.conversion.given import converted, rows
 from tests.captures.test_samples import FOLDER, NAMES
 from tests.samples.recipes import PASSWORD
 
+FOREIGN = Path(__file__).parents[1] / "foreign"
 FILTERS = ("api == 'Fetch'", "rules", "error != ''", "response == null", "latency_ms > `1`")
 
 
@@ -35,3 +36,20 @@ def test_the_same_exchanges(name: str, tmp_path: Path) -> None:
     for only in FILTERS:
         part = converted(path, tmp_path / "part.pcapng", Wanted(only=only))
         assert timeless(rows(part)) == timeless(rows(path, only))
+
+
+@pytest.mark.parametrize("only", [None, "api == 'SaslAuthenticate'", "api == 'SASL token'"])
+def test_what_tokens_of_others_said_stays(only: str | None, tmp_path: Path) -> None:
+    path = FOREIGN / "sasl.pcap"
+    once = converted(path, tmp_path / "once.pcapng", Wanted(only=only))
+    again = converted(once, tmp_path / "again.pcapng")
+    assert sasl(rows(again)) == sasl(rows(once)) == sasl(rows(path, only))
+    assert sasl(rows(path, "api == 'SaslAuthenticate'")) == [
+        "PLAIN user → authenticated for 10 s",
+        "PLAIN user → authenticated again for 10 s",
+    ]
+
+
+def sasl(found: list[dict[str, Any]]) -> list[str]:
+    """What exchanges say of an authentication."""
+    return [row["sasl"] for row in found if "sasl" in row]

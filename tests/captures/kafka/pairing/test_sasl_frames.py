@@ -14,6 +14,7 @@ from barnabas.captures.kafka.filters import exchange_filter
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
 from barnabas.specs.frames import Direction
 from tests.captures.kafka.pairing.test_conversation import request, response
+from tests.proxy.playbook import Stage
 
 JWT = base64.urlsafe_b64encode(b'{"sub":"alice"}').rstrip(b"=")
 OAUTH = b"n,,\x01auth=Bearer e30.%s.c2ln\x01\x01" % JWT
@@ -144,3 +145,58 @@ def test_a_filter_asks_for_the_user() -> None:
     rows = [one.row() for one in talk.exchanges()]
     assert rows[-1]["user"] == "alice"
     assert "hunter2" not in str(rows)
+
+
+@pytest.mark.parametrize("version", [0, 1])
+@pytest.mark.parametrize(
+    ("mechanism", "tokens", "words"),
+    [
+        ("PLAIN", PLAIN, ["PLAIN alice → authenticated"]),
+        (
+            "SCRAM-SHA-256",
+            SCRAM,
+            ["SCRAM-SHA-256 alice → challenge", "SCRAM-SHA-256 alice → authenticated"],
+        ),
+        ("OAUTHBEARER", [(OAUTH, b"")], ["OAUTHBEARER alice → authenticated"]),
+        ("GSSAPI", [(b"\x60\x82alice", b"\x60")], ["GSSAPI → token"]),
+    ],
+)
+def test_words_are_those_of_the_proxy(
+    version: int, mechanism: str, tokens: list[tuple[bytes, bytes]], words: list[str]
+) -> None:
+    talk = Talk()
+    talk.authenticate(mechanism, tokens, version)
+    actor = Stage(observed=True).actor()
+    for event in talk.events[1:]:
+        assert isinstance(event, Chunk)
+        actor.feed(event.direction, event.data)
+    found = [one.sasl for one in talk.exchanges()]
+    assert found == [one.sasl for one in actor.done] == ["", *words]
+
+
+def test_words_of_sessions_and_refusals() -> None:
+    talk = Talk()
+    talk.authenticate("PLAIN", PLAIN, session_lifetime_ms=10_000)
+    talk.authenticate("PLAIN", PLAIN, session_lifetime_ms=10_000)
+    talk.authenticate("PLAIN", [(b"\0bob\0wrong", b"")], **REFUSED)
+    found = talk.exchanges()
+    assert [one.sasl for one in found if one.sasl] == [
+        "PLAIN alice → authenticated for 10 s",
+        "PLAIN alice → authenticated again for 10 s",
+        "PLAIN bob → refused: no",
+    ]
+    assert "hunter2" not in str([one.row() for one in found])
+
+
+def test_a_token_whose_mechanism_was_not_captured_has_no_words() -> None:
+    talk = Talk()
+    talk.ask(36, 2, {"auth_bytes": b"v=y"}, auth_bytes=b"c=biws,r=12,p=proof")
+    assert [one.sasl for one in talk.exchanges()] == [""]
+
+
+def test_words_of_the_capture_itself_stand_alone() -> None:
+    talk = Talk()
+    asked, said = request(50, 36, 2, auth_bytes=b"*****"), "PLAIN alice → authenticated"
+    talk.add("request", asked, {"frame": 0, "sasl": said})
+    talk.add("response", response(50, 36, 2))
+    assert [one.sasl for one in talk.exchanges()] == [said]
