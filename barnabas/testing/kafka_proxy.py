@@ -98,6 +98,8 @@ class KafkaProxy:
                 log.seek(-len(line), 1)
                 self.process.check()
                 if time.monotonic() > end:
+                    if len(late := self.exchanges(**wanted)) >= count:
+                        return late  # they had passed, and were not logged yet
                     what, seen = f"{count} with {described(wanted)}", self.exchanges()
                     waiting = self._ask("GET", "/connections")
                     raise NotSeen(not_seen(what, len(found), timeout, len(seen), seen, waiting))
@@ -157,9 +159,9 @@ class KafkaProxy:
         return found
 
     def _rows(self, count: int) -> Iterator[Row]:
-        """The first rows of the log, the last of which may still be on their way."""
+        """The first rows of the log, the last of which may still be on their way, one behind the other."""
         __tracebackhide__ = True
-        end = time.monotonic() + TIMEOUT
+        total, end = count, time.monotonic() + TIMEOUT
         with self.process.out.open("rb") as log:
             log.readline()  # the ready line
             while count:
@@ -167,12 +169,15 @@ class KafkaProxy:
                 if line.endswith(b"\n"):
                     count -= 1
                     yield json.loads(line)
+                    end = time.monotonic() + TIMEOUT
                     continue
                 log.seek(-len(line), 1)
                 self.process.check()
                 if time.monotonic() > end:
                     raise Incomplete(
-                        f"{plural(count, 'exchange')} over but not logged in {TIMEOUT:g} s"
+                        f"{total - count} of {plural(total, 'exchange')} that are over are logged, and no"
+                        f" more in {TIMEOUT:g} s, perhaps since the machine is busy: ask again, or read"
+                        f" them with barnabas decode {self.capture}"
                     )
                 time.sleep(LOOK)
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import subprocess
-from typing import Final
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from tempfile import TemporaryFile
+from typing import IO, Final
 
 from barnabas.plural import plural
 from barnabas.testing.kafka_proxy import KafkaProxy
 from barnabas.testing.not_seen import SHOWN
-from barnabas.testing.process import Ended, command
+from barnabas.testing.process import LOOK, STOP, Ended, command
 from barnabas.testing.scenario import rule_line
 
-DECODING: Final = 20.0
-"""Seconds that reading the capture may take."""
+Clock = Callable[[], float]
+
+PATIENCE: Final = 60.0
+"""Seconds that reading the capture may take until its next exchange: at first, a process has to start."""
 
 
 def section(proxy: KafkaProxy) -> str:
@@ -31,22 +38,85 @@ def section(proxy: KafkaProxy) -> str:
 
 def _exchanges(proxy: KafkaProxy) -> list[str]:
     """The capture has those too whose response is still waited for."""
-    try:
-        found = subprocess.run(  # noqa: S603 (ourselves)
-            command("decode", str(proxy.capture)),
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            timeout=DECODING,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return [f"too much passed to be read in {DECODING:g} s: barnabas decode {proxy.capture}"]
-    lines = found.stdout.splitlines()
-    if not lines:
-        return [found.stderr.strip() or "nothing passed"]
-    left_out = len(lines) - SHOWN
-    return [f"... {plural(left_out, 'exchange')} before these"] * (left_out > 0) + lines[-SHOWN:]
+    decode = command("decode", str(proxy.capture))
+    with TemporaryFile("w+", encoding="utf-8") as err, _started(decode, err) as reading:
+        lines, whole = _Lines(reading), False
+        try:
+            whole = wait_while(lines.read, lambda: lines.count, PATIENCE, time.monotonic)
+        finally:
+            if not whole:
+                reading.kill()
+                lines.read(STOP)
+        if not whole:
+            return [
+                f"{lines.count} of {plural(_logged(proxy), 'exchange')} read, and no more in"
+                f" {PATIENCE:g} s, perhaps since the machine is busy: barnabas decode {proxy.capture}"
+            ]
+        err.seek(0)
+        said = err.read().strip()
+    if not lines.count:
+        return [said or "nothing passed"]
+    left_out = lines.count - len(lines.last)
+    return [f"... {plural(left_out, 'exchange')} before these"] * (left_out > 0) + [*lines.last]
+
+
+def wait_while(
+    over: Callable[[float], bool], progress: Callable[[], int], patience: float, now: Clock
+) -> bool:
+    """Wait until something is over, as long as there is progress.
+
+    Args:
+        over: waits so many seconds at most, and returns whether it is over.
+        progress: counts what was done.
+        patience: seconds without progress after which nobody waits any more.
+        now: a clock, in seconds.
+
+    Returns:
+        Whether it is over.
+    """
+    done, until = progress(), now() + patience
+    while not over(LOOK):
+        if (count := progress()) != done:
+            done, until = count, now() + patience
+        elif now() > until:
+            return False
+    return True
+
+
+class _Lines:
+    """The lines that a process prints: how many, and the last of them."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.count = 0
+        self.last: deque[str] = deque(maxlen=SHOWN)
+        self._reading = threading.Thread(target=self._read, args=(process.stdout,), daemon=True)
+        self._reading.start()
+
+    def read(self, seconds: float) -> bool:
+        """Wait at most so long for the end of all lines; whether it has come."""
+        self._reading.join(seconds)
+        return not self._reading.is_alive()
+
+    def _read(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.last.append(line.rstrip("\n"))
+            self.count += 1
+
+
+def _started(arguments: list[str], err: IO[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(  # noqa: S603 (ourselves)
+        arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=err,
+        encoding="utf-8",
+    )
+
+
+def _logged(proxy: KafkaProxy) -> int:
+    """How many exchanges are in the log, behind its ready line."""
+    with proxy.process.out.open("rb") as log:
+        return max(sum(1 for _ in log) - 1, 0)
 
 
 def _end(proxy: KafkaProxy) -> list[str]:
