@@ -190,7 +190,8 @@ class SectionReader:
             return None
         # the arrived flow is the last to be closed
         self._linked.pop(number, None)
-        return Closed(number, event.ts_ns, event.reset)
+        # a file of ours does not say whose end came first
+        return Closed(number, event.ts_ns, event.reset, None if self.ours else event.by)
 
     def end(self) -> Iterator[Event]:
         """The section is over: what still waits."""

@@ -93,7 +93,7 @@ class _Lines:
         self._reading.start()
 
     def read(self, seconds: float) -> bool:
-        """Wait at most so long for the end of all lines; whether it has come."""
+        """Wait at most so long for the last line; return whether it has come."""
         self._reading.join(seconds)
         return not self._reading.is_alive()
 
@@ -114,7 +114,7 @@ def _started(arguments: list[str], err: IO[str]) -> subprocess.Popen[str]:
 
 
 def _logged(proxy: KafkaProxy) -> int:
-    """How many exchanges are in the log, behind its ready line."""
+    """Count the exchanges in the log, behind its ready line."""
     with proxy.process.out.open("rb") as log:
         return max(sum(1 for _ in log) - 1, 0)
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS
+from barnabas.captures.kafka.exchange import HEADLESS
 from barnabas.captures.kafka.framing.stream_framing import head_of
+from barnabas.captures.kafka.pairing.captured_requests import reach_of_head
 from barnabas.captures.writing.masking import UNSOLICITED, Masked, Masking
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import without_reason
@@ -61,6 +63,13 @@ class Hiding:
             key, version = head.key, head.version
         return self.frame(frame, direction, key, version)
 
+    def partial(self, begun: bytes, direction: Direction, key: int) -> bytes:
+        """Hide all but the header of a frame of which the end is missing, its size in front."""
+        shown = SIZE
+        if key not in HEADLESS:
+            shown = SHOWN if direction == "response" else SIZE + _head(begun[SIZE:])
+        return self.rest(begun, shown)
+
     def comment(self, comment: dict[str, Any]) -> dict[str, Any]:
         """What a capture says of a frame; with payload hidden, not what bytes are that can't be read."""
         if self.masking.key is None:
@@ -70,3 +79,9 @@ class Hiding:
     def rest(self, data: bytes, shown: int = 0) -> bytes:
         """What can't be read, but for the first bytes."""
         return data if self.clean else data[:shown] + b"*" * (len(data) - shown)
+
+
+def _head(begun: bytes) -> int:
+    """Count the bytes of a request's head."""
+    head = head_of(begun)
+    return 0 if head is None else reach_of_head(begun, head) or 0

@@ -13,6 +13,7 @@ from barnabas.captures.conversion.spans import Spans
 from barnabas.captures.conversion.stream import Piece, Stream
 from barnabas.captures.conversion.survey import Survey
 from barnabas.captures.host_port import endpoint_of
+from barnabas.captures.kafka.notes import ended_by
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Chunk, Closed, Event, FlowName, Lost, Opened
 from barnabas.captures.writing.flow_writer import FlowWriter
@@ -82,6 +83,7 @@ class _Flow:
         )
         self._bound = False
         hiding = self._hiding = replace(hiding, kinds=survey.kinds)
+        self._partial = any(spans.partial is not None for spans in arrived.values())
         self._streams: dict[tuple[FlowName, Direction], Stream | LinkedStream] = {}
         for way, spans in arrived.items():
             stream = self._streams["arrived", way] = Stream(way, spans, hiding, sliced)
@@ -92,6 +94,8 @@ class _Flow:
         """What comes next of it."""
         if isinstance(event, Closed):
             self.end()
+            if event.by is not None and self._partial:
+                self._flow.arrived(event.by, b"", event.ts_ns, [(0, ended_by(event.by))])
             self._flow.close(event.ts_ns, event.reset)
             return
         flow, way = event.flow, event.direction

@@ -43,6 +43,8 @@ class Spans:
     """By place: `Exchange.user` of requests that are wanted, where it is another than of the one before."""
     sasl: dict[int, str] = field(default_factory=dict)
     """By place: `Exchange.sasl` of requests that are wanted."""
+    partial: int | None = None
+    """Key of the exchange, if it is wanted, whose frame stands at the end in part."""
     _runs: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     """(place, ordinal): from there on they count alike."""
     _skipped: int = 0

@@ -100,8 +100,14 @@ class Stream:
         return [] if self.sliced else [Piece(ts_ns, missing=count or 1)]
 
     def end(self) -> list[Piece]:
-        """Nothing more will come: all that came is written."""
-        return []
+        """Nothing more will come: what is left is a frame of which the end is missing."""
+        self._out = []
+        if self._held and self.spans.partial is not None:
+            begun = b"".join(piece for _, piece in self._held)
+            data = self.hiding.partial(begun, self.direction, self.spans.partial)
+            for ts_ns, piece in as_it_came(data, self._held):
+                self._emit(ts_ns, piece)
+        return self._out
 
     def _begin(self) -> None:
         """A frame begins, or something that is none."""
@@ -121,7 +127,11 @@ class Stream:
         place = self._place
         if place is None:
             self._lost += len(piece)
-            if not self.sliced:
+            partial = self.spans.partial is not None and self._next == len(self.spans.sizes)
+            if partial and not self.hiding.clean:
+                self._held.append((ts_ns, piece))
+                return
+            if partial or not self.sliced:
                 self._emit(ts_ns, self.hiding.rest(piece, min(self._shown, len(piece))))
             self._shown = max(self._shown - len(piece), 0)
             return

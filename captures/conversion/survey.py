@@ -13,6 +13,7 @@ from barnabas.captures.kafka.context.id_names import TOPIC, ids_without_names
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame
+from barnabas.captures.kafka.notes import partial_of
 from barnabas.captures.tcp.events import Event, FlowName, Opened
 from barnabas.captures.writing.masking import UNSOLICITED, Masking
 from barnabas.specs.frames import Direction
@@ -90,6 +91,8 @@ class Survey:
         elif not self.selection.connection(number):
             return
         opening = self._openings[number]
+        if wanted and (way := partial_of(exchange.note)):
+            self.arrived.setdefault((number, opening, way), Spans()).partial = exchange.key
         if exchange.request_place >= 0:
             verdict = self._verdict(exchange, "request") if wanted else DROPPED
             spans = self.arrived[number, opening, "request"]

@@ -26,7 +26,10 @@ COLUMNS: Final = (
     ("key", "key of the API; -1 for a raw SASL token, -3 for a header that can't be read"),
     ("version", "version of the request"),
     ("correlation_id", "correlation id of the request"),
-    ("request_size", "bytes of the request's frame without its size"),
+    (
+        "request_size",
+        "bytes of the request's frame without its size; of one that was cut off, those that came",
+    ),
     ("response_size", "bytes of the response's frame without its size; null without one"),
     ("latency_ms", "from the request's arrival to the response's departure, as the client sees it"),
     (

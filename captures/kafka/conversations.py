@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 
+from barnabas.captures.kafka import notes
 from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.captures.kafka.framing.stream_framing import CapturedFrame
 from barnabas.captures.kafka.pairing.conversation import Conversation
@@ -59,7 +60,7 @@ class Conversations:
 
     def end_of(self, connection: int) -> Iterator[Exchange]:
         """The capture is over: the exchanges of a connection that are not."""
-        yield from self._close(self._open[connection], "the capture ends")
+        yield from self._close(self._open[connection], "the capture ends", "the capture ends")
 
     def event(self, event: Event) -> Iterable[Exchange]:
         """The exchanges, strays too, that are over with an event; `losses` says nothing yet."""
@@ -76,7 +77,8 @@ class Conversations:
                 return chain(found, conversation.overdue(len(event.data)))
             return found
         elif isinstance(event, Closed):
-            return self._close(conversation, "connection closed")
+            then = notes.how_closed(event.by or conversation.ended_by, reset=event.reset)
+            return self._close(conversation, "connection closed", then)
         else:
             conversation.framings[event.flow, event.direction].lose(event.bytes)
             conversation.lossy = True
@@ -98,6 +100,8 @@ class Conversations:
             for comment in comments:
                 yield from conversation.never_left(direction, comment)
             return
+        if any("ended_by" in comment for comment in comments):
+            conversation.ended_by = direction
         framing = conversation.framings[flow, direction]
         broken = framing.broken
         for frame in framing.feed(data, ts_ns, comments, packet):
@@ -110,9 +114,9 @@ class Conversations:
             conversation.lossy = True
             self.losses += 1
 
-    def _close(self, conversation: Conversation, how: str) -> Iterator[Exchange]:
+    def _close(self, conversation: Conversation, how: str, then: str) -> Iterator[Exchange]:
         self._open.pop(conversation.number, None)
-        yield from conversation.close(how)
+        yield from conversation.close(how, then)
         self.undecoded += conversation.undecoded
         self.earlier += conversation.earlier
-        self.skipped += conversation.framings.skipped - conversation.inferred_bytes
+        self.skipped += conversation.framings.skipped - conversation.told_bytes

@@ -17,6 +17,9 @@ from barnabas.captures.kafka.expression import Unclear, expression
 from barnabas.nearest import did_you_mean
 from barnabas.specs.frames import DIRECTIONS
 
+BESIDE = ("note",)
+"""What a condition may name beside the columns: JSON has it where there is anything to say."""
+
 Filter = Callable[[Exchange], bool]
 
 
@@ -33,7 +36,7 @@ def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) ->
     True
     """
     condition = expression(text, NUMBERS)
-    names = [name for name, _ in COLUMNS]
+    names = [*(name for name, _ in COLUMNS), *BESIDE]
     for root in condition.roots or ():
         if root not in names:
             raise ValueError(f"exchanges have no column {root!r}{did_you_mean(root, names)}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from barnabas.specs.frames import DIRECTIONS, Direction
+
 if TYPE_CHECKING:
     from barnabas.captures.kafka.exchange import Exchange
 
@@ -33,6 +35,45 @@ REPEATED: Final = "the answer to a message that the client did not send"
 
 CUT_OFF: Final = "a rule closed the connection"
 """How the note on a frame that was not forwarded ends, and its connection with it. Readers go by it."""
+
+
+PARTIAL: Final = " cut off: "
+"""What `partial` has in common. Readers go by it."""
+
+
+def partial(direction: Direction, came: int, size: int, then: str) -> str:
+    """Note how much came of a frame whose end did not, and what came instead.
+
+    Args:
+        direction: of the frame.
+        came: bytes of it that came, with the 4 of its size.
+        size: bytes of the whole frame, with those.
+        then: what came instead of the rest.
+
+    >>> partial("request", 300, 612, "the client closed (reset)")
+    'request cut off: 300 of 612 bytes, then the client closed (reset)'
+    """
+    return f"{direction}{PARTIAL}{came:,} of {size:,} bytes, then {then}"
+
+
+def how_closed(by: Direction | None, *, reset: bool) -> str:
+    """Say how a connection ended; by: the direction whose sender ended it, None: not known.
+
+    >>> how_closed("request", reset=True)
+    'the client closed (reset)'
+    """
+    who = "connection" if by is None else "client" if by == "request" else "broker"
+    return f"the {who} closed{' (reset)' if reset else ''}"
+
+
+def ended_by(direction: Direction) -> dict[str, Any]:
+    """Make the comment in a capture that says who ended a connection."""
+    return {"ended_by": direction}
+
+
+def partial_of(note: str) -> Direction | None:
+    """Return which frame of an exchange came in part, as its note says; None: neither."""
+    return next((way for way in DIRECTIONS if f"{way}{PARTIAL}" in note), None)
 
 
 def undecodable(exchange: Exchange) -> dict[str, Any]:

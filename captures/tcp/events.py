@@ -67,6 +67,8 @@ class Closed(NamedTuple):
     connection: int
     ts_ns: int
     reset: bool
+    by: Direction | None = None
+    """The direction whose sender ended it first; None: not known."""
 
 
 class Note(NamedTuple):

@@ -17,6 +17,7 @@ from barnabas.captures.tcp.bytes_needed import Needs
 from barnabas.captures.tcp.fast_headers import FastTcpSegment
 from barnabas.captures.tcp.half import MODULUS, OLD, Data, Early, Gap, Half
 from barnabas.captures.tcp.headers import ACK, FIN, RST, SYN, Captured
+from barnabas.specs.frames import Direction
 
 GRACE: Final = 64
 """TCP segments of a conversation by which a packet may stand too late in the file."""
@@ -43,6 +44,8 @@ class Flow:
         self.keys: list[bytes] = []
         """See `FastTcpSegment.key`: what its packets are known by."""
         self.reset = False
+        self.ended_by: Direction | None = None
+        """The direction that was finished or reset first."""
 
     @property
     def over(self) -> bool:
@@ -169,6 +172,8 @@ class Flow:
         tcp, ts_ns, comments, packet = early.captured
         known = half.position - early.ahead
         self.reset |= bool(tcp.flags & RST)
+        if self.ended_by is None and tcp.flags & (FIN | RST):
+            self.ended_by = half.direction
         if known > len(tcp.payload):
             return  # a repetition, and more has come since
         half.finished |= bool(tcp.flags & FIN)

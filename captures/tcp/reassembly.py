@@ -18,6 +18,7 @@ from barnabas.captures.tcp.flow import Flow
 from barnabas.captures.tcp.half import MODULUS, Data, Gap
 from barnabas.captures.tcp.headers import ACK, SYN, Captured, TcpSegment
 from barnabas.captures.tcp.initial_sequence import InitialSequence
+from barnabas.specs.frames import Direction
 
 PATIENCE: Final = 1 << 20
 """Bytes of a conversation that wait for a missing TCP segment, unless told otherwise."""
@@ -52,6 +53,8 @@ class Closed(NamedTuple):
     flow: int
     ts_ns: int
     reset: bool
+    by: Direction | None = None
+    """The direction whose sender ended it first; None: neither did."""
 
 
 Event = Opened | Data | Gap | Closed
@@ -194,7 +197,7 @@ class Reassembler:
         for lane in flow.keys:
             del self._lanes[lane]
         yield from flow.end()
-        yield Closed(flow.number, ts_ns, reset)
+        yield Closed(flow.number, ts_ns, reset, flow.ended_by)
         self._ended.pop(key, None)
         self._ended[key] = flow
         if len(self._ended) > _ENDED:

@@ -114,7 +114,7 @@ class Decryption:
         if isinstance(event, Closed):
             del self._open[event.connection]
             self._count(tls)
-            yield event
+            yield event._replace(by=OPPOSITE[event.by]) if tls.swapped and event.by else event
             return
         if tls.swapped:
             event = event._replace(direction=OPPOSITE[event.direction])

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from barnabas.captures.files.pcapng import Buffer
 from barnabas.captures.host_port import Endpoint
+from barnabas.captures.kafka.notes import ended_by
 from barnabas.captures.writing.flow_writer import Comment, Cut, FlowWriter
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.tee import Tee
@@ -142,10 +143,13 @@ class MaskedFlow:
             comment = {**comment, "payload": masked.payload}
         self._flow.left(direction, masked.data, ts_ns, comment)
 
-    def close(self, ts_ns: int, reset: bool = False) -> None:
-        """The connection is closed; of a frame that was cut off no more than its size is shown."""
+    def close(self, ts_ns: int, reset: bool = False, by: Direction | None = None) -> None:
+        """The connection is closed; of a frame that was cut off no more than its size is shown. by: the
+        direction whose sender ended it, if that is to be said."""
         for direction, held in self._held.items():
             held.data[4:] = b"*" * (len(held.data) - 4)
             for when, piece in held.take(len(held.data)):
                 self._flow.arrived(direction, piece, when)
+        if by is not None:
+            self._flow.arrived(by, b"", ts_ns, [(0, ended_by(by))])
         self._flow.close(ts_ns, reset)

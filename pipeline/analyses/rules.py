@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
-from barnabas.captures.kafka.notes import CUT_OFF
 from barnabas.pipeline.analyses.expressions import asked, captured
 from barnabas.pipeline.rows.columns import Column
 
@@ -41,7 +40,7 @@ def rules(exchanges: DataFrame) -> DataFrame:
     waited = F.percentile_approx("latency_ms", shares, ACCURACY)
     failed = F.count(F.when(F.col("error") != "", 1))
     closed = F.when(
-        F.col("note").contains(CUT_OFF) | F.col("note").contains("connection closed"),
+        F.col("note").contains("closed"),
         F.struct("capture", "connection"),
     )
     touched = (

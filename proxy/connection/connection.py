@@ -100,7 +100,7 @@ class Connection:
         self.actions.begin()
         state = self.state
         ingress, queue = state.ingress[direction], state.queues[direction]
-        self.framing.cut_off(direction)
+        self.framing.cut_off(direction, now, by=direction)
         rest = ingress.take()
         if rest and not queue.lost:
             queue.append(OutgoingFrame(rest, ingress.frames, now))
@@ -165,10 +165,11 @@ class Connection:
         """Both sides are closed: account for what was under way."""
         state = self.state
         self.actions.begin()
+        for direction in ("response",) if state.over else DIRECTIONS:
+            self.framing.cut_off(direction, now)
         state.over = True
         self.wake = None
         self._walk = dict.fromkeys(DIRECTIONS)
-        self.framing.cut_off("response")
         stuck = self.egress.abandon()
         state.shared.remove(state.number)
         if stuck:

@@ -49,6 +49,9 @@ class DraftHandler:
     def passed(self, frame: bytes | None, now: int) -> None:
         """Nothing passes unread."""
 
+    def cut_off(self, note: str, now: int) -> None:
+        """What a frame is shows when it is whole."""
+
     def own_replies(self, now: int) -> None:
         """There are none."""
 

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Mapping
 from typing import Final, Protocol
 
+from barnabas.captures.kafka.notes import how_closed, partial
 from barnabas.captures.writing.masked_flow import Hidden
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import Hide
@@ -38,6 +39,9 @@ class Handler(Protocol):
 
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A frame that was collected is complete; or its tail, or nothing if that can't be found."""
+
+    def cut_off(self, note: str, now: int) -> None:
+        """A frame that has begun will never be complete; note: how much of it came."""
 
 
 class Framing:
@@ -103,11 +107,13 @@ class Framing:
         ingress.keep_tail(found - at)
         return found
 
-    def cut_off(self, direction: Direction) -> None:
-        """No more will come: a response that has begun will never be complete."""
+    def cut_off(self, direction: Direction, now: int, by: Direction | None = None) -> None:
+        """No more will come: a frame that has begun will never be complete. by: whose sender ended it."""
         ingress = self.state.ingress[direction]
-        if ingress.missing and direction == "response" and ingress.pending is not None:
-            self.actions.done(ingress.pending, note="response cut off")
+        if ingress.missing:
+            size = 4 + ingress.size
+            note = partial(direction, size - ingress.missing, size, how_closed(by, reset=False))
+            self.handlers[direction].cut_off(note, now)
 
     def begin(self, direction: Direction, data: memoryview, at: int, now: int) -> int:
         """The first bytes of a frame (perhaps with some from before): decide how it will travel.

@@ -119,6 +119,15 @@ class Requests:
             self.state.keep(pending, body)
             self.actions.done(pending, note="no response (acks=0)")
 
+    def cut_off(self, note: str, now: int) -> None:
+        """A request that has begun will never be complete; note: how much of it came. Those that expect
+        a response, and pass, wait for it by now."""
+        head, pending = self.ingress.head, self.ingress.pending
+        if pending is not None:
+            pending.note = pending.note or note
+        elif head is not None and known(head.key, head.version):
+            self.actions.done(self._pending(head, now), note=note)
+
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A request that was collected: put it to the rules."""
         state, head, pending = self.state, self.ingress.head, self.ingress.pending

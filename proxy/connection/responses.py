@@ -124,6 +124,11 @@ class Responses:
         self.actions.done(pending, self.ingress.size, body, came=now, left=now)
         self.dispatch.turn(pending, now)
 
+    def cut_off(self, note: str, now: int) -> None:
+        """A response that has begun will never be complete; note: how much of it came."""
+        if self.ingress.pending is not None:
+            self.actions.done(self.ingress.pending, note=note)
+
     def whole(self, frame: bytes, now: int, at: int) -> None:
         """A response that was collected."""
         pending, ordinal = self.ingress.pending, self.ingress.frames - 1

@@ -46,6 +46,9 @@ class Owner(Protocol):
     def update_reading(self) -> None:
         """See who may be read from."""
 
+    def ended(self, direction: Direction) -> None:
+        """Note that the sender of a direction has ended it, or is gone."""
+
     def close(self, reset: bool = False) -> None:
         """Close both endpoints."""
 
@@ -122,6 +125,7 @@ class Endpoint(asyncio.BufferedProtocol):
         """The peer sends no more; the other direction stays open."""
         if not self.ended:
             self.ended = True
+            self.relay.ended(self.direction)
             now = clock()
             self.relay.perform(self.relay.connection.receive_eof(self.direction, now), now)
             self.relay.update_reading()
@@ -145,4 +149,5 @@ class Endpoint(asyncio.BufferedProtocol):
         if isinstance(exc, ssl.SSLError):
             who = "client" if self.direction == "request" else "broker"
             self.relay.say(f"TLS: the {who} ended it: {reason(exc)}")
+        self.relay.ended(self.direction)
         self.relay.close(reset=isinstance(exc, ConnectionError))

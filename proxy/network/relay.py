@@ -69,6 +69,10 @@ class Relay:
         self._closed = False
         self.greeted = False
         """Whether the client's handshake has begun, if TLS is spoken."""
+        self._ended_by: Direction | None = None
+        """The direction whose sender ended it first."""
+        self._cut_short = False
+        """Whether a frame was under way when a direction ended."""
         self.paused = False
         self.waits = False
         """Whether nothing is read until the log has caught up."""
@@ -250,6 +254,11 @@ class Relay:
         )
         return client, broker
 
+    def ended(self, direction: Direction) -> None:
+        """Note that the sender of a direction has ended it, or is gone."""
+        self._ended_by = self._ended_by or direction
+        self._cut_short |= not all(one.between for one in self.connection.state.ingress.values())
+
     def close(self, reset: bool = False) -> None:
         """Close both sides at once, and account for what was under way."""
         if self._closed:
@@ -269,7 +278,7 @@ class Relay:
                 else:
                     endpoint.transport.close()
         if self.flow is not None:
-            self.flow.close(now, reset=reset)
+            self.flow.close(now, reset=reset, by=self._ended_by if self._cut_short else None)
         self._over(self)
 
     @property

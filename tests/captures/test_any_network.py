@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.notes import partial_of
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.headers import SYN, TcpSegment
 from tests.captures.network import (
@@ -57,8 +58,10 @@ ISNS = st.integers(0, 2**32 - 1) | st.integers(2**32 - 600, 2**32 - 1)
 
 
 def found(*paths: Path) -> list[Exchange]:
+    """Those whose request is whole."""
     exchanges = Conversations().exchanges(CaptureReader(*paths))
-    return sorted(exchanges, key=lambda one: (one.client_address, one.correlation_id))
+    whole = (one for one in exchanges if partial_of(one.note) != "request")
+    return sorted(whole, key=lambda one: (one.client_address, one.correlation_id))
 
 
 def agree(path: Path, exchanges: list[Exchange], seen: list[Seen]) -> None:

@@ -183,7 +183,7 @@ EXPECTED = {
             "SyncGroup": 1,
         },
         gaps=13,
-        skipped=3454,
+        skipped=3461,
         cut=13,
     ),
     "faults.pcapng": Sample(

@@ -41,7 +41,12 @@ SAME = (
 )
 """Columns that a line of `decode --json` has as the table has them."""
 
+BESIDE = ("note", "sasl")
+"""Columns that a line has only if there is anything to say."""
+
 ROUNDED = ("latency_ms", "broker_ms")
+
+FOREIGN = ROOT / "tests" / "captures" / "foreign"
 
 PAGE = ROOT / "docs" / "howto" / "spark.md"
 
@@ -70,6 +75,7 @@ def said(path: Path, *options: str, over: bool = False) -> Said:
                 version = body_version(one.key, one.version, direction, one.body(direction) or b"")
                 complete(line[direction], one.key, version, direction, topics)
         row = {name: line[name] for name in (*SAME, *ROUNDED, *DIRECTIONS, "ts", "broker")}
+        row |= {name: line.get(name, "") for name in BESIDE}
         rows.append(row | {"request_packet": one.request_packet, "ordinal": one.ordinal})
         inside += [
             (one.connection, one.ordinal, one.correlation_id, direction, path, found)
@@ -83,7 +89,9 @@ def held(out: Path) -> Said:
     """The same of the tables in a folder."""
     rows = []
     for row in _rows(out, "exchanges", [*(one.name for one in EXCHANGES), BODY_JSON.name]):
-        found = {name: row[name] for name in (*SAME, "broker", "request_packet", "ordinal")}
+        found = {
+            name: row[name] for name in (*SAME, *BESIDE, "broker", "request_packet", "ordinal")
+        }
         for name in ROUNDED:
             found[name] = None if row[name] is None else round(row[name], 3)
         time = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=row["ts_ns"] // 1000)
@@ -163,6 +171,15 @@ def test_tables_made_here(path: Path, tmp_path: Path) -> None:
     right = said(path)
     assert differences(held(tmp_path), right) == []
     assert documented()[path.name] == (len(right.exchanges), len(right.inside))
+
+
+@pytest.mark.parametrize("name", ["frames_cut_off.pcap", "sasl.pcap"])
+def test_tables_of_captures_of_others(name: str, tmp_path: Path) -> None:
+    path = FOREIGN / name
+    write(None, [path], tmp_path, json_bodies=True)
+    right = said(path)
+    assert differences(held(tmp_path), right) == []
+    assert any(row["note"] or row["sasl"] for row in right.exchanges)
 
 
 @pytest.mark.parametrize("word", BLOBS)

@@ -1,7 +1,7 @@
 """Finds the conversations of a capture that speak Kafka, and their client, by their bytes alone.
 
 A conversation is held back until it is decided, in bounded memory. One that began before the capture is
-decided by its first whole request.
+decided by its first whole request, and so is one that begins as if with a request.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ class _Side:
     """Whether the first byte is the first of its stream."""
     begun: bytearray = field(default_factory=bytearray)
     """How it began."""
+    size: int = 0
+    """Bytes that came."""
 
 
 @dataclass(slots=True)
@@ -101,9 +103,11 @@ class ProtocolDetection:
             side.aligned = False
             side.search.clear()
             side.begun.clear()
+            side.size = 0
             return
         size = len(event.data)
         undecided.size += size
+        side.size += size
         self._size += size
         if len(side.begun) < _BEGUN:
             side.begun += event.data[: _BEGUN - len(side.begun)]
@@ -145,8 +149,11 @@ class ProtocolDetection:
         number, turned = self._decided[event.connection]
         if not turned and number == event.connection:
             return event
-        if not turned or isinstance(event, Closed):
+        if not turned:
             return event._replace(connection=number)
+        if isinstance(event, Closed):
+            by = None if event.by is None else OPPOSITE[event.by]
+            return event._replace(connection=number, by=by)
         if isinstance(event, Opened):
             client, server = event.server, event.client
             needs = swapped(event.needs)
@@ -159,8 +166,15 @@ def _client(undecided: _Undecided, chunk: Chunk) -> Direction | None:
     side = undecided.sides[chunk.direction]
     if undecided.opened.whole and chunk.direction == "response":
         return None  # the other one opened the connection
-    found = begins_with_request(side.begun) if side.aligned else side.search.feed(chunk.data).found
+    found = _has_request(side, undecided) if side.aligned else side.search.feed(chunk.data).found
     return chunk.direction if found else None
+
+
+def _has_request(side: _Side, undecided: _Undecided) -> bool:
+    """Return whether a stream begins with a request that is whole, or too large to wait for."""
+    size = int.from_bytes(side.begun[:4], signed=True)
+    whole = side.size >= 4 + size or undecided.size > HELD
+    return whole and begins_with_request(side.begun)
 
 
 def begins_with_request(data: bytes | bytearray) -> bool:
@@ -179,7 +193,7 @@ def _certain(undecided: _Undecided) -> bool:
     """Whether an undecided conversation speaks something else."""
     asked = undecided.sides["request"]
     if asked.aligned:
-        return len(asked.begun) >= _START
+        return len(asked.begun) >= _START and not begins_with_request(asked.begun)
     return _kind(undecided) != "unknown"
 
 

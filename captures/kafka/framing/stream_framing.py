@@ -6,7 +6,7 @@ import struct
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.kafka.framing.frame_resync import FrameResync
 from barnabas.specs.frames import RequestHead, Short, request_head
@@ -37,6 +37,15 @@ class CapturedFrame:
     """How many frames were found before it in its stream."""
     skipped: int = 0
     """Bytes before it in its stream that belong to none of them."""
+
+
+class PartialFrame(NamedTuple):
+    """A frame whose end did not come."""
+
+    frame: CapturedFrame
+    """What came of it, and when the last of that was seen; its place is -1."""
+    size: int
+    """Bytes that it was to have, without its size."""
 
 
 def facts_of(frame: CapturedFrame) -> dict[str, Any]:
@@ -85,6 +94,8 @@ class Framing:
     """How many frames were found so far."""
     _enough: int = 0
     """Bytes with which the frame that has begun is complete; 0: not known."""
+    _latest: tuple[int, int] = 0, 0
+    """Time and packet of the last bytes of the frame that has begun."""
     _bytes: bytearray = field(default_factory=bytearray)
     _comments: dict[int | None, list[dict[str, Any]]] = field(default_factory=dict)
     """By the number of their frame; None: of whichever comes next."""
@@ -104,6 +115,8 @@ class Framing:
         complete."""
         if len(self._bytes) + len(data) < self._enough:
             self._bytes += data
+            if data:
+                self._latest = ts, packet
             if comments:
                 self._note(comments)
             return ()
@@ -125,7 +138,7 @@ class Framing:
         begun, self._bytes, self._enough = self._bytes, bytearray(), 0
         return begun
 
-    def keep(self, data: bytes, at: int) -> bool:
+    def keep(self, data: bytes, at: int, ts: int, packet: int) -> bool:
         """Keep the frame that has begun here until the rest of it comes. False: it is whole, or none."""
         rest = len(data) - at
         if rest >= 4:
@@ -135,6 +148,7 @@ class Framing:
             self._enough = 4 + size
         if rest:
             self._bytes += memoryview(data)[at:]
+            self._latest = ts, packet
         return True
 
     def _feed(self, first: _Piece) -> Iterator[CapturedFrame]:
@@ -181,6 +195,8 @@ class Framing:
             self.found += 1
             at += size
         self._bytes += memoryview(data)[at:]
+        if piece.data:
+            self._latest = piece.ts, piece.packet
         if found and self._after_gap:
             found[0].after_gap, self._after_gap = True, False
         if piece.comments:
@@ -202,12 +218,26 @@ class Framing:
                 of.append(comment)
                 self._comments[key] = of
 
-    def lose(self, count: int) -> None:
-        """Bytes are missing, or an unknown number of them (0): where the next frame begins is not
-        known."""
+    def cut_off(self) -> PartialFrame | None:
+        """Take out the frame that has begun: its end does not come. What is left counts as skipped. None:
+        it is no frame, or not enough of one to know its size."""
+        size, data = self._enough - 4, bytes(self._bytes)
         self.skipped += self.rest
         self._bytes.clear()
         self._enough = 0
+        if self._seeking is not None:
+            self._seeking = []
+        if size < 0:
+            return None
+        ts, packet = self._latest
+        comments = tuple(self._comments.pop(self.ordinal, ()))
+        frame = CapturedFrame(self.ordinal, ts, data[4:], comments, packet, place=-1)
+        return PartialFrame(frame, size)
+
+    def lose(self, count: int) -> None:
+        """Bytes are missing, or an unknown number of them (0): where the next frame begins is not
+        known."""
+        self.cut_off()
         if self.search is not None:
             self._lost()
         else:

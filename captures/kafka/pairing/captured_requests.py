@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import bisect
+from typing import Any, Final
 
 from barnabas.captures.kafka.exchange import ALTERED
-from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of
+from barnabas.captures.kafka.framing.stream_framing import CapturedFrame, facts_of, head_of
 from barnabas.captures.kafka.pairing.in_flight import Pending
-from barnabas.specs.frames import RequestHead, response_body
+from barnabas.specs.frames import RequestHead, Short, request_head, response_body
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES, api
+
+_FAR: Final = 512
+"""Bytes behind a request's header that belong to its head at most."""
 
 
 def known_version(key: int, version: int) -> bool:
@@ -40,6 +44,33 @@ def captured_request(frame: CapturedFrame, head: RequestHead) -> Pending:
         sasl=facts.get("sasl", ""),
         payload=facts.get("payload", {}),
     )
+
+
+def reach_of_head(frame: bytes, head: RequestHead) -> int | None:
+    """Return of how many bytes of a request its head was read; None: too many."""
+    # behind the header stand the acks of Produce: how much was read shows without their layout
+    ends = range(head.body, min(head.body + _FAR, len(frame)))
+    reach = head.body + bisect.bisect_left(ends, True, key=lambda end: _suffices(frame, end))
+    return reach if _suffices(frame, reach) else None
+
+
+def _suffices(frame: bytes, end: int) -> bool:
+    """Whether the head of a request can be read of so many bytes."""
+    try:
+        request_head(frame, 0, end)
+    except Short:
+        return False
+    return True
+
+
+def partial_request(frame: CapturedFrame, user: str | None) -> Pending | None:
+    """Make a request of which the end is missing; None: it can't be told which request it is."""
+    head = head_of(frame.data)
+    if head is None or not known_version(head.key, head.version):
+        return None
+    pending = captured_request(frame, head)
+    pending.body, pending.user = None, user
+    return pending
 
 
 def opaque_request(frame: CapturedFrame, key: int) -> Pending:

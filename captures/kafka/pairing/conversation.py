@@ -30,6 +30,7 @@ from barnabas.captures.kafka.pairing.captured_requests import (
     known_version,
     number_of,
     opaque_request,
+    partial_request,
 )
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.fast_pairing import FastPairing
@@ -52,10 +53,12 @@ class Conversation:
         self, opened: Opened, client: str, broker: int | None, *, infers: bool = False
     ) -> None:
         """infers: whether responses are given whose requests were not captured."""
-        self.inferred_bytes = 0
-        """Bytes of those, which count as skipped too."""
+        self.told_bytes = 0
+        """Bytes of those, and of partial frames of which an exchange tells, which count as skipped too."""
         self.number = opened.connection
         self._needs = opened.needs
+        self.ended_by: Direction | None = None
+        """The direction whose sender ended it, where a capture of ours says so."""
         self.undecoded = 0
         self.earlier = 0
         """Responses to requests that are in a segment of the capture which is not here."""
@@ -105,7 +108,7 @@ class Conversation:
             found, at = pair(framing, bytearray(), chunk)
         if found and direction == "response":
             self._answered = True
-        if not framing.keep(chunk.data, at):
+        if not framing.keep(chunk.data, at, chunk.ts_ns, chunk.packet):
             return found, chunk.data[at:]
         self.say_needed(direction, framing)
         return found, b""
@@ -158,7 +161,7 @@ class Conversation:
         for one in inferred(data, known, self.pairing.asked().values()) if data else ():
             _, ts, packet = ends[bisect.bisect_left(ends, one.end, key=lambda piece: piece[0])]
             size = one.end - one.begin
-            self.inferred_bytes += size
+            self.told_bytes += size
             pending = Pending(one.correlation_id, one.key, one.version, None, 0, ts, ts)
             pending.ordinal = UNKNOWN
             yield replace(
@@ -178,8 +181,10 @@ class Conversation:
         for pending, frame in list(self._responses.values()):
             yield self._with_response(pending, frame, received=frame.ts, note=notes.WAITS)
 
-    def close(self, how: str) -> Iterator[Exchange]:
-        """Those that were not over when the connection ended, with a note on how it did."""
+    def close(self, how: str, then: str) -> Iterator[Exchange]:
+        """Those that were not over when the connection ended, with a note on how it did; then: what came
+        in place of the rest of a frame."""
+        yield from self._partial("response", then)
         waiting = [pending for pending, _ in self._requests.values()]
         yield from self._given_up(waiting, f"request not forwarded: {how}")
         for pending, frame in self._responses.values():
@@ -187,6 +192,25 @@ class Conversation:
             yield self._responded(pending, frame, received=frame.ts, note=note)
         waiting = [*self.pairing.unanswered(), *self._own.values()]
         yield from self._given_up(waiting, f"no response: {how}")
+        yield from self._partial("request", then)
+
+    def _partial(self, direction: Direction, then: str) -> Iterator[Exchange]:
+        """Yield the exchange of a frame that has arrived in part, if it can be told which request it is
+        or answers."""
+        found = self.framings["arrived", direction].cut_off()
+        if found is None or self._cut_off:
+            return
+        frame, size = found
+        pending = None
+        if direction == "response":
+            pending = self.pairing.answered_by(frame.data)
+        elif not self._raw_tokens:
+            pending = partial_request(frame, self._fast.user)
+        if pending is not None:
+            came = 4 + len(frame.data)
+            self.told_bytes += came
+            note = notes.partial(direction, came, 4 + size, then)
+            yield self._without_response(pending, note)
 
     def _request(self, frame: CapturedFrame) -> Exchange | None:
         facts = facts_of(frame)

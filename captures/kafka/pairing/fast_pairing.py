@@ -7,17 +7,17 @@ kind, a response out of order. The careful path makes the same exchanges of all 
 
 from __future__ import annotations
 
-import bisect
 import struct
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import Exchange, Uncut
 from barnabas.captures.kafka.framing.stream_framing import FRAME_LIMIT, Framing
 from barnabas.captures.kafka.notes import UNANSWERED
+from barnabas.captures.kafka.pairing.captured_requests import reach_of_head
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pairing, Pending
 from barnabas.captures.tcp.events import Chunk
-from barnabas.specs.frames import RequestHead, Short, request_head
+from barnabas.specs.frames import RequestHead
 from barnabas.specs.headers import response_header_version
 
 _REQUEST: Final = struct.Struct(">iIi").unpack_from
@@ -25,8 +25,6 @@ _REQUEST: Final = struct.Struct(">iIi").unpack_from
 _RESPONSE: Final = struct.Struct(">ii").unpack_from
 _SAME: Final = 12
 """Bytes before those that requests of a kind have in common."""
-_FAR: Final = 512
-"""Bytes behind a request's header that are compared at most."""
 _LEAST: Final = 9
 """Bytes of a response that show where its body begins."""
 _SHARE: Final = 2
@@ -76,10 +74,8 @@ class FastPairing:
 
     def learn(self, frame: bytes, head: RequestHead) -> None:
         """From now on requests that begin like this one are as usual."""
-        # behind the header stand the acks of Produce: how much was read shows without their layout
-        ends = range(head.body, min(head.body + _FAR, len(frame)))
-        reach = head.body + bisect.bisect_left(ends, True, key=lambda end: _suffices(frame, end))
-        if not _suffices(frame, reach):
+        reach = reach_of_head(frame, head)
+        if reach is None:
             return
         self._kinds[head.key << 16 | head.version] = _Kind(
             head.key,
@@ -183,12 +179,3 @@ class FastPairing:
         framing.ordinal += place - framing.found
         framing.found = place
         return found, at
-
-
-def _suffices(frame: bytes, end: int) -> bool:
-    """Whether the head of a request can be read of so many bytes."""
-    try:
-        request_head(frame, 0, end)
-    except Short:
-        return False
-    return True

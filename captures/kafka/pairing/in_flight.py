@@ -96,6 +96,14 @@ class Pairing:
                 return pending, index == 0
         return None, False
 
+    def answered_by(self, begun: bytes) -> Pending | None:
+        """Take out the request that a response answers of which these are the first bytes, without its
+        size; None: there is none, or too few came."""
+        opaque = bool(self.waiting) and self.waiting[0].opaque
+        if len(begun) < 4 and not opaque:
+            return None
+        return self.answer(None if opaque else int.from_bytes(begun[:4], signed=True))[0]
+
     def passed_over(self, correlation_id: int) -> list[Pending]:
         """Take out what has no header in front of the request that this response answers: brokers answer
         in order, and not at all the last token of GSSAPI.

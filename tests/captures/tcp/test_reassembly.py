@@ -64,7 +64,7 @@ def test_a_conversation() -> None:
         Data(1, "request", 3, b"ask", ()),
         Data(1, "response", 4, b"answer", ()),
         Data(1, "response", 6, b"rest", ()),
-        Closed(1, 6, False),
+        Closed(1, 6, False, "request"),
     ]
 
 
@@ -221,12 +221,12 @@ def test_ports_are_used_again() -> None:
 
 def test_a_reset_closes() -> None:
     events = run([*handshake(), there(101, b"a"), back(501, flags=RST | ACK), there(102)])
-    assert events[2:] == [Closed(1, 4, True)]
+    assert events[2:] == [Closed(1, 4, True, "response")]
 
 
 def test_a_reset_waits_for_what_comes_before_it() -> None:
     segments = [*handshake(), there(103, flags=RST | ACK), there(101, b"ab")]
-    assert run(segments)[1:] == [Data(1, "request", 4, b"ab", ()), Closed(1, 4, True)]
+    assert run(segments)[1:] == [Data(1, "request", 4, b"ab", ()), Closed(1, 4, True, "request")]
 
 
 def test_a_handshake_may_stand_behind_what_follows_it() -> None:
@@ -282,12 +282,14 @@ def test_a_fin_waits_for_what_comes_before_it() -> None:
         there(103, flags=FIN | ACK),
         there(101, b"ab"),
     ]
-    assert run(segments)[1:] == [Data(1, "request", 5, b"ab", ()), Closed(1, 5, False)]
+    data, closed = Data(1, "request", 5, b"ab", ()), Closed(1, 5, False, "response")
+    assert run(segments)[1:] == [data, closed]
 
 
 def test_a_fin_may_come_with_a_repetition() -> None:
     segments = [*handshake(), back(501, flags=FIN | ACK), there(101, b"a")]
-    assert run([*segments, there(101, b"a", flags=FIN | ACK)])[-1] == Closed(1, 5, False)
+    closed = Closed(1, 5, False, "response")
+    assert run([*segments, there(101, b"a", flags=FIN | ACK)])[-1] == closed
 
 
 def test_comments_stay_where_they_were() -> None:

@@ -36,8 +36,11 @@ def all_columns() -> str:
         "object otherwise.",
         "Some lines have more: `payload` (hashes in place of what `--no-payload` took out), "
         "`inside` (messages "
-        "within bytes fields), `context` (what earlier messages of the session or group say) "
-        "and `note`.",
+        "within bytes fields), `context` (what earlier messages of the session or group say), `sasl` "
+        "(mechanism, user and outcome of an authentication), `too_large` (bodies that are not decoded) "
+        "and `note` (how an exchange without a response ended, such as `no response (acks=0)`, or which "
+        "frame was cut off: `request cut off: 300 of 612 bytes, then the client closed (reset)`). "
+        "`--filter` may name `note`, too.",
         "## Table exchanges",
         "A row for each exchange. `body` stands behind these columns: a VARIANT with `request` and "
         f"`response`. {code(BODY_JSON.name)} behind that: {BODY_JSON.what}.",

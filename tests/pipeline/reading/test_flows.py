@@ -44,8 +44,10 @@ from tests.captures.traffic import (
 from tests.pipeline.generated import KINDS, generated
 from tests.pipeline.reading.test_planning import SAMPLES
 from tests.pipeline.stages import NAMES, in_memory, planned, sequential
+from tests.places import ROOT
 
 QUICK = settings(max_examples=30)
+FOREIGN = sorted((ROOT / "tests" / "captures" / "foreign").iterdir())
 SAMPLES_BY_NAME = {path.name: path for path in SAMPLES}
 STEADY = Habits()
 
@@ -61,7 +63,7 @@ def errors(found: Any) -> list[tuple[str, str]]:
     return [(one.said["kind"], one.said["reason"]) for one in found.said if one.kind == "error"]
 
 
-@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*SAMPLES, *FOREIGN], ids=lambda path: path.name)
 def test_the_exchanges_of_a_sample_are_the_pure_readers(path: Path) -> None:
     right = sequential([path])
     assert right

@@ -330,7 +330,33 @@ def test_a_response_that_is_cut_off_is_accounted_for(
     actor.close()
     assert [row.count for row in actor.stage.tally.rows()] == [1]
     if observed:
-        assert [x.note for x in actor.done] == ["response cut off"]
+        who = "broker" if how == "end" else "connection"
+        then = f"9 of {len(answer)} bytes, then the {who} closed"
+        assert [x.note for x in actor.done] == [f"response cut off: {then}"]
+
+
+@pytest.mark.parametrize("acks", [0, 1])
+@pytest.mark.parametrize("how", ["end", "close"])
+@pytest.mark.parametrize("observed", [True, False])
+@pytest.mark.parametrize("collects", [True, False])
+def test_a_request_that_is_cut_off_is_accounted_for_once(
+    acks: int, how: str, observed: bool, collects: bool
+) -> None:
+    rule = "[{name: r, match: {api: Produce, direction: request}, where: 'timeout_ms > `9`', do: close}]"
+    stage = Stage(f"{{version: 1, rules: {rule}}}", observed=observed) if collects else None
+    actor = (stage or Stage(observed=observed)).actor()
+    asked = request("Produce", 7, version=3, acks=acks, timeout_ms=1, topic_data=[])
+    actor.ask(asked)
+    actor.ask(asked + asked[:-2])
+    if how == "end":
+        actor.end("request")
+        assert actor.sent["request"] == asked * 2 + asked[:-2]
+    actor.close()
+    assert [row.count for row in actor.stage.tally.rows()] == [3]
+    if observed:
+        who = "client" if how == "end" else "connection"
+        then = f"request cut off: {len(asked) - 2} of {len(asked)} bytes, then the {who} closed"
+        assert [x.note.partition(";")[0] for x in actor.done].count(then) == 1
 
 
 def test_idle_is_not_said_in_the_middle_of_a_response() -> None:

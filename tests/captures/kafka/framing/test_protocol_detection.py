@@ -80,6 +80,8 @@ def test_tls_is_known_in_the_middle_too(tmp_path: Path) -> None:
         (request(1, 18, 0)[:6] + b"\1\0" + bytes(8), False),
         (b"\x7f\0\0\0" + bytes(20), False),
         (b"\0\0\0\x20\0\3\0\1\0\0\0\1\x40\0" + bytes(30), False),
+        (bytes.fromhex("02010000 0000 0023 6e6f6465 0a73") + b"ervice", False),  # of 33 MB
+        (bytes.fromhex("00000080 60") + bytes(126), False),
     ],
 )
 def test_how_a_stream_begins(first: bytes, speaks: bool) -> None:
@@ -89,8 +91,40 @@ def test_how_a_stream_begins(first: bytes, speaks: bool) -> None:
         Chunk(7, "arrived", "request", 0, first, ()),
     ]
     found = [event for one in events for event in recognition.feed(one)]
+    recognition.end()
     assert bool(found) == speaks
     assert bool(recognition.left_out) != speaks
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_conversation_without_a_whole_frame_is_none(ends: bool) -> None:
+    recognition = ProtocolDetection()
+    first = request(1, 18, 3)
+    events: list[Event] = [
+        Opened(1, 0, "a:1", "b:2", {}),
+        Chunk(1, "arrived", "request", 0, first[:15], ()),
+        Chunk(1, "arrived", "response", 0, bytes(20), ()),
+        Chunk(1, "arrived", "request", 0, first[15:-1], ()),
+    ]
+    assert [event for one in events for event in recognition.feed(one)] == []
+    if ends:
+        assert list(recognition.feed(Closed(1, 0, False))) == []
+        recognition.end()
+        assert dict(recognition.left_out) == {(2, "unknown"): 1}
+        return
+    last = Chunk(1, "arrived", "request", 0, first[-1:], ())
+    assert list(recognition.feed(last)) == [*events, last]
+
+
+def test_a_first_request_that_is_too_large_to_wait_for_passes() -> None:
+    recognition = ProtocolDetection()
+    size = HELD + 100
+    begun = size.to_bytes(4) + request(1, 0, 3)[4:]
+    pieces = [begun, bytes(HELD - len(begun)), b"x"]
+    events: list[Event] = [Chunk(1, "arrived", "request", 0, each, ()) for each in pieces]
+    list(recognition.feed(Opened(1, 0, "a:1", "b:2", {})))
+    found = [len(list(recognition.feed(event))) for event in events]
+    assert found == [0, 0, 4]
 
 
 def test_what_nobody_can_decide_is_held_in_bounded_memory() -> None:

@@ -1,0 +1,175 @@
+"""Frames of which the end never comes: what a capture, its check, its copy and the live log say of them."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.checks import CHECKS
+from barnabas.captures.checks.running import run as run_checks
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.filters import exchange_filter
+from barnabas.captures.kafka.notes import how_closed, partial, partial_of
+from barnabas.captures.reader import CaptureReader
+from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
+from barnabas.loop import run
+from barnabas.specs.frames import Direction
+from tests.captures.conversion.given import converted, rows
+from tests.captures.kafka.pairing.test_conversation import request, response
+from tests.captures.traffic import produce
+from tests.proxy.servers import SOON, read_frame, running
+
+CASE = Path(__file__).with_name("foreign") / "frames_cut_off.pcap"
+MS = 1_000_000
+CUT = "request cut off: 300 of 612 bytes, then "
+
+
+def arrived(direction: Direction, ms: int, data: bytes, packet: int = 0) -> Event:
+    return Chunk(1, "arrived", direction, ms * MS, data, (), packet)
+
+
+def read(*events: Event, careful: bool = False) -> tuple[list[Exchange], Conversations]:
+    conversations = Conversations(strays=True, seen=(lambda *_: None) if careful else None)
+    opened = Opened(1, 0, "10.0.0.1:5", "10.0.0.2:9092", {})
+    return list(conversations.exchanges([opened, *events])), conversations
+
+
+def test_a_capture_of_others() -> None:
+    capture = open_capture(CASE)
+    found = [(one.connection, one.api, one.note) for one in capture.exchanges()]
+    assert [one for one in found if one[2]] == [
+        (1, "Produce", CUT + "the client closed (reset)"),
+        (2, "Produce", CUT + "the client closed"),
+        (4, "Metadata", "response cut off: 20 of 33 bytes, then the broker closed (reset)"),
+        (3, "Produce", CUT + "the capture ends"),
+    ]
+    assert len(found) == 8
+    assert capture.conversations.skipped == 0
+    assert dict(capture.reader.left_out) == {(1080, "unknown"): 1, (3000, "unknown"): 1}
+
+
+def test_nobody_is_blamed() -> None:
+    found = open_capture(CASE).exchanges(strays=True)
+    assert list(run_checks(found, CHECKS)) == []
+
+
+def test_the_row_says_it_and_can_be_filtered_by_it() -> None:
+    *_, last = open_capture(CASE).exchanges()
+    row = last.row()
+    assert row["note"] == CUT + "the capture ends"
+    assert (row["request_size"], row["request"], row["response"]) == (296, None, None)
+    passes = exchange_filter("contains(note, 'cut off')")
+    assert [passes(one) for one in open_capture(CASE).exchanges()].count(True) == 4
+
+
+def test_a_copy_says_the_same_and_shows_no_more_than_headers(tmp_path: Path) -> None:
+    copy = converted(CASE, tmp_path / "copy.pcapng")
+    assert rows(copy) == rows(CASE)
+    assert b"\0\1t\0\0\0\1" in CASE.read_bytes()
+    assert b"\0\1t\0\0\0\1" not in copy.read_bytes()
+    again = converted(copy, tmp_path / "again.pcapng")
+    assert again.read_bytes() == copy.read_bytes()
+
+
+@pytest.mark.parametrize("careful", [True, False])
+@pytest.mark.parametrize("step", [7, 1000])
+def test_when_and_where_its_last_byte_was_seen(step: int, careful: bool) -> None:
+    whole, begun = produce(1, b"whole"), produce(2, b"x" * 300)[:200]
+    data = whole + begun
+    pieces = [data[at : at + step] for at in range(0, len(data), step)]
+    chunks = [arrived("request", at, each, at) for at, each in enumerate(pieces, 1)]
+    (first, last), conversations = read(*chunks, Closed(1, 999 * MS, False), careful=careful)
+    assert first.note == "no response: connection closed"
+    assert (last.correlation_id, last.ordinal) == (2, 1)
+    assert last.ts == len(chunks) * MS
+    assert last.request_packet == len(chunks)
+    assert partial_of(last.note) == "request"
+    assert conversations.skipped == 0
+
+
+def test_of_too_little_only_the_bytes_are_counted() -> None:
+    for count in (1, 3, 4, 12):
+        found, conversations = read(
+            arrived("request", 1, request(1)), arrived("request", 2, request(2)[:count])
+        )
+        assert [one.note for one in found] == ["no response: the capture ends"]
+        assert conversations.skipped == count
+
+
+def test_a_response_belongs_to_the_request_that_it_answers() -> None:
+    found, conversations = read(
+        arrived("request", 1, request(1) + request(2)),
+        arrived("response", 2, response(1)),
+        arrived("response", 3, response(2)[:9]),
+        Closed(1, 4 * MS, True, "response"),
+    )
+    size = len(response(2))
+    note = partial("response", 9, size, "the broker closed (reset)")
+    assert [(one.correlation_id, one.note) for one in found] == [(1, ""), (2, note)]
+    assert conversations.skipped == 0
+
+
+def test_a_response_that_nobody_asked_for_is_counted() -> None:
+    found, conversations = read(
+        arrived("request", 1, request(1)), arrived("response", 2, response(77)[:9])
+    )
+    assert [one.note for one in found] == ["no response: the capture ends"]
+    assert conversations.skipped == 9
+
+
+def test_what_stands_before_a_gap_and_behind_is_counted() -> None:
+    _, conversations = read(
+        arrived("request", 1, request(1) + request(2)[:15]),
+        Lost(1, "arrived", "request", MS, 10),
+        arrived("request", 2, b"\xff" * 20),
+    )
+    assert conversations.skipped == 35
+
+
+@pytest.mark.parametrize("reset", [True, False])
+def test_the_live_log_and_the_capture_of_the_proxy(tmp_path: Path, reset: bool) -> None:
+    path = tmp_path / "c.pcapng"
+    asked = produce(2, b"x" * 500)
+    counted: dict[str, int] = {}
+
+    async def broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_frame(reader)
+        writer.write(response(1, 0, 7))
+        await reader.read()
+        writer.close()
+
+    async def main() -> None:
+        async with running(broker, capture=path) as it:
+            reader, writer = await it.connect()
+            writer.write(produce(1, b"whole"))
+            await asyncio.wait_for(read_frame(reader), SOON)
+            writer.write(asked[:300])
+            state = next(iter(it.proxy.relays.values())).connection.state
+            await it.until(lambda: state.ingress["request"].missing)
+            if reset:
+                sock = writer.get_extra_info("socket")
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.close()
+            await it.until(lambda: not it.proxy.relays)
+            counted.update({row.api: row.count for row in it.proxy.tally.rows()})
+
+    run(main())
+    found = [(one.api, one.note) for one in Conversations().exchanges(CaptureReader(path))]
+    then = how_closed("request", reset=reset)
+    note = partial("request", 300, len(asked), then)
+    assert found == [("Produce", ""), ("Produce", note)]
+    assert counted == {"Produce": 2}
+
+
+def test_how_it_is_said() -> None:
+    said: dict[Any, str] = {None: "connection", "request": "client", "response": "broker"}
+    assert [how_closed(by, reset=False) for by in said] == [
+        f"the {x} closed" for x in said.values()
+    ]
