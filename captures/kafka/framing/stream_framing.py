@@ -195,8 +195,7 @@ class Framing:
             self.found += 1
             at += size
         self._bytes += memoryview(data)[at:]
-        if piece.data:
-            self._latest = piece.ts, piece.packet
+        self._latest = piece.ts, piece.packet
         if found and self._after_gap:
             found[0].after_gap, self._after_gap = True, False
         if piece.comments:
