@@ -16,9 +16,25 @@ from typing import Final, Literal, NamedTuple
 from barnabas.specs.codec import Codec
 from barnabas.specs.codec.careful_decoder import text_of
 from barnabas.specs.codec.careful_encoder import uvarint
+from barnabas.specs.codec.codegen import CHARS
 from barnabas.specs.codec.decoder import IRREGULAR
 from barnabas.specs.declaration import FOREVER
-from barnabas.specs.keys import DESCRIBE_CLUSTER
+from barnabas.specs.keys import (
+    BEGIN_QUORUM_EPOCH,
+    DESCRIBE_CLUSTER,
+    DESCRIBE_QUORUM,
+    END_QUORUM_EPOCH,
+    FETCH,
+    FETCH_SNAPSHOT,
+    FIND_COORDINATOR,
+    METADATA,
+    PRODUCE,
+    SHARE_ACKNOWLEDGE,
+    SHARE_FETCH,
+    UPDATE_RAFT_VOTER,
+    VOTE,
+)
+from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import api
 
@@ -35,36 +51,50 @@ EXPLAINED: Final = 1 << 16
 
 
 class Place(NamedTuple):
-    """The versions of a response that hold addresses: below which path, and what names the node."""
+    """The versions of a response that hold addresses, and where.
+
+    Hosts and ports stand below `path`; `owner` is the path of the id of the node that they belong to.
+    """
 
     first: int
     last: int
     path: str
     owner: str
+    kind: Kind = "broker"
+
+
+def _endpoints(first: int, kind: Kind = "broker") -> tuple[Place, ...]:
+    """Return the place of the field that tells where new leaders are (KIP-951, KIP-853)."""
+    return (Place(first, FOREVER, "node_endpoints.", "node_endpoints.node_id", kind),)
 
 
 PLACES: Final[dict[int, tuple[Place, ...]]] = {
-    0: (Place(10, FOREVER, "node_endpoints.", "node_id"),),
-    1: (Place(16, FOREVER, "node_endpoints.", "node_id"),),
-    3: (Place(0, FOREVER, "brokers.", "node_id"),),
-    10: (Place(0, 3, "", "node_id"), Place(4, FOREVER, "coordinators.", "node_id")),
-    DESCRIBE_CLUSTER: (Place(0, FOREVER, "brokers.", "broker_id"),),
-    78: (Place(0, FOREVER, "node_endpoints.", "node_id"),),
-    79: (Place(0, FOREVER, "node_endpoints.", "node_id"),),
+    PRODUCE: _endpoints(10),
+    FETCH: _endpoints(16),
+    METADATA: (Place(0, FOREVER, "brokers.", "brokers.node_id"),),
+    FIND_COORDINATOR: (
+        Place(0, 3, "", "node_id"),
+        Place(4, FOREVER, "coordinators.", "coordinators.node_id"),
+    ),
+    VOTE: _endpoints(1, "controller"),
+    BEGIN_QUORUM_EPOCH: _endpoints(1, "controller"),
+    END_QUORUM_EPOCH: _endpoints(1, "controller"),
+    DESCRIBE_QUORUM: (Place(2, FOREVER, "nodes.listeners.", "nodes.node_id", "controller"),),
+    FETCH_SNAPSHOT: _endpoints(1, "controller"),
+    DESCRIBE_CLUSTER: (Place(0, FOREVER, "brokers.", "brokers.broker_id"),),
+    SHARE_FETCH: _endpoints(0),
+    SHARE_ACKNOWLEDGE: _endpoints(0),
+    UPDATE_RAFT_VOTER: (
+        Place(0, FOREVER, "current_leader.", "current_leader.leader_id", "controller"),
+    ),
 }
 """By API key: the places that `patch` understands."""
 
 DRAFTS: Final[dict[int, tuple[Place, ...]]] = {
-    (1 << 16) + 5: (Place(0, FOREVER, "brokers_info.", "id"),),  # ClusterMetadata
+    (1 << 16) + 5: (Place(0, FOREVER, "brokers_info.", "brokers_info.id"),),  # ClusterMetadata
     (5 << 16) + 10: (Place(0, FOREVER, "", "node_id"),),  # ConsumerMetadata
 }
 """The same of the drafts that are spoken, by the keys of `barnabas.specs.drafts.keys`."""
-
-LEAKING: Final[dict[int, int]] = {52: 1, 53: 1, 54: 1, 55: 2, 59: 1, 82: 0}
-"""By API key: the first version with addresses that are not patched (the quorum's own; KIP-853).
-
-These versions are taken out of ApiVersions.
-"""
 
 NOT_OURS: Final[dict[int, str]] = {
     58: "what a controller tells a broker (KIP-590), which knows controllers by its configuration",
@@ -81,13 +111,11 @@ def leaks(key: int, version: int | None = None) -> bool:
     Without a version, as where a header can't be read: whether some version has any. That an API has
     addresses is known; where they stand in a version to come is not.
 
-    >>> leaks(3, 13), leaks(3, 99), leaks(55, 1), leaks(55, 2), leaks(12), leaks(3)
-    (False, True, False, True, False, True)
+    >>> leaks(3, 13), leaks(3, 99), leaks(55, 2), leaks(12), leaks(3)
+    (False, True, False, False, True)
     """
     if version is None:
-        return key in PLACES or key in LEAKING
-    if key in LEAKING:
-        return version >= LEAKING[key]
+        return key in PLACES
     return key in PLACES and not api(key).versions[0] <= version <= api(key).versions[1]
 
 
@@ -100,27 +128,44 @@ def place_of(key: int, version: int) -> Place | None:
     return None
 
 
+Locate = Callable[[bytes], tuple[list, list]]  # type: ignore[type-arg]
+
+
 @functools.cache
-def _locator(key: int, version: int, place: Place) -> Callable[[bytes], tuple[list, list]]:  # type: ignore[type-arg]
+def _locator(key: int, version: int, place: Place) -> tuple[Locate, struct.Struct]:
+    """Return what finds the addresses in a body, and how a port is written there."""
     codec = api(key).response.codec(version)
-    return codec.locate(*(place.path + name for name in (place.owner, "host", "port")))
+    locate = codec.locate(place.owner, f"{place.path}host", f"{place.path}port")
+    return locate, _port(codec.layout, place.path.split(".")[:-1])
+
+
+def _port(layout: Layout, path: list[str]) -> struct.Struct:
+    """Return how the port in the structure at a path is written: the quorum's take two bytes."""
+    slots = {slot.name: slot.node for slot in layout.slots}
+    if not path:
+        return struct.Struct(f">{CHARS[slots['port'].kind]}")
+    inner = slots[path[0]].element or slots[path[0]]
+    assert inner.struct is not None  # noqa: S101
+    return _port(inner.struct, path[1:])
 
 
 def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None:
     """The body with its addresses replaced; None if none had to be. All else is copied.
 
-    Nodes without an address (empty host) stay. Raises Malformed if not every address can be told:
+    Nodes without an address (empty host) stay. A node of the quorum may have several listeners: all of
+    them get the address that stands for the first. Raises Malformed if not every address can be told:
     then nobody may see the body.
     """
     place = place_of(key, version)
     if place is None:
         return None
     response = api(key).response.codec(version)
+    locate, port_form = _locator(key, version, place)
     try:
-        found, boxes = _locator(key, version, place)(body)
+        found, boxes = locate(body)
     except IRREGULAR as problem:
         raise _unclear(response, place, body, problem) from None
-    kind: Kind = "broker"
+    kind = place.kind
     if key == DESCRIBE_CLUSTER and version >= 1:
         # KIP-919: 2 asks for the controllers, whose ids may equal brokers' ids
         kind = (
@@ -128,13 +173,14 @@ def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None
         )
     compact = response.layout.flexible
     edits: list[tuple[int, int, bytes]] = []
+    first = _first_of_each(resolve)
     for node, raw, port, start, end in found:
-        to = resolved(kind, node, text_of(raw), port, resolve)
+        to = resolved(kind, node, text_of(raw), port, first)
         if to is None:
             continue
         name = to[0].encode()
         length = uvarint(len(name) + 1) if compact else struct.pack(">h", len(name))
-        edits.append((start, end, length + name + struct.pack(">i", to[1])))
+        edits.append((start, end, length + name + port_form.pack(to[1])))
     if not edits:
         return None
     begins = [begin for begin, _, _ in edits]
@@ -149,6 +195,18 @@ def patch(key: int, version: int, body: bytes, resolve: Resolve) -> bytes | None
         copied = end
     out.append(body[copied:])
     return b"".join(out)
+
+
+def _first_of_each(resolve: Resolve) -> Resolve:
+    """Return a function that resolves the first address of each node, and gives it for the others."""
+    addresses: dict[int, tuple[str, int] | None] = {}
+
+    def first(kind: Kind, node: int, host: str, port: int) -> tuple[str, int] | None:
+        if node not in addresses:
+            addresses[node] = resolve(kind, node, host, port)
+        return addresses[node]
+
+    return first
 
 
 def resolved(

@@ -1,4 +1,4 @@
-"""Node endpoints (KIP-951) at the end of a response, replaced while the response passes.
+"""Node endpoints (KIP-951, KIP-853) at the end of a response, replaced while the response passes.
 
 They tell clients where new leaders are, behind all records, and clients do without them: Java's, librdkafka
 and franz-go then ask for metadata. So a long response need not wait for them. A walker, see
@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from barnabas.specs.broker_addresses import Resolve, place_of, resolved
+from barnabas.specs.broker_addresses import Kind, Resolve, place_of, resolved
 from barnabas.specs.codec import Codec
 from barnabas.specs.codec.irregular import Irregular
 from barnabas.specs.codec.tail_walker import Walk, tail_walker
@@ -38,6 +38,7 @@ class _Form(NamedTuple):
     """Of the last plain field, if that is it, and of the tagged section."""
     empty: int
     """The first byte of a tail without any, at most."""
+    kind: Kind
 
 
 @functools.cache
@@ -51,7 +52,7 @@ def _form(key: int, version: int) -> _Form | None:
     behind = tuple(slot for slot in layout.slots if slot not in front)
     origin = f"{message.name} v{version}, tail"
     tail = Codec(Layout(behind, flexible=True, foreign_tags=layout.foreign_tags), origin)
-    return _Form(tail_walker(front, origin), tail, len(layout.plain) - len(front))
+    return _Form(tail_walker(front, origin), tail, len(layout.plain) - len(front), place.kind)
 
 
 def ends_with_endpoints(key: int, version: int) -> bool:
@@ -125,7 +126,7 @@ class ResponseTail:
             values = codec.decode(tail)
         except Malformed as problem:
             raise _unclear(problem.reason) from None
-        nodes = [_replaced(node, resolve) for node in values[NAME] or ()]
+        nodes = [_replaced(self._form.kind, node, resolve) for node in values[NAME] or ()]
         fitted = _fitted(codec, values | {NAME: nodes}, size)
         if fitted is not None:
             return fitted, 0
@@ -139,8 +140,8 @@ def _unclear(why: str) -> Malformed:
     return Malformed(NAME, 0, f"addresses not found: {why}")
 
 
-def _replaced(node: Mapping[str, Any], resolve: Resolve) -> Mapping[str, Any]:
-    to = resolved("broker", node["node_id"], node["host"], node["port"], resolve)
+def _replaced(kind: Kind, node: Mapping[str, Any], resolve: Resolve) -> Mapping[str, Any]:
+    to = resolved(kind, node["node_id"], node["host"], node["port"], resolve)
     return node if to is None else {**node, "host": to[0], "port": to[1]}
 
 

@@ -10,7 +10,7 @@ import hashlib
 import struct
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from barnabas.captures.checks.batches import first_batch
@@ -247,7 +247,11 @@ def _name(one: Partition) -> str:
 
 
 def _offered(exchange: Exchange, _: Context) -> bytes | None:
-    response = exchange.response if exchange.key == API_VERSIONS else None
+    if exchange.key != API_VERSIONS:
+        return None
+    if exchange.response_came is not None and not exchange.rules:  # the proxy left some out
+        exchange = replace(exchange, response_body=exchange.response_came)
+    response = exchange.response
     if not response or response["error_code"]:
         return None
     return b"".join(
@@ -281,7 +285,8 @@ BEGUN: Final = Fact("begun", _begun)
 GROUP: Final = Fact("group", _said)
 """What a message of a group's member says."""
 OFFERED: Final = Fact("offered", _offered)
-"""The ranges of versions that a broker offers, as RANGE has each: there are some ninety."""
+"""The ranges of versions that a broker offers, as RANGE has each: there are some ninety. What a rule made
+of them counts, what the proxy leaves out by itself does not."""
 PLACES: Final = Fact("places", _places)
 """The partitions of a Produce, of a consumer's Fetch and of Metadata, in order."""
 REQUEST_HASH: Final = Fact("request_hash", _hash)

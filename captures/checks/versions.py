@@ -19,6 +19,7 @@ from barnabas.captures.checks.finding import (
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.notes import NOT_OFFERED
 from barnabas.specs.keys import API_VERSIONS
 
 
@@ -67,13 +68,15 @@ def _compared(
 ) -> Iterator[Finding]:
     low, high = offer.range(exchange.key)
     asked = (offer.since, exchange.connection, exchange.key, exchange.version)
-    if low <= exchange.version <= high or asked in said:
+    within = low <= exchange.version <= high
+    if asked in said or (within and exchange.note != NOT_OFFERED):
         return
     said[asked] = None
     had = f"{low} to {high}" if high >= low else "none"
+    why = "the proxy was told to offer less" if within else f"the broker offers {had}"
     yield Finding(
         "error",
-        f"{exchange.api} v{exchange.version} was sent; the broker offers {had}",
+        f"{exchange.api} v{exchange.version} was sent; {why}",
         "A broker closes the connection on such a request. Use the highest version that both "
         "sides support, and send ApiVersions on each new connection.",
         (offer.evidence, evidence(exchange)),

@@ -10,18 +10,15 @@ from barnabas.captures.conversion.spans import DROPPED, KEPT, MASKED, NOBODYS
 from barnabas.captures.kafka.exchange import HEADLESS
 from barnabas.captures.kafka.framing.stream_framing import head_of
 from barnabas.captures.kafka.pairing.captured_requests import reach_of_head
-from barnabas.captures.writing.masking import UNSOLICITED, Masked, Masking
+from barnabas.captures.writing.masking import SHOWN, UNSOLICITED, Masked, Masking
 from barnabas.specs.frames import Direction
 from barnabas.specs.malformed import without_reason
-
-SHOWN = 8
-"""Bytes of a response that no request explains: its size, its correlation id."""
 
 SIZE = 4
 """Bytes of a frame that is not whole: its size."""
 
 
-_REASONS: Final = ("undecodable", "what")
+_REASONS: Final = ("undecodable", "what", "withheld")
 """What may say in a comment why bytes can't be read."""
 
 

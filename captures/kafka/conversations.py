@@ -102,6 +102,8 @@ class Conversations:
             return
         if any("ended_by" in comment for comment in comments):
             conversation.ended_by = direction
+        if flow == "arrived" and conversation.cut_off:
+            return
         framing = conversation.framings[flow, direction]
         broken = framing.broken
         for frame in framing.feed(data, ts_ns, comments, packet):

@@ -33,6 +33,16 @@ WAITS: Final = "waits in the proxy"
 REPEATED: Final = "the answer to a message that the client did not send"
 """Of the response to a repeated or injected request: it never leaves. Readers go by these words."""
 
+WITHHELD: Final = "response withheld: connection closed"
+"""Of a response that came, but may not pass since addresses in it can't be replaced; nothing behind it went
+anywhere. Readers go by these words."""
+
+WITHHELD_UNNAMED: Final = "response not forwarded: connection closed"
+"""The same in captures of earlier versions, which do not show such a response's correlation id."""
+
+NOT_OFFERED: Final = "request not forwarded: its version is not offered"
+"""Of a request that the proxy refuses as a broker would. Readers go by these words."""
+
 CUT_OFF: Final = "a rule closed the connection"
 """How the note on a frame that was not forwarded ends, and its connection with it. Readers go by it."""
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from barnabas.captures.kafka.exchange import GSSAPI_START, HEADLESS, Exchange
+from barnabas.captures.kafka.exchange import GSSAPI_START, HEADLESS, STRAY, Exchange
 from barnabas.specs import records
 from barnabas.specs.codec.spans import spans
 from barnabas.specs.frames import Direction, Short, request_head, response_body
@@ -28,6 +28,9 @@ from barnabas.specs.secrets import has_secrets, secret_paths
 
 UNSOLICITED: Final = -2
 """The key that stands for a response that nobody asked for."""
+
+SHOWN: Final = 8
+"""Bytes of a response that no request explains: its size, its correlation id."""
 
 Hashes = dict[str, str]
 """Path of a record set -> the hash of each batch's payload, with spaces between."""
@@ -68,16 +71,19 @@ class Masking:
 
     def hides(self, direction: Direction, key: int) -> bool:
         """Whether messages of an API may hold something that is to be hidden."""
-        if key in HEADLESS or has_secrets(key, direction):
+        if key in HEADLESS or key == STRAY or has_secrets(key, direction):
             return True
         if self.key is None:
             return False
         return name_of(key) is None or has_payload(key, direction)
 
     def frame(self, frame: bytes, direction: Direction, key: int, version: int) -> Masked:
-        """A whole frame, its size in front. `key` may be in HEADLESS: no secret of it is shown."""
+        """A whole frame, its size in front. `key` may be in HEADLESS: no secret of it is shown; or STRAY:
+        then it may be of any API."""
         if not self.hides(direction, key):
             return Masked(frame, {})
+        if key == STRAY:
+            return Masked(frame[:SHOWN] + b"*" * (len(frame) - SHOWN), {})
         if key in HEADLESS:
             # the tag that every GSSAPI exchange begins with says that this is one, and no more
             begins = 5 if frame[4:5] == bytes([GSSAPI_START]) else 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from barnabas.captures.kafka.notes import WITHHELD
 from barnabas.captures.kafka.pairing.exchange_builder import build_exchange
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.actions import Abort, Action, Cut, Done, Say, Send
@@ -64,24 +65,30 @@ class ActionBuffer:
 
     def flag(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:
         """A frame passes that nobody could read: count it, say so in log and capture."""
-        self.unread(direction, ordinal, at, reason)
-        if self._state.totals.undecoded <= SAID:
-            self.say(f"{direction} undecodable, forwarded unchanged: {reason}")
-
-    def unread(self, direction: Direction, ordinal: int, at: int, reason: str) -> None:
-        """Nobody could read a frame: count it, say so in the capture."""
         self._state.totals.undecoded += 1
         self.cut(direction, at, {"frame": ordinal, "undecodable": reason})
+        if self._state.totals.undecoded <= SAID:
+            self.say(f"{direction} undecodable, forwarded unchanged: {reason}")
 
     def withhold(
         self, pending: Pending | None, ordinal: int, at: int, size: int, reason: str, now: int
     ) -> None:
-        """A response that has come (pending: to what, if to anything) may not pass: close both sides, say
-        why in words, log and capture."""
-        note = "response not forwarded: connection closed"
-        self.cut("response", at, {"frame": ordinal, "left": "never", "note": note})
+        """Close both sides, since a response that has come may not pass: count it, say why in words, log
+        and capture.
+
+        Args:
+            pending: The request that it answers, if any does.
+            ordinal: The response's number.
+            at: Where it ends in the present chunk.
+            size: Its bytes, without the prefix.
+            reason: Why it may not pass.
+            now: When it came.
+        """
+        self._state.totals.withheld += 1
+        comment = {"frame": ordinal, "left": "never", "note": WITHHELD, "withheld": reason}
+        self.cut("response", at, comment)
         if pending is not None:
-            self.done(pending, size, came=now, note=note)
+            self.done(pending, size, came=now, note=WITHHELD)
         self.give_up(reason)
 
     def done(

@@ -152,8 +152,6 @@ class Framing:
             reason = "a header of over 64 KiB" if short else state.why(problem)
             self.actions.flag(direction, ingress.frames, at, reason)
             collect = handler.unreadable(view, now)
-        if state.over:
-            return at
         if ingress.tail is not None:  # no more were waited for: what is behind goes on
             have = BEGIN
         ingress.frames += 1

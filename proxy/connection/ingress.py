@@ -43,6 +43,8 @@ class Ingress:
     """The size of the present frame, without its prefix."""
     hidden: tuple[int, int] | None = None
     """Key and version of the present frame, if it is collected to be masked for the capture."""
+    withheld: str = ""
+    """Why the present frame may not pass, if it may not: it is collected all the same, for the capture."""
     tail: ResponseTail | None = None
     """Finds the tail of the present frame, up to which it passes, and from which on it is collected."""
     head: RequestHead | None = None

@@ -6,6 +6,7 @@ from typing import Final
 
 from barnabas.captures.kafka.context.naming import group_of
 from barnabas.captures.kafka.exchange import GSSAPI_START, SASL_TOKEN, UNREADABLE
+from barnabas.captures.kafka.notes import NOT_OFFERED
 from barnabas.captures.kafka.pairing import sasl_frames
 from barnabas.captures.kafka.pairing.in_flight import Pending
 from barnabas.proxy.connection.action_buffer import ActionBuffer
@@ -28,7 +29,6 @@ from barnabas.specs.frames import RequestHead, Short, request_head
 from barnabas.specs.keys import PRODUCE, SASL_HANDSHAKE
 from barnabas.specs.malformed import Malformed
 
-REFUSED: Final = "request not forwarded: its version is not offered"
 UNREAD: Final = "the header can't be read"
 ADDRESSES: Final = "the header can't be read; the answer may hold addresses"
 """The same of an API that has any: if a broker answers, that may not pass."""
@@ -142,9 +142,11 @@ class Requests:
         if state.plan.offer.excludes(head.key, head.version) and not state.queues["request"].lost:
             state.not_offered = f"{NAMES.get(head.key, f'API key {head.key}')} v{head.version}"
             state.queues["request"].lost = True
-            self.actions.cut("request", at, {"frame": ordinal, "left": "never", "note": REFUSED})
+            self.actions.cut(
+                "request", at, {"frame": ordinal, "left": "never", "note": NOT_OFFERED}
+            )
             pending.sent = 0
-            self.actions.done(pending, note=REFUSED)
+            self.actions.done(pending, note=NOT_OFFERED)
             return
         if head.key in SASL:
             self._sasl(pending, body, ordinal, at)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from barnabas.captures.kafka.exchange import body_version
+from barnabas.captures.kafka.exchange import STRAY, body_version
 from barnabas.captures.kafka.notes import PASSED_OVER, REPEATED
 from barnabas.captures.kafka.pairing import sasl_frames
 from barnabas.captures.kafka.pairing.in_flight import Pending
@@ -67,22 +67,20 @@ class Responses:
         opaque = bool(waiting) and waiting[0].opaque
         ingress.pending, in_order = state.pairing.answer(None if opaque else correlation_id)
         pending = ingress.pending
-        if pending is not None and (
-            leaks(pending.key, pending.version) or pending.note == ADDRESSES
-        ):
-            reason = f"addresses in the answer to {_described(pending)} can't be replaced"
-            self.actions.unread("response", ingress.frames, at, reason)
-            self.actions.withhold(pending, ingress.frames, at, ingress.size, reason, now)
-            return True
+        ingress.withheld = ""
         if pending is None:
             # it may be of any API: a real address may not leave
             reason = f"no request in flight has correlation id {correlation_id}"
             if state.rehearses:
                 self.actions.flag("response", ingress.frames, at, reason)
                 return busy
-            self.actions.unread("response", ingress.frames, at, reason)
-            reason += "; addresses in such a response can't be replaced"
-            self.actions.withhold(None, ingress.frames, at, ingress.size, reason, now)
+            ingress.withheld = f"{reason}; addresses in such a response can't be replaced"
+            state.hide("response", STRAY, -1)
+            return True
+        if leaks(pending.key, pending.version) or pending.note == ADDRESSES:
+            reason = f"addresses in the answer to {_described(pending)} can't be replaced"
+            ingress.withheld = reason
+            state.hide("response", pending.key, pending.version)
             return True
         if not in_order:
             reason = f"correlation id {correlation_id} is out of order"
@@ -133,7 +131,10 @@ class Responses:
         """A response that was collected."""
         pending, ordinal = self.ingress.pending, self.ingress.frames - 1
         tail, self.ingress.tail = self.ingress.tail, None
-        if tail is not None:
+        if self.ingress.withheld:
+            size = self.ingress.size
+            self.actions.withhold(pending, ordinal, at, size, self.ingress.withheld, now)
+        elif tail is not None:
             self._end(tail, frame, ordinal, now, at)
         elif pending is None:  # it can't be read, but keeps its place
             self.dispatch.frame("response", OutgoingFrame(frame, ordinal, now), [], now, at)
@@ -221,7 +222,6 @@ class Responses:
                 self.actions.flag("response", outgoing.ordinal, at, reason)
             else:
                 # a real address may not leave, or the client would go past the proxy
-                self.actions.unread("response", outgoing.ordinal, at, reason)
                 self._withhold(outgoing, f"{reason}; addresses in it can't be replaced", at)
             return
         except OSError as problem:
@@ -242,9 +242,7 @@ class Responses:
         except (Malformed, OSError) as problem:
             reason = str(problem)
             if isinstance(problem, Malformed):
-                reason = f"{name}: {state.why(problem)}"
-                actions.unread("response", ordinal, at, reason)
-                reason += "; addresses in it can't be replaced"
+                reason = f"{name}: {state.why(problem)}; addresses in it can't be replaced"
             actions.withhold(self.ingress.pending, ordinal, at, tail.size, reason, now)
             return
         if left_out:

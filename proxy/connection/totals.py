@@ -15,7 +15,9 @@ class Totals:
     rejected: int = 0
     """Connections that rules did not take."""
     undecoded: int = 0
-    """Frames of unknown APIs, with unreadable headers, or that nobody asked for."""
+    """Frames of unknown APIs, or with unreadable headers, that were forwarded all the same."""
+    withheld: int = 0
+    """Responses that closed their connections, since addresses in them can't be replaced."""
     lost: int = 0
     """Connections of workers that died."""
 

@@ -138,8 +138,13 @@ def _connections(report: Report) -> Iterator[Metric]:
     )
     yield _counter(
         "undecodable_frames",
-        "Frames that can't be decoded, or responses to no known request; forwarded unchanged if possible.",
+        "Frames that can't be decoded; forwarded unchanged.",
         totals.undecoded,
+    )
+    yield _counter(
+        "withheld_responses",
+        "Responses that closed their connection, since addresses in them can't be replaced.",
+        totals.withheld,
     )
     yield _gauge("queued_frames", "Frames held back by rules.", queued, "direction")
     yield _gauge(

@@ -43,6 +43,7 @@ def status(report: Report, options: Options, listen: Address, history: History) 
             "refused": totals.unreachable,
         },
         "undecodable_frames": totals.undecoded,
+        "withheld_responses": totals.withheld,
         "exchanges": {
             "observed": report.observed,
             "seen": history.count,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from barnabas.captures.kafka.exchange import UNSUPPORTED_VERSION, body_version
 from barnabas.proxy.edits.version_ranges import Offer, narrowed
 from barnabas.specs import NAMES, api
-from barnabas.specs.broker_addresses import LEAKING, PLACES, Resolve, patch, place_of
+from barnabas.specs.broker_addresses import PLACES, Resolve, patch, place_of
 from barnabas.specs.keys import API_VERSIONS
 
 
@@ -53,13 +53,9 @@ def explain(offer: Offer) -> list[str]:
         NAMES[key] + (f" v{places[0].first}+" if places[0].first else "")
         for key, places in PLACES.items()
     )
-    capped = ", ".join(
-        f"{NAMES[key]} v{first}+" if first else NAMES[key] for key, first in LEAKING.items()
-    )
     final = "" if offer.unstable else ", and what no release has made final (--unstable offers it)"
     return [
         f"edit: brokers' addresses are replaced by the proxy's listeners in {patched}",
-        f"edit: ApiVersions leaves out what could leak an address: {capped}",
         f"edit: ApiVersions leaves out APIs and versions unknown here (known: keys 0-{max(NAMES)})"
         f"{final}",
         f"edit: ApiVersions requests above v{offer.newest_api_versions} are answered with error "

@@ -12,25 +12,22 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from barnabas.specs import NAMES, api, key_of
-from barnabas.specs.broker_addresses import LEAKING
 from barnabas.specs.keys import API_VERSIONS
 from barnabas.specs.releases import Range, features, offered
 
 
 @functools.cache
 def ceiling(key: int, unstable: bool = False) -> int | None:
-    """The newest version of an API that may pass: what is declared as final, and leaks no address.
+    """The newest version of an API that may pass: what is declared as final.
 
-    None for an API that is unknown or leaks in every version. unstable: not only what is final.
+    None for an API that is unknown, or of which nothing is final. unstable: not only what is final.
 
-    >>> ceiling(5), ceiling(55), ceiling(82), ceiling(12345)
-    (4, 1, None, None)
+    >>> ceiling(5), ceiling(55), ceiling(12345)
+    (4, 2, None)
     """
     if key not in NAMES:
         return None
     newest = api(key).versions[1] if unstable else api(key).stable
-    if key in LEAKING:
-        newest = min(newest, LEAKING[key] - 1)
     return newest if newest >= 0 else None
 
 

@@ -36,6 +36,8 @@ class DecoderEmitter:
         self.locating = locating
         self.measuring = measuring
         self.charged = charged
+        self.owner = ""
+        """The variable of the id of the node whose addresses come next."""
         if charged:
             self.source.constants["TooLarge"] = TooLarge
         self.run = FixedRun(self.source)
@@ -83,9 +85,10 @@ class DecoderEmitter:
             parts[slot.name] = self.value(slot.node, wanted and wanted[slot.name], dot + slot.name)
             if self.locating and slot.name == "port":
                 self.run.flush()
-                owner = next(iter(parts.values()))
-                place = f"{owner}, {parts['host']}, {parts['port']}, {start}, p"
+                place = f"{self.owner}, {parts['host']}, {parts['port']}, {start}, p"
                 self.source.emit(f"places.append(({place}))")
+            elif self.locating and slot.name != "host" and slot.node.kind in CHARS:
+                self.owner = parts[slot.name]
         if not layout.flexible or (root and left is not None and not left and self.partial):
             return dict_of(parts)
         return self.tags(layout, wanted, left, parts, path)

@@ -206,6 +206,10 @@ class Output:
         undecoded += totals.undecoded
         if undecoded:
             said.append(f"{plural(undecoded, 'frame')} undecodable, forwarded unchanged")
+        if totals.withheld:
+            said.append(
+                f"{plural(totals.withheld, 'response')} withheld, with the connection closed"
+            )
         said += remarks
         self.note(", ".join(said))
         if report.capture is not None:

@@ -42,6 +42,8 @@ from barnabas.captures.tcp.mid_stream import first_frames, waiting
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import SASL_HANDSHAKE
 
+_WITHHELD: Final = (notes.WITHHELD, notes.WITHHELD_UNNAMED)
+
 WAITING: Final = 256 << 20
 """Bytes of the requests of a connection that wait."""
 
@@ -80,7 +82,8 @@ class Conversation:
         """What is known of the client's authentication; None: the capture, which hides tokens, says it."""
         self._fast.user = name_of_user(opened.comment.get("user"))
         self._raw_tokens = False
-        self._cut_off = False
+        self.cut_off = False
+        """Whether the proxy has ended the connection: what else arrived went nowhere."""
         self._answered = False
         """Whether a request was answered that was seen: then so is all that is answered later."""
         self._requests: dict[int, tuple[Pending, bool]] = {}
@@ -96,7 +99,7 @@ class Conversation:
         """The exchanges that frames at the beginning of a chunk complete, and the bytes behind those."""
         direction = chunk.direction
         framing = self.framings[chunk.flow, direction]
-        if self._cut_off or (direction == "request" and self._raw_tokens):
+        if self.cut_off or (direction == "request" and self._raw_tokens):
             return [], chunk.data
         begun = framing.begun(len(chunk.data))
         if begun is None:
@@ -133,9 +136,9 @@ class Conversation:
         self, flow: FlowName, direction: Direction, frame: CapturedFrame
     ) -> Iterator[Exchange]:
         """The exchanges that are over with a frame."""
-        if self._cut_off:
-            return
         if flow == "arrived":
+            if self.cut_off:
+                return
             note = str(facts_of(frame).get("note", ""))
             if direction == "response" and len(frame.data) >= 4:
                 answered = int.from_bytes(frame.data[:4], signed=True)
@@ -146,7 +149,7 @@ class Conversation:
                 if note != notes.REPEATED:
                     yield from self._given_up(self.pairing.passed_over(answered), notes.PASSED_OVER)
             # what stands in the same chunk behind a frame that ended the connection went nowhere
-            self._cut_off = note.endswith(notes.CUT_OFF)
+            self.cut_off = note in _WITHHELD or note.endswith(notes.CUT_OFF)
             step = self._request if direction == "request" else self._response
         else:
             step = self._request_left if direction == "request" else self._response_left
@@ -306,6 +309,11 @@ class Conversation:
             return None
         # out of turn is no fault here: what left late may stand behind others of the same chunk
         pending, _ = self.pairing.answer(correlation_id)
+        note = facts.get("note")
+        if pending is None and note == notes.WITHHELD_UNNAMED:
+            if not waiting:
+                return None
+            pending = waiting.popleft()
         if pending is None:
             if correlation_id in self._earlier:
                 self._earlier.remove(correlation_id)
@@ -325,6 +333,8 @@ class Conversation:
             outcome = sasl_frames.note_response(self._sasl, pending, body)
             pending.sasl = arrow(pending.sasl, outcome)
             self._fast.user = self._sasl.authenticated
+        if note in _WITHHELD:
+            return self._responded(pending, frame, received=frame.ts, note=str(note))
         left = facts.get("left")
         if left in ("later", "changed"):
             self._responses[frame.ordinal] = (pending, frame)
@@ -337,7 +347,9 @@ class Conversation:
         """A response that no request can have asked for."""
         number = int.from_bytes(frame.data[:4], signed=True)
         answer = Pending(number, STRAY, 0, None, 0, frame.ts, frame.ts, response_place=frame.place)
-        return self._responded(answer, frame, received=frame.ts, answered=frame.ts)
+        note = str(facts_of(frame).get("note", ""))
+        left = None if note else frame.ts
+        return self._responded(answer, frame, received=frame.ts, answered=left, note=note)
 
     def _response_left(self, frame: CapturedFrame) -> Exchange | None:
         number = number_of(frame)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from barnabas.captures.kafka.exchange import SASL_TOKEN, STRAY, Exchange
+from barnabas.captures.kafka.notes import NOT_OFFERED
 from tests.captures.checks.given import exchange, found, frames, whats
 
 
@@ -38,6 +40,29 @@ def test_a_newer_version_an_older_one_and_an_api_that_is_not_offered() -> None:
         ("error", "ListGroups v0 was sent; the broker offers none"),
     ]
     assert frames(findings)[0] == [(11, 12), (51,)]
+
+
+def narrowed(high: int, to: int, *, rules: tuple[str, ...] = ()) -> Exchange:
+    """An offer of versions 1 to `high`, of which the client was told less."""
+    told = offer(1, 1, to)
+    return replace(told, response_came=offer(1, 1, high).response_body, rules=rules)
+
+
+def test_what_the_proxy_leaves_out_by_itself_is_nobodys_fault() -> None:
+    assert found("versions", narrowed(5, 3), metadata(5, 4)) == []
+    (finding,) = found("versions", narrowed(5, 3), metadata(5, 6))
+    assert finding.what == "Metadata v6 was sent; the broker offers 1 to 5"
+
+
+def test_what_a_rule_left_out_was_not_offered() -> None:
+    (finding,) = found("versions", narrowed(5, 3, rules=("clamp",)), metadata(5, 4))
+    assert finding.what == "Metadata v4 was sent; the broker offers 1 to 3"
+
+
+def test_what_the_proxy_was_told_not_to_offer_is_refused_as_a_broker_would() -> None:
+    refused = replace(metadata(5, 4), note=NOT_OFFERED)
+    (finding,) = found("versions", narrowed(5, 3), refused)
+    assert finding.what == "Metadata v4 was sent; the proxy was told to offer less"
 
 
 def test_each_is_said_once() -> None:

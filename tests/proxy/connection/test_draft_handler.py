@@ -80,7 +80,7 @@ def test_addresses_that_are_not_found_do_not_pass() -> None:
     real = central.response("ClusterMetadata", body=METADATA)
     actor.answer(raw(real[4:-3]))
     assert not actor.sent["response"]
-    assert [one.note for one in actor.done] == ["response not forwarded: connection closed"]
+    assert [one.note for one in actor.done] == ["response withheld: connection closed"]
     assert actor.aborted
     assert actor.said[-1].endswith("connection closed")
 

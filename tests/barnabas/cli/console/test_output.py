@@ -203,7 +203,7 @@ def test_the_summary_says_what_passed_what_was_lost_and_where_the_capture_is(
     tally = ApiStats()
     tally.note(3, 5_000_000)
     rule = Outcome("cut", ("close",), 3, 2, 0, 0, 0, 1, 0, Counter(), Counter(dark=1))
-    totals = Totals(connections=4, unreachable=1, undecoded=2, lost=3)
+    totals = Totals(connections=4, unreachable=1, undecoded=2, withheld=1, lost=3)
     capture = CaptureState("c.pcapng", Stats(packets=5, bytes=6, lost_packets=1, lost_bytes=7))
     report = Report(tally, totals, rules=(rule,), capture=capture)
     Output().summary(report, ["1 exchange not shown: --filter"], 5)
@@ -213,6 +213,7 @@ def test_the_summary_says_what_passed_what_was_lost_and_where_the_capture_is(
     assert lines[-2:] == [
         "4 connections, 1 closed because the broker could not be reached, 3 lost with workers that "
         "ended (what passed in their last second may be missing from these tables and the capture), "
-        "7 frames undecodable, forwarded unchanged, 1 exchange not shown: --filter",
+        "7 frames undecodable, forwarded unchanged, 1 response withheld, with the connection closed, "
+        "1 exchange not shown: --filter",
         "capture: c.pcapng, 5 packets, 6 bytes; lost 1 packet with 7 bytes",
     ]

@@ -12,7 +12,7 @@ import pytest
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.frames import frames
-from barnabas.captures.kafka.notes import NOT_CAPTURED, TOO_MANY, WAITS
+from barnabas.captures.kafka.notes import NOT_CAPTURED, TOO_MANY, WAITS, WITHHELD_UNNAMED
 from barnabas.captures.kafka.pairing import conversation
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Lost, Opened
 from barnabas.specs.frames import Direction, Frame, encode_frame
@@ -109,6 +109,32 @@ def test_what_left_later_or_changed_is_what_the_client_saw() -> None:
     assert facts([found]) == [("Metadata", 7, 5.0, 1.0, ("a", "b"), "")]
     assert found.response is not None
     assert found.response["controller_id"] == 6
+
+
+def test_a_withheld_response_of_an_earlier_version_whose_correlation_id_is_hidden() -> None:
+    """It stands in the capture as asterisks, all but its size: it answers what waited first."""
+    never = {"frame": 1, "left": "never", "note": WITHHELD_UNNAMED}
+    starred = response(8)[:4] + b"*" * (len(response(8)) - 4)
+    conversations = Conversations(strays=True)
+    found = list(
+        conversations.exchanges(
+            iter(
+                (
+                    opened(),
+                    arrived("request", 1, request(7) + request(8)),
+                    arrived("response", 3, response(7)),
+                    arrived("response", 4, b"", never),
+                    arrived("response", 4, starred + starred),
+                    closed(),
+                )
+            )
+        )
+    )
+    assert facts(found) == [
+        ("Metadata", 7, 2.0, 2.0, (), ""),
+        ("Metadata", 8, None, 1.0, (), WITHHELD_UNNAMED),
+    ]
+    assert conversations.undecoded == 0
 
 
 def test_the_packets_that_ended_a_request_and_its_response() -> None:
