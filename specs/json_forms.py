@@ -17,7 +17,7 @@ from barnabas.specs.json_text import number
 from barnabas.specs.jsonform import Blob, uuid_text
 from barnabas.specs.layout import Layout, Node
 from barnabas.specs.registry import NAMES, api
-from barnabas.specs.secrets import secret_paths, withheld
+from barnabas.specs.secrets import by_field, secret_paths, withheld
 
 Form = Callable[[dict[str, Any], Blob], dict[str, Any]]
 """Of a decoded body, and how bytes in it are written."""
@@ -40,7 +40,7 @@ def json_form(key: int, version: int, direction: Direction, tags: bool = True) -
 
 
 def form_of(layout: Layout, origin: str, secrets: Collection[str] = (), tags: bool = True) -> Form:
-    """What makes the JSON form of a layout's values. secrets: the dotted paths of those that are withheld.
+    """What makes the JSON form of a layout's values. secrets: the paths of those that are withheld.
 
     tags: whether to look for tagged fields that nobody knows, of which there may be some in each structure.
     If not, those that are there stay as they are, and `barnabas.specs.json_text.compact` raises TypeError.
@@ -54,7 +54,9 @@ class _FormEmitter:
     """Makes expressions of expressions; one that stays as it is says that JSON has the value so."""
 
     def __init__(self, secrets: Collection[str], tags: bool) -> None:
-        self._secrets = secrets
+        self._secrets = by_field(secrets)
+        self._structs: dict[str, str] = {}
+        """By path: the expression of the structure that is being written."""
         self._tags = tags
         self.source = Source(
             "v", "blob", uuid=uuid_text, number=number, withheld=withheld, tags=_tags, none={}
@@ -62,6 +64,7 @@ class _FormEmitter:
 
     def struct(self, layout: Layout, value: str, path: str) -> str:
         """Of a structure; the path of the body itself is empty."""
+        self._structs[path] = value
         parts = []
         for slot in layout.slots:
             field = f"{value}[{slot.name!r}]"
@@ -76,10 +79,16 @@ class _FormEmitter:
         return f"({value} | {{{', '.join(parts)}}})" if parts else value
 
     def _value(self, node: Node, value: str, path: str) -> str:
-        if path in self._secrets:
+        flag = self._secrets.get(path)
+        if flag == "":
             return f"withheld({value})"
         made = self._present(node, value, path)
-        return f"(None if {value} is None else {made})" if node.nullable and made != value else made
+        if node.nullable and made != value:
+            made = f"(None if {value} is None else {made})"
+        if flag is None:
+            return made
+        holder, _, name = flag.rpartition(".")
+        return f"(withheld({value}) if {self._structs[holder]}[{name!r}] else {made})"
 
     def _present(self, node: Node, value: str, path: str) -> str:
         """Of what is not null."""

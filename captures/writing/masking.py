@@ -12,19 +12,19 @@ from __future__ import annotations
 import functools
 import hashlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from barnabas.captures.kafka.exchange import GSSAPI_START, HEADLESS, STRAY, Exchange
 from barnabas.specs import records
-from barnabas.specs.codec.spans import spans
+from barnabas.specs.codec.spans import Span, spans
 from barnabas.specs.frames import Direction, Short, request_head, response_body
 from barnabas.specs.layout import Layout
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.records.payload import payload
 from barnabas.specs.registry import api, name_of
-from barnabas.specs.secrets import has_secrets, secret_paths
+from barnabas.specs.secrets import by_field, has_secrets, secret_paths
 
 UNSOLICITED: Final = -2
 """The key that stands for a response that nobody asked for."""
@@ -99,11 +99,15 @@ class Masking:
         try:
             sets = record_sets(key, direction, version) if self.key is not None else ()
             layout = api(key).message(direction).layout(version)
-            found = spans(layout, body, (*secret_paths(key, direction), *sets))
+            secrets = by_field(secret_paths(key, direction))
+            found = spans(layout, body, {*secrets, *filter(None, secrets.values()), *sets})
         except (Malformed, LookupError):
             return Masked(b"*" * len(body), {})
+        flags = {span.path: body[span.start] for span in found if span.field in secrets.values()}
         out, hashes = bytearray(body), {}
         for span in found:
+            if span.path in flags or not _hidden(span, secrets.get(span.field, ""), flags):
+                continue
             inside = body[span.start : span.end]
             if span.field in sets:
                 inside, hashes[span.path] = self._record_set(inside, direction)
@@ -167,6 +171,19 @@ class Masking:
     def _hash(self, data: bytes | bytearray) -> bytes:
         assert self.key is not None  # noqa: S101 - only where payload is hidden
         return hashlib.blake2b(data, key=self.key, digest_size=16).hexdigest().encode()
+
+
+def _hidden(span: Span, flag: str, flags: Mapping[str, int]) -> bool:
+    """Return whether what a field holds is to be hidden.
+
+    Args:
+        span: The field.
+        flag: The path of the field that says whether it is a secret; "" if it is one.
+        flags: Such fields, by their paths with indices.
+    """
+    holder, _, name = flag.rpartition(".")
+    steps = span.path.split(".")[: holder.count(".") + 1]
+    return not flag or bool(flags[".".join((*steps, name))])
 
 
 def _filler(digits: bytes, size: int) -> bytes:

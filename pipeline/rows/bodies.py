@@ -21,7 +21,7 @@ from barnabas.specs.codec.variant import names as names_of_fields
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.jsonform import Blob, elided
 from barnabas.specs.registry import NAMES, api
-from barnabas.specs.secrets import secret_paths
+from barnabas.specs.secrets import by_field, secret_paths
 
 Names = Mapping[uuid.UUID, str]
 
@@ -136,7 +136,7 @@ def _writers(
     dictionary = (*DIRECTIONS, *sorted(inner.difference(DIRECTIONS)))
     write: dict[Direction, Write] = {}
     for direction, version, layout, named in sides:
-        secrets = [tuple(path.split(".")) for path in secret_paths(key, direction)]
+        secrets = by_field(secret_paths(key, direction))
         origin = f"{NAMES[key]} {direction} v{version}"
         write[direction] = variant_writer(layout, origin, dictionary, secrets, named, blob)
     return _Writers(dictionary, metadata(dictionary), [write.get(one) for one in DIRECTIONS])

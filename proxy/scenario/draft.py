@@ -24,7 +24,6 @@ from barnabas.proxy.scenario.yaml_lines import dump
 from barnabas.specs.entities import Entity
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.registry import NAMES
-from barnabas.specs.secrets import has_secrets
 
 MANY: Final = 10
 """Names, or errors, of one message that a rule names at most."""
@@ -132,8 +131,6 @@ def _settings(model: type[BaseModel], message: Message, body: Mapping[str, Any] 
     if model is Respond:
         return {"error": _error(message)}
     if model is Edit:
-        if has_secrets(message.key, message.direction):
-            body = None
         path, value = next(_fields(body), (None, None))
         if path is None:
             raise Undraftable("this message has no field to change")
@@ -153,7 +150,7 @@ def _error(message: Message) -> str:
 
 
 def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Single values of a body and their paths."""
+    """Single values of a body and their paths, without secrets: of these the form says that they are."""
     match value:
         case Mapping():
             for name, inner in value.items():
@@ -164,7 +161,7 @@ def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
                 yield from _fields(inner, f"{path}[{place}]")
         case bool() | int():
             yield path, value
-        case str() if len(value) <= LONG:
+        case str() if len(value) <= LONG and not value.startswith("<redacted"):
             yield path, value
 
 

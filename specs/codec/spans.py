@@ -26,7 +26,7 @@ class Span(NamedTuple):
 
 
 def spans(layout: Layout, data: bytes, paths: Collection[str]) -> list[Span]:
-    """The contents of the strings, bytes and records at these dotted paths, in order.
+    """The contents of the strings, bytes, records and booleans at these dotted paths, in order.
 
     What stands behind the last field, if anything does, comes last, with an empty path. Raises
     Malformed where `decode_carefully` does.
@@ -52,6 +52,9 @@ class _Spans(CarefulDecoder):
 
     def take(self, size: int, path: str, what: str) -> bytes:
         taken = super().take(size, path, what)
-        if what in ("text", "bytes", "records") and _INDEX.sub("", path) in self._paths:
+        if (
+            what in ("text", "bytes", "records", "a boolean")
+            and _INDEX.sub("", path) in self._paths
+        ):
             self.found.append(Span(path, self.offset - size, self.offset))
         return taken

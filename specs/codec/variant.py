@@ -35,18 +35,19 @@ def variant_writer(
     layout: Layout,
     origin: str,
     dictionary: Sequence[str],
-    secrets: Sequence[Path] = (),
+    secrets: Mapping[str, str] = {},
     named: Sequence[tuple[Path, str, str]] = (),
     blob: Blob = base64_text,
 ) -> Write:
     """A function that writes bodies of a layout.
 
     dictionary: names of fields, those of `names` among them; a name is told by its place there. secrets:
-    fields of which only the size is said. named: (structure, its field with an id, name of the field that is
-    added behind its own, with the id's name or null). blob: how bytes are written.
+    fields of which only the size is said, see `barnabas.specs.secrets.by_field`. named: (structure, its field
+    with an id, name of the field that is added behind its own, with the id's name or null). blob: how bytes
+    are written.
     """
     emitter = _VariantEmitter(
-        dictionary, set(secrets), {path: (found, name) for path, found, name in named}, blob
+        dictionary, secrets, {path: (found, name) for path, found, name in named}, blob
     )
     result = emitter.struct(layout, "v", ())
     emitter.source.emit(f"return {result}")
@@ -134,13 +135,15 @@ class _VariantEmitter:
     def __init__(
         self,
         dictionary: Sequence[str],
-        secrets: set[Path],
+        secrets: Mapping[str, str],
         named: dict[Path, tuple[str, str]],
         blob: Blob,
     ) -> None:
         self._ids = {name: number for number, name in enumerate(dictionary)}
         self._width = _width(len(dictionary) - 1)[0]
         self._secrets = secrets
+        self._structs: dict[str, str] = {}
+        """By path: the variable of the structure that is being written."""
         self._named = named
         written = functools.partial(_blob, blob, self._ids, self._width)
         self.source = Source(
@@ -163,6 +166,7 @@ class _VariantEmitter:
 
     def struct(self, layout: Layout, value: str, path: Path) -> str:
         """The expression of a structure that is in a variable."""
+        self._structs[".".join(path)] = value
         parts = {}
         for slot in layout.slots:
             parts[slot.name] = self._value(slot.node, f"{value}[{slot.name!r}]", (*path, slot.name))
@@ -198,8 +202,17 @@ class _VariantEmitter:
         return name
 
     def _value(self, node: Node, value: str, path: Path) -> str:
-        if path in self._secrets:
+        flag = self._secrets.get(".".join(path))
+        if flag == "":
             return f"secret({value})"
+        if flag is None:
+            return self._plain(node, value, path)
+        holder, _, name = flag.rpartition(".")
+        plain = self._plain(node, value, path)
+        return f"(secret({value}) if {self._structs[holder]}[{name!r}] else {plain})"
+
+    def _plain(self, node: Node, value: str, path: Path) -> str:
+        """Of a value that is no secret."""
         one = self.source.name(path[-1])
         match node.kind:
             case "string":

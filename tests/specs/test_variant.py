@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -20,7 +20,7 @@ from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import BLOBS, MOST, Blob, base64_text, to_json
 from barnabas.specs.layout import Layout
 from barnabas.specs.registry import REGISTRY, api
-from barnabas.specs.secrets import redact, secret_paths
+from barnabas.specs.secrets import by_field, redact, secret_paths
 from tests.specs.strategies import values
 
 
@@ -39,13 +39,13 @@ def written(
     layout: Layout,
     body: dict[str, Any],
     known: dict[uuid.UUID, str],
-    secrets: Sequence[Path] = (),
+    secrets: Mapping[str, str] | None = None,
     named: Sequence[tuple[Path, str, str]] = (),
     blob: Blob = base64_text,
 ) -> Any:
     """A body there and back, by somebody else's reading."""
     dictionary, more = sorted(names(layout, named)), list[str]()
-    value = variant_writer(layout, "it", dictionary, secrets, named, blob)(body, known, more)
+    value = variant_writer(layout, "it", dictionary, secrets or {}, named, blob)(body, known, more)
     return json.loads(VariantVal(value, metadata([*dictionary, *more])).toJson())
 
 
@@ -60,8 +60,21 @@ def test_it_is_the_dumped_json_form_without_secrets(key: int, data: st.DataObjec
     version = data.draw(st.integers(low, high))
     layout = message.layout(version)
     body = message.codec(version).decode(message.codec(version).encode(data.draw(values(layout))))
-    secrets = [tuple(path.split(".")) for path in secret_paths(key, direction)]
+    secrets = by_field(secret_paths(key, direction))
     assert written(layout, body, {}, secrets) == finite(to_json(redact(key, direction, body)))
+
+
+def test_a_value_that_its_structure_calls_sensitive_is_withheld() -> None:
+    codec = api("DescribeConfigs").response.codec(4)
+    entries = [
+        {"name": name, "value": name, "is_sensitive": secret, "synonyms": [{"value": name}]}
+        for name, secret in (("hunter2", True), ("plain", False))
+    ]
+    body = codec.decode(codec.encode({"results": [{"configs": entries}]}))
+    found = written(codec.layout, body, {}, by_field(secret_paths(32, "response")))
+    assert found == to_json(redact(32, "response", body))
+    configs = found["results"][0]["configs"]
+    assert [one["synonyms"][0]["value"] for one in configs] == ["<redacted>", "plain"]
 
 
 @pytest.mark.parametrize(("key", "direction"), [(1, "request"), (1, "response"), (8, "request")])

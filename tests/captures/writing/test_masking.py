@@ -208,16 +208,19 @@ def test_every_secret_field(
     masked = SECRET.body(body, direction, key, version).data
     assert len(masked) == len(body)
 
-    def starred(value: Any, names: list[str]) -> Any:
+    def starred(value: Any, names: list[str], flag: str = "") -> Any:
+        if value is None or (flag and isinstance(value, dict) and not value[flag]):
+            return value
         if isinstance(value, list):
-            return [starred(one, names) for one in value]
+            return [starred(one, names, flag) for one in value]
         if not names:
             return value and (
                 "*" * len(value.encode()) if isinstance(value, str) else b"*" * len(value)
             )
-        if names[0] not in value:
+        name, _, inner = names[0].partition("[")
+        if name not in value:
             return value
-        return value | {names[0]: starred(value[names[0]], names[1:])}
+        return value | {name: starred(value[name], names[1:], inner.rstrip("]"))}
 
     expected = message.codec(version).decode(body)
     for other, way, field in SECRETS:

@@ -15,6 +15,9 @@ def asked(name: str, version: int, **values: Any) -> Exchange:
     return Exchange(0, 1, "", "a", 1, key_of(name), version, 0, 0, request_body=body)
 
 
+ALTERED = {"resource_name": "1", "configs": [{"name": "ssl.key.password", "value": "hunter2"}]}
+
+
 @pytest.mark.parametrize(
     ("exchange", "allowed", "reason"),
     [
@@ -27,7 +30,7 @@ def asked(name: str, version: int, **values: Any) -> Exchange:
         (Exchange(0, 1, "", "a", 1, SASL_TOKEN, 0, 0, 0), (), "the replay does its own handshake"),
         (asked("PushTelemetry", 0), (), "telemetry"),
         (asked("CreateTopics", 2), (), "not allowed (--allow CreateTopics)"),
-        (asked("CreateTopics", 2), (19,), None),
+        (asked("CreateTopics", 2, topics=[{"name": "t"}]), (19,), None),
         (asked("WriteTxnMarkers", 1), (27,), "sent between brokers only"),
         (Exchange(0, 1, "", "a", 1, 999, 0, 0, 0), (), "unknown API"),
     ],
@@ -41,7 +44,10 @@ def test_what_is_sent(exchange: Exchange, allowed: tuple[int, ...], reason: str 
 @pytest.mark.parametrize(
     ("exchange", "reason"),
     [
-        (asked("AlterConfigs", 1), "its secrets were removed from the capture"),
+        (
+            asked("AlterConfigs", 1, resources=[ALTERED]),
+            "its secrets were removed from the capture",
+        ),
         (Exchange(0, 1, "", "a", 1, 3, 1, 0, 0), "its request can't be read: it was not recorded"),
         (
             Exchange(0, 1, "", "a", 1, 3, 1, 0, 0, request_body=b"\0"),
