@@ -14,7 +14,7 @@ from barnabas.proxy.connection.decisions import decide, message_of
 from barnabas.proxy.connection.dispatch import Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.state import State
-from barnabas.proxy.edits.edits import unsupported_version
+from barnabas.proxy.edits.edits import asked_as_oldest
 from barnabas.proxy.fastpath.plan import SASL, code, skimmable
 from barnabas.proxy.fastpath.prefix_cache import (
     LONG,
@@ -68,7 +68,8 @@ class Requests:
             raise Malformed("header", have - 4, "the header is truncated")
         ingress.head = head
         self._identify(head)
-        if not known(head.key, head.version):
+        too_new = state.plan.too_new(head.key, head.version)
+        if not (known(head.key, head.version) or too_new):
             name = NAMES.get(head.key, f"API key {head.key}")
             reason = f"{name} v{head.version} is unknown here"
             self.actions.flag("request", ingress.frames, at, reason)
@@ -150,9 +151,10 @@ class Requests:
             return
         if head.key in SASL:
             self._sasl(pending, body, ordinal, at)
-        if state.plan.answers(head.key, head.version) and not state.queues["request"].lost:
-            outgoing = OutgoingFrame(frame, ordinal, now, pending)
-            self.dispatch.answer(outgoing, unsupported_version(state.plan.offer), [], now, at)
+        if state.plan.too_new(head.key, head.version):
+            outgoing = OutgoingFrame(asked_as_oldest(frame), ordinal, now, pending)
+            outgoing.changed = ("versions",)
+            self.dispatch.request(outgoing, [], now, at)
             return
         rules = state.plan.rules
         if rules.needs_group:

@@ -18,7 +18,7 @@ from barnabas.proxy.connection.dispatch import ANSWERED, Dispatch
 from barnabas.proxy.connection.outgoing_frame import OutgoingFrame
 from barnabas.proxy.connection.requests import ADDRESSES, UNREAD
 from barnabas.proxy.connection.state import State
-from barnabas.proxy.edits.edits import edit_response, needs_body
+from barnabas.proxy.edits.edits import edit_response, needs_body, unsupported_version
 from barnabas.proxy.fastpath.plan import code, skimmable
 from barnabas.proxy.fastpath.prefix_cache import unmatched_sizes
 from barnabas.proxy.matching.kinds import known
@@ -176,7 +176,9 @@ class Responses:
             outgoing.response_body = frame[offset:]
             if ordinal < 0:
                 outgoing.changed = (pending.note,)
-            elif known(pending.key, pending.version):
+            elif known(pending.key, pending.version) or state.plan.too_new(
+                pending.key, pending.version
+            ):
                 self._edit(outgoing, offset, unread, at)
                 if state.over:
                     return
@@ -215,7 +217,11 @@ class Responses:
         try:
             if unread is not None and needs_body(pending.key, pending.version):
                 raise unread
-            changed = edit_response(pending.key, version, body, state.resolve, state.plan.offer)
+            changed: bytes | None
+            if state.plan.too_new(pending.key, pending.version):
+                changed = unsupported_version(body, state.plan.offer)
+            else:
+                changed = edit_response(pending.key, version, body, state.resolve, state.plan.offer)
         except Malformed as problem:
             reason = f"{NAMES[pending.key]} v{pending.version}: {state.why(problem)}"
             if pending.key == API_VERSIONS:  # what is not offered is refused when it is asked for

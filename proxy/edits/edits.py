@@ -36,15 +36,35 @@ def narrow(version: int, body: bytes, offer: Offer) -> bytes | None:
     return None if changed == values else codec.encode(changed)
 
 
-def unsupported_version(offer: Offer) -> bytes:
-    """The body of the answer to an ApiVersions request newer than any on offer (KIP-511).
+def asked_as_oldest(frame: bytes) -> bytes:
+    """Return an ApiVersions request of any version as one of v0, which is a header alone.
+
+    >>> asked_as_oldest(bytes.fromhex("00000010 0012 0063 00000007 0002 6d65 ffffffff")).hex(" ", 2)
+    '0000 000c 0012 0000 0000 0007 0002 6d65'
+    """
+    client_id = max(int.from_bytes(frame[12:14], signed=True), 0)
+    head = frame[4:6] + bytes(2) + frame[8 : 14 + client_id]
+    return len(head).to_bytes(4) + head
+
+
+def unsupported_version(answer: bytes, offer: Offer) -> bytes:
+    """Return the body of the answer to an ApiVersions request newer than any on offer (KIP-511).
 
     It has v0's layout and tells the client the range of ApiVersions, so that it asks again.
+
+    Args:
+        answer: What the broker answers to v0: the range is its own, as far as it is on offer.
+        offer: What clients are offered.
+
+    Raises:
+        Malformed: The broker's answer can't be read.
     """
-    newest = offer.newest_api_versions
-    own = {"api_key": API_VERSIONS, "min_version": 0, "max_version": newest}
-    values = {"error_code": UNSUPPORTED_VERSION, "api_keys": [own]}
-    return api(API_VERSIONS).response.codec(0).encode(values)
+    codec = api(API_VERSIONS).response.codec(0)
+    values = codec.decode(answer)
+    kept = narrowed(values["api_keys"], offer.range)
+    own = [entry for entry in kept if entry["api_key"] == API_VERSIONS]
+    error = values["error_code"] or UNSUPPORTED_VERSION
+    return codec.encode({"error_code": error, "api_keys": own})
 
 
 def explain(offer: Offer) -> list[str]:
@@ -58,7 +78,7 @@ def explain(offer: Offer) -> list[str]:
         f"edit: brokers' addresses are replaced by the proxy's listeners in {patched}",
         f"edit: ApiVersions leaves out APIs and versions unknown here (known: keys 0-{max(NAMES)})"
         f"{final}",
-        f"edit: ApiVersions requests above v{offer.newest_api_versions} are answered with error "
-        f"{UNSUPPORTED_VERSION} and that range",
+        f"edit: ApiVersions requests above v{offer.newest_api_versions} reach the broker as v0, and are "
+        f"answered with error {UNSUPPORTED_VERSION} and the range that is left of its own",
         *offer.explain(),
     ]

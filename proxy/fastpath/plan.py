@@ -58,8 +58,8 @@ class Plan:
         waits_for = self.rules.waits_for
         return any(match.key_matches(direction, key, version) for match, _ in waits_for)
 
-    def answers(self, key: int, version: int) -> bool:
-        """Whether the proxy answers such a request itself: it asks for more than is offered."""
+    def too_new(self, key: int, version: int) -> bool:
+        """Whether such a request asks which versions there are in one that is not offered itself."""
         return key == API_VERSIONS and version > self.offer.newest_api_versions
 
     def asks(self, key: int, version: int) -> bool:
@@ -86,13 +86,15 @@ class Plan:
     def _is_whole(self, direction: Direction, key: int, version: int) -> bool:
         if key in SASL or (self.hides is not None and self.hides(direction, key)):
             return True
+        if self.too_new(key, version):
+            return True
         if direction == "response":
             if known(key, version) and (
                 (needs_body(key, version) and not ends_with_endpoints(key, version))
                 or teaches(key, version)
             ):
                 return True
-        elif self.answers(key, version) or self.offer.excludes(key, version):
+        elif self.offer.excludes(key, version):
             return True
         elif self.rules.needs_group and (
             self.rules.candidates("response", key, version)

@@ -26,7 +26,7 @@ from barnabas.specs.embedded.topics import CLUSTER_METADATA
 from barnabas.specs.frames import Direction, Frame, decode_frame
 from barnabas.specs.malformed import Malformed
 from barnabas.specs.registry import NAMES
-from barnabas.specs.secrets import redact
+from barnabas.specs.secrets import redact, withheld
 
 Found = dict[str, Any]
 
@@ -48,8 +48,13 @@ METADATA_TOPIC_ID: Final = uuid.UUID(int=1)
 SECRETS: Final = {
     "UserScramCredentialRecord": ("salt", "stored_key", "server_key"),
     "ConfigRecord": ("value",),  # nothing says which are passwords, as in AlterConfigs
+    "StreamsGroupTopologyValue": (
+        "subtopologies.state_changelog_topics.topic_configs.value",
+        "subtopologies.repartition_source_topics.topic_configs.value",
+    ),
 }
-"""Record -> fields that are withheld; those of requests and responses are in `barnabas.specs.secrets`."""
+"""Record -> paths of the fields that are withheld; those of requests and responses are in
+`barnabas.specs.secrets`."""
 
 
 _PLACES: Final = {
@@ -318,12 +323,10 @@ def _frame(frame: Frame, around: Around) -> Found:
 
 
 def _shown(found: EmbeddedMessage, around: Around) -> Found:
-    secret = {name: "<redacted>" for name in SECRETS.get(found.name, ()) if found.values.get(name)}
-    shown: Found = {
-        "message": found.name,
-        "version": found.version,
-        "values": found.values | secret,
-    }
+    values = found.values
+    for path in SECRETS.get(found.name, ()):
+        values = withheld(values, tuple(path.split(".")))
+    shown: Found = {"message": found.name, "version": found.version, "values": values}
     if found.oddities:
         shown["oddities"] = [
             f"{odd.path}: {odd.what}" if odd.path else odd.what for odd in found.oddities

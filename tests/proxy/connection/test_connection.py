@@ -335,21 +335,22 @@ def test_api_versions_are_narrowed_to_what_is_understood() -> None:
 
 
 @slicings
-def test_a_newer_api_versions_is_answered_by_the_proxy_in_its_turn(chunks: Chunks) -> None:
+def test_a_newer_api_versions_reaches_the_broker_as_its_oldest(chunks: Chunks) -> None:
     actor = Stage().actor()
     newer = raw(struct.pack(">hhih", 18, 77, 2, 2) + b"me\0newer fields")
     actor.ask(heartbeat(1) + newer + heartbeat(3), chunks)
-    assert actor.sent["request"] == heartbeat(1) + heartbeat(3)
-    assert actor.sent["response"] == b""
+    oldest = request("ApiVersions", 2, version=0)
+    assert actor.sent["request"] == heartbeat(1) + oldest + heartbeat(3)
     actor.answer(beat(1), chunks)
+    keys = [{"api_key": key, "min_version": 0, "max_version": 4} for key in (3, 18)]
+    actor.answer(response("ApiVersions", 2, version=0, api_keys=keys), chunks)
     actor.answer(beat(3), chunks)
     assert actor.ids("response") == [1, 2, 3]
     body = api("ApiVersions").response.codec(0).decode(actor.frames("response")[1][8:])
     assert body["error_code"] == 35
-    assert body["api_keys"] == [
-        {"api_key": 18, "min_version": 0, "max_version": api("ApiVersions").stable}
-    ]
-    assert [x.note for x in actor.done] == ["", "answered by the proxy", ""]
+    assert body["api_keys"] == keys[1:]
+    assert [x.note for x in actor.done] == ["", "", ""]
+    assert [(x.version, x.error) for x in actor.done][1] == (77, "UNSUPPORTED_VERSION")
 
 
 def test_addresses_are_found_between_messages_that_are_skimmed() -> None:

@@ -17,6 +17,7 @@ HEARTBEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "
 
 UNREADABLE = raw(struct.pack(">hhih", 12, 1, 9, 7))
 CUT_OFF = raw(b"\0\x0c\0")
+NEWER_API_VERSIONS = raw(struct.pack(">hhih", 18, 77, 5, 2) + b"me\0newer fields")
 
 
 def rules(*lines: str) -> str:
@@ -37,12 +38,13 @@ def groups(number: int) -> bytes:
     return request("ListGroups", number, version=0)
 
 
-def newer_api_versions(number: int) -> bytes:
-    return raw(struct.pack(">hhih", 18, 77, number, 2) + b"me\0newer fields")
+def leave(number: int) -> bytes:
+    return request("LeaveGroup", number, group_id="g", member_id="m")
 
 
 DELAYED = "match: {api: Heartbeat, direction: request}, do: {delay: 100ms}"
 LATE_ANSWER = "match: {api: Heartbeat, direction: response}, do: {delay: 100ms}"
+REPLIED = "match: {api: LeaveGroup}, do: {respond: {error: UNKNOWN_MEMBER_ID}}"
 DROPPED = "match: {api: ListGroups, direction: request}, do: drop"
 
 
@@ -121,9 +123,9 @@ def test_a_rule_about_any_api_is_about_unknown_ones_too() -> None:
 
 @slicings
 def test_the_proxys_own_answer_waits_for_requests_that_are_delayed(chunks: Chunks) -> None:
-    stage = Stage(rules(DELAYED))
+    stage = Stage(rules(DELAYED, REPLIED))
     actor = stage.actor()
-    actor.ask(heartbeat(1) + newer_api_versions(2) + groups(3), chunks)
+    actor.ask(heartbeat(1) + leave(2) + groups(3), chunks)
     assert actor.sent["response"] == b""
     stage.wait(100)
     assert actor.ids("request") == [1, 3]
@@ -134,9 +136,9 @@ def test_the_proxys_own_answer_waits_for_requests_that_are_delayed(chunks: Chunk
 
 
 def test_nothing_wakes_up_for_a_frame_that_another_one_blocks() -> None:
-    stage = Stage()
+    stage = Stage(rules(REPLIED))
     actor = stage.actor()
-    actor.ask(groups(1) + newer_api_versions(2))
+    actor.ask(groups(1) + leave(2))
     answer = response("ListGroups", 1, version=0)
     actor.answer(answer[:-1])  # our own answer is due, in the middle of this one
     assert actor.connection.wake is None
@@ -208,7 +210,7 @@ def test_what_is_held_when_another_is_dropped_would_leave_behind_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("odd", [UNREADABLE, CUT_OFF, newer_api_versions(5)])
+@pytest.mark.parametrize("odd", [UNREADABLE, CUT_OFF, NEWER_API_VERSIONS])
 @slicings
 def test_whatever_comes_behind_a_dropped_request_is_lost(odd: bytes, chunks: Chunks) -> None:
     actor = Stage(rules(DROPPED)).actor()
@@ -301,10 +303,10 @@ def test_responses_that_wait_for_their_turn_stop_the_client() -> None:
 
 
 def test_no_answer_of_our_own_follows_the_brokers_end() -> None:
-    actor = Stage().actor()
+    actor = Stage(rules(REPLIED)).actor()
     actor.end("response")
     assert actor.finished == ["response"]
-    actor.ask(newer_api_versions(1))
+    actor.ask(leave(1))
     assert actor.sent["response"] == b""
     actor.close()
     assert [x.correlation_id for x in actor.done] == [1]

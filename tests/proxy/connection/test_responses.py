@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import struct
 from typing import Any
 
 import pytest
@@ -20,7 +19,6 @@ from tests.proxy.playbook import (
     Chunks,
     Stage,
     bytewise,
-    raw,
     request,
     response,
     slicings,
@@ -66,9 +64,9 @@ def endpoints(name: str, version: int, frame: bytes) -> list[tuple[str, int]]:
     return [(one["host"], one["port"]) for one in found]
 
 
-def streaming(limit: int = WHOLE) -> Actor:
+def streaming(limit: int = WHOLE, scenario: str = "") -> Actor:
     """A connection that nobody looks at, and that skims after its first exchange."""
-    actor = Stage(observed=False, whole=limit).actor()
+    actor = Stage(scenario, observed=False, whole=limit).actor()
     actor.ask(heartbeat(0))
     actor.answer(response("Heartbeat", 0))
     return actor
@@ -317,11 +315,12 @@ def test_rules_that_come_while_it_passes_find_the_next_one() -> None:
 @pytest.mark.parametrize("cut", range(10, len(answer("Fetch", 16, 1, "reals")), 7))
 def test_nothing_comes_in_between(cut: int) -> None:
     """A reply of the proxy's own is ready while a response is on its way."""
-    actor = streaming()
+    rule = "{name: r, match: {api: LeaveGroup}, do: {respond: {error: UNKNOWN_MEMBER_ID}}}"
+    actor = streaming(scenario=f"version: 1\nrules: [{rule}]")
     frame = answer("Fetch", 16, 1, "reals")
     actor.ask(asked("Fetch", 16, 1))
     actor.answer(frame[:cut])
-    actor.ask(raw(struct.pack(">hhih", 18, 77, 2, 2) + b"me\0"))
+    actor.ask(request("LeaveGroup", 2, group_id="g", member_id="m"))
     actor.answer(frame[cut:])
     assert actor.ids("response") == [0, 1, 2]
     assert endpoints("Fetch", 16, actor.frames("response")[1]) == [("proxy", 10_003)]

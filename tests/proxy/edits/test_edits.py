@@ -233,7 +233,7 @@ def test_no_answer_passes_that_could_hold_addresses_nobody_replaces(
         actor.ask(raw(header + b"\0\1" + bytes(20)))
     assert actor.ids("request") == [6, 7]
     actor.answer(raw(struct.pack(">i", 6) + b"\0real")[:-1])
-    assert (actor.sent["response"], actor.aborted) == (b"", False)
+    assert (bytes(actor.sent["response"]), actor.aborted) == (b"", False)
     actor.answer(b"l")
     assert not actor.sent["response"]
     assert actor.aborted
@@ -302,9 +302,33 @@ def test_a_brokers_own_refusal_of_a_version_is_v0_and_is_read_so() -> None:
 
 
 def test_our_own_refusal_is_the_bytes_of_kip_511() -> None:
-    assert unsupported_version(Offer()) == bytes.fromhex("0023 00000001 0012 0000") + bytes(
-        [0, NEWEST_API_VERSIONS]
-    )
+    """With the range of the broker; an error of its own stays, with no range if it says none."""
+    broker = bytes.fromhex("0000 00000002 0003 0000 000d 0012 0000 0004")
+    assert unsupported_version(broker, Offer()) == bytes.fromhex("0023 00000001 0012 0000 0004")
+    assert unsupported_version(bytes.fromhex("0022 00000000"), Offer()).hex() == "002200000000"
+
+
+def test_an_answer_to_the_oldest_version_that_can_not_be_read_passes() -> None:
+    actor = Stage().actor()
+    actor.ask(raw(struct.pack(">hhih", 18, 77, 7, -1) + b"\xff"))
+    assert actor.sent["request"] == raw(struct.pack(">hhih", 18, 0, 7, -1))
+    actor.answer(raw(struct.pack(">i", 7) + b"\0"))
+    assert actor.sent["response"] == raw(struct.pack(">i", 7) + b"\0")
+    assert not actor.aborted
+
+
+@pytest.mark.parametrize("observed", [True, False])
+def test_a_request_that_is_too_new_keeps_its_place_among_others(observed: bool) -> None:
+    actor = Stage(observed=observed).actor()
+    beats = [request("Heartbeat", number, group_id="g") for number in (1, 3)]
+    newer = raw(struct.pack(">hhih", 18, 77, 2, 2) + b"me" + b"\xff")
+    actor.ask(beats[0] + newer + beats[1])
+    assert actor.frames("request") == [beats[0], request("ApiVersions", 2, version=0), beats[1]]
+    keys = [{"api_key": 18, "min_version": 0, "max_version": 4}]
+    answer = response("ApiVersions", 2, version=0, api_keys=keys)
+    actor.answer(response("Heartbeat", 1) + answer + response("Heartbeat", 3), bytewise)
+    assert actor.ids("response") == [1, 2, 3]
+    assert actor.frames("response")[1][8:].hex() == "002300000001001200000004"
 
 
 def test_every_edit_is_explained() -> None:

@@ -79,14 +79,23 @@ def test_05_the_minimum_of_produce_stays_0(chunks: Chunks) -> None:
 
 @slicings
 @pytest.mark.parametrize("version", [NEWEST_API_VERSIONS + 1, 77, 32767])
-def test_05_above_our_maximum_the_answer_is_error_35_in_v0(chunks: Chunks, version: int) -> None:
-    """Only the fixed header can be read; the response header is v0 too."""
+@pytest.mark.parametrize("broker", [0, 4, 99])
+def test_05_above_our_maximum_the_answer_is_error_35_in_v0(
+    chunks: Chunks, version: int, broker: int
+) -> None:
+    """Only the fixed header can be read; the response header is v0 too. The range is the broker's own, or
+    what of it is known here."""
     actor = Stage().actor()
     newer = raw(struct.pack(">hhih", 18, version, 7, 2) + b"me" + b"\xff" * 9)
     actor.ask(newer, chunks)
-    assert actor.sent["request"] == b""
-    newest = NEWEST_API_VERSIONS
+    assert actor.sent["request"] == request("ApiVersions", 7, version=0)
+    keys = [{"api_key": key, "min_version": 0, "max_version": broker} for key in (3, 18)]
+    actor.answer(response("ApiVersions", 7, version=0, api_keys=keys), chunks)
+    newest = min(broker, NEWEST_API_VERSIONS)
     assert actor.sent["response"] == raw(struct.pack(">ihihhh", 7, 35, 1, 18, 0, newest))
+    assert actor.done[0].error == "UNSUPPORTED_VERSION"
+    assert actor.stage.totals.undecoded == 0
+    assert actor.said == []
 
 
 @slicings

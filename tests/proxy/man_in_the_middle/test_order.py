@@ -16,14 +16,13 @@ from tests.proxy.playbook import (
     Actor,
     Chunks,
     Stage,
-    raw,
     request,
     response,
     slicings,
 )
 
 BEAT: dict[str, Any] = {"group_id": "g", "generation_id": 1, "member_id": "m"}
-NEWER_API_VERSIONS = raw(struct.pack(">hhih", 18, 77, 2, 2) + b"me\0newer fields")
+LEAVE = request("LeaveGroup", 2, group_id="g", member_id="m")
 
 
 def beat(number: int) -> bytes:
@@ -68,9 +67,10 @@ def test_01_responses_are_paired_first_in_first_out(chunks: Chunks) -> None:
 @slicings
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_01_a_reply_of_the_proxy_waits_its_turn(chunks: Chunks, place: int) -> None:
-    actor = Stage().actor()
+    reply = "{respond: {error: UNKNOWN_MEMBER_ID}}"
+    actor = Stage(scenario(reply, "{api: LeaveGroup, direction: request}")).actor()
     asked = [beat(0), beat(1)]
-    asked.insert(place, NEWER_API_VERSIONS)
+    asked.insert(place, LEAVE)
     actor.ask(b"".join(asked), chunks)
     assert actor.sent["request"] == beat(0) + beat(1)
     ids = [0, 1]
