@@ -111,7 +111,7 @@ def withheld(value: Any, path: tuple[str, ...] = (), flag: str = "") -> Any:
         case dict() if path:
             step, *rest = path
             name, _, inner = step.partition("[")
-            if name not in value or (flag and not value[flag]):
+            if name not in value or (flag and not value.get(flag, True)):
                 return value
             return value | {name: withheld(value[name], tuple(rest), inner.rstrip("]"))}
         case bytes():

@@ -42,8 +42,6 @@ from barnabas.captures.tcp.mid_stream import first_frames, waiting
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import SASL_HANDSHAKE
 
-_WITHHELD: Final = (notes.WITHHELD, notes.WITHHELD_UNNAMED)
-
 WAITING: Final = 256 << 20
 """Bytes of the requests of a connection that wait."""
 
@@ -149,7 +147,7 @@ class Conversation:
                 if note != notes.REPEATED:
                     yield from self._given_up(self.pairing.passed_over(answered), notes.PASSED_OVER)
             # what stands in the same chunk behind a frame that ended the connection went nowhere
-            self.cut_off = note in _WITHHELD or note.endswith(notes.CUT_OFF)
+            self.cut_off = note == notes.WITHHELD or note.endswith(notes.CUT_OFF)
             step = self._request if direction == "request" else self._response
         else:
             step = self._request_left if direction == "request" else self._response_left
@@ -309,8 +307,9 @@ class Conversation:
             return None
         # out of turn is no fault here: what left late may stand behind others of the same chunk
         pending, _ = self.pairing.answer(correlation_id)
-        note = facts.get("note")
-        if pending is None and note == notes.WITHHELD_UNNAMED:
+        withheld = facts.get("note") == notes.WITHHELD
+        if pending is None and facts.get("note") == notes.WITHHELD_UNNAMED:
+            withheld = self.cut_off = True
             if not waiting:
                 return None
             pending = waiting.popleft()
@@ -333,8 +332,8 @@ class Conversation:
             outcome = sasl_frames.note_response(self._sasl, pending, body)
             pending.sasl = arrow(pending.sasl, outcome)
             self._fast.user = self._sasl.authenticated
-        if note in _WITHHELD:
-            return self._responded(pending, frame, received=frame.ts, note=str(note))
+        if withheld:
+            return self._responded(pending, frame, received=frame.ts, note=facts["note"])
         left = facts.get("left")
         if left in ("later", "changed"):
             self._responses[frame.ordinal] = (pending, frame)
