@@ -38,6 +38,9 @@ T = TypeVar("T")
 MODULUS: Final = 1 << 31
 """Behind the sequence number 2^31 - 1 comes 0."""
 
+HALF: Final = MODULUS // 2
+"""A sequence number that is less than this ahead of another one comes after it."""
+
 WHOLE: Final = -1
 """In place of a partition's number: the error is that of the whole response."""
 

@@ -2,7 +2,9 @@
 
 Each partition has a sequence of its own; it begins at 0 with each producer id and with each epoch, and
 0 follows 2^31 - 1. A batch that failed, or whose outcome the client does not know, is sent again with
-its numbers. Rules: ProducerAppendInfo.checkSequence, DefaultRecordBatch.incrementSequence.
+its numbers. A client that gives up waiting closes the connection and sends the batch on another one: it may
+never have read an acknowledgement that the capture shows on the first.
+Rules: ProducerAppendInfo.checkSequence, DefaultRecordBatch.incrementSequence.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from barnabas.captures.checks.facts import BEGUN, MODULUS, PLACES, Place
+from barnabas.captures.checks.facts import BEGUN, HALF, MODULUS, PLACES, Place
 from barnabas.captures.checks.finding import (
     Check,
     Evidence,
@@ -26,8 +28,6 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import ELEMENT, Memory
 from barnabas.captures.kafka.exchange import STRAY, Exchange
 from barnabas.specs.keys import PRODUCE
-
-HALF: Final = MODULUS // 2
 
 REMEMBERED: Final = 32
 """Batches of a partition; a client has at most 5 in flight, a broker compares with the last 5."""
@@ -80,47 +80,74 @@ _Known = Memory[tuple[int, str, int], _Sequence]
 """By producer id, topic and partition."""
 
 
-class _Ended(Memory[int, tuple[int, int]]):
+class _Ended(Memory[int, tuple[int, int, int]]):
     """Which requests of each connection have ended, how many and up to which: what still waits may hold
-    numbers."""
+    numbers. And when the last of them was sent."""
 
     def note(self, exchange: Exchange) -> None:
-        count, highest = self.get(exchange.connection, (0, -1))
-        self[exchange.connection] = count + 1, max(highest, exchange.ordinal)
+        count, highest, sent = self.get(exchange.connection, (0, -1, 0))
+        highest = max(highest, exchange.ordinal)
+        self[exchange.connection] = count + 1, highest, max(sent, exchange.ts)
 
     def all_before(self, exchange: Exchange) -> bool:
         """Whether nothing waits that was sent before the last one that has ended."""
-        count, highest = self.get(exchange.connection, (0, -1))
+        count, highest, _ = self.get(exchange.connection, (0, -1, 0))
         return count == highest + 1
+
+    def used_since(self, connection: int, ts: int) -> bool:
+        """Whether the client has sent a request on the connection at that time or later."""
+        return self.get(connection, (0, -1, 0))[2] >= ts
+
+
+class _Unheard(Memory[int, deque[Finding]]):
+    """Batches that were sent again, by the connection of the acknowledgement. Findings only if the client
+    sends another request there: else it may have given up that connection before."""
+
+    def keep(self, connection: int, finding: Finding) -> None:
+        """Wait for another request on the connection."""
+        waiting = self.get(connection, deque(maxlen=REMEMBERED))
+        waiting.append(finding)
+        self[connection] = waiting
+
+    def settle(self, exchange: Exchange) -> Iterator[Finding]:
+        """Yield the findings that a request on their connection confirms."""
+        for finding in self.pop(exchange.connection, ()):
+            if exchange.ts > finding.ts:
+                yield finding
+            else:
+                self.keep(exchange.connection, finding)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the check remembers."""
+
+    known: _Known = field(default_factory=Memory)
+    begun: Memory[tuple[int, int], int] = field(default_factory=Memory)
+    """Producer ids and epochs that the capture saw begin, with the losses at that time."""
+    ended: _Ended = field(default_factory=_Ended)
+    unheard: _Unheard = field(default_factory=_Unheard)
 
 
 def sequences(_: NoSettings) -> See:
     """Numbers left out, records sent again though taken, and what follows but is refused."""
-    known: _Known = Memory()
-    begun: Memory[tuple[int, int], int] = Memory()
-    """Producer ids and epochs that the capture saw begin, with the losses at that time."""
-    ended = _Ended()
+    seen = _Seen()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         if exchange.key != STRAY:
-            ended.note(exchange)
+            seen.ended.note(exchange)
+            yield from seen.unheard.settle(exchange)
         producer = BEGUN.of(exchange)
         if producer is not None:
-            begun[producer] = exchange.losses
+            seen.begun[producer] = exchange.losses
         if exchange.key == PRODUCE:
             for one in PLACES.of(exchange, context) or ():
-                yield from _next(exchange, one, known, begun, ended.all_before(exchange))
+                yield from _next(exchange, one, seen)
 
     return see
 
 
-def _next(
-    exchange: Exchange,
-    one: Place,
-    known: _Known,
-    begun: Memory[tuple[int, int], int],
-    whole: bool,
-) -> Iterator[Finding]:
+def _next(exchange: Exchange, one: Place, seen: _Seen) -> Iterator[Finding]:
     id_, epoch, base, last = (
         one.producer_id,
         one.producer_epoch,
@@ -130,19 +157,19 @@ def _next(
     if id_ is None or epoch is None or base is None or last is None:
         return
     place = id_, one.topic, one.partition
-    sequence = known.get(place)
+    sequence = seen.known.get(place)
     if sequence is None or sequence.losses != exchange.losses or epoch > sequence.epoch:
-        first = begun.get((id_, epoch)) == exchange.losses or (
+        first = seen.begun.get((id_, epoch)) == exchange.losses or (
             sequence is not None and sequence.losses == exchange.losses
         )
-        sequence = known[place] = _Sequence(epoch, 0 if first else base, exchange.losses)
+        sequence = seen.known[place] = _Sequence(epoch, 0 if first else base, exchange.losses)
     if epoch < sequence.epoch:
         return  # a zombie, or an exchange that ended late
     mine = evidence(exchange)
     who = f"{one.text}: producer {id_} epoch {epoch}"
     ahead = (base - sequence.next) % MODULUS
     again = sequence.find(base)
-    if 0 < ahead < HALF and whole:
+    if 0 < ahead < HALF and seen.ended.all_before(exchange):
         before = sequence.batches[-1].evidence if sequence.batches else None
         yield Finding(
             "error",
@@ -153,14 +180,20 @@ def _next(
             (before, mine) if before else (mine,),
         )
     elif again and again.until is not None and again.evidence and exchange.ts > again.until:
-        yield Finding(
+        finding = Finding(
             "warning",
             f"{who} sent sequence {base} again after it had been acknowledged",
-            "A broker detects such a duplicate only among the last 5 batches of the partition: "
-            "look for what sends requests twice.",
+            "A broker detects such a duplicate only among the last 5 batches of the partition: look for "
+            "what sends requests twice, or delays acknowledgements beyond the client's timeout.",
             (again.evidence, mine),
         )
-    yield from _refused(one, base, sequence, who, mine)
+        # whoever gives up waiting for a response closes the connection
+        if seen.ended.used_since(again.evidence.connection, exchange.ts):
+            yield finding
+        else:
+            seen.unheard.keep(again.evidence.connection, finding)
+    if one.error == OUT_OF_ORDER_SEQUENCE_NUMBER:
+        yield from _refused(base, sequence, who, mine)
     taken = one.error in TAKEN
     if again is None:
         again = _Batch(base, last)
@@ -170,14 +203,15 @@ def _next(
         again.until = answered(exchange) if taken else None
     if ahead < HALF:
         sequence.next = follows(last)
-    known[place] = sequence
+    seen.known[place] = sequence
 
 
-def _refused(
-    one: Place, base: int, sequence: _Sequence, who: str, mine: Evidence
-) -> Iterator[Finding]:
+def _refused(base: int, sequence: _Sequence, who: str, mine: Evidence) -> Iterator[Finding]:
     before = sequence.before(base)
-    if one.error == OUT_OF_ORDER_SEQUENCE_NUMBER and before and before.until and before.evidence:
+    if before is None or before.until is None or before.evidence is None:
+        return
+    # on another connection it may have come first, and its response late
+    if before.evidence.connection == mine.connection or mine.ts > before.until:
         yield Finding(
             "warning",
             f"{who}: sequence {base} was rejected as out of order, though the "

@@ -162,6 +162,28 @@ def test_sent_again_though_it_knew() -> None:
     assert frames(findings) == [[(11, 12), (51, 52)]]
 
 
+def test_sent_again_elsewhere_by_a_client_that_gave_up_waiting() -> None:
+    """The acknowledgement came, but nobody read it: the client had closed that connection."""
+    retried = (sent(1, 0, took=2000), sent(3000, 0, connection=2), sent(3002, 2, connection=2))
+    assert found("sequences", begun(0), *retried) == []
+    late = (sent(3000, 0, connection=2), sent(1, 0, took=3100), sent(3200, 2, connection=2))
+    assert found("sequences", begun(0), *late) == []
+
+
+def test_sent_again_elsewhere_though_the_first_connection_is_used() -> None:
+    twice = (begun(0), sent(1, 0), sent(5, 0, connection=2))
+    text = "orders[0]: producer 9 epoch 0 sent sequence 0 again after it had been acknowledged"
+    for after in (sent(6, 2), sent(6, 2, error=None), exchange("Metadata", 12, None, None, at=6)):
+        findings = found("sequences", *twice, after)
+        assert whats(findings) == [("warning", text)]
+        assert frames(findings) == [[(11, 12), (51, 52)]]
+    slow = sent(5, 0, connection=2, took=9)  # what was sent meanwhile has ended before
+    assert len(found("sequences", *twice[:2], sent(6, 2), slow)) == 1
+    (_,) = found("sequences", *twice, sent(6, 2), sent(7, 4))  # once
+    before = (begun(0), sent(1, 0), sent(4, 2), sent(5, 0, connection=2), sent(6, 4, connection=2))
+    assert found("sequences", *before) == []
+
+
 def test_sent_again_before_it_could_know() -> None:
     assert found("sequences", begun(0), sent(1, 0, took=9), sent(5, 0, error=DUPLICATE)) == []
 
@@ -181,6 +203,16 @@ def test_refused_though_the_one_before_was_taken() -> None:
         )
     ]
     assert frames(findings) == [[(11, 12), (21, 22)]]
+
+
+def test_refused_on_another_connection_before_the_one_before_was_taken() -> None:
+    """Both were lost or refused; the retry of the first is acknowledged before the refusal of the second is
+    heard."""
+    late = sent(2, 2, error=OUT_OF_ORDER, took=20)
+    lost = sent(1, 0, error=None)
+    assert found("sequences", begun(0), lost, sent(9, 0, connection=2), late) == []
+    again = sent(12, 2, error=OUT_OF_ORDER, took=20)
+    assert len(found("sequences", begun(0), lost, sent(9, 0, connection=2), again)) == 1
 
 
 def test_what_still_waits_may_hold_the_numbers() -> None:
