@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 from barnabas.captures.kafka.columns import iso
 from barnabas.captures.kafka.context import Context
@@ -80,6 +80,19 @@ def frames(evidence: Iterable[Evidence]) -> list[int]:
 
 See = Callable[[Exchange, Context], Iterable[Finding]]
 """What a check does with an exchange, in the order in which they end."""
+
+
+@runtime_checkable
+class Finishing(Protocol):
+    """A `See` that has findings left when the capture is over."""
+
+    def finish(self) -> Iterable[Finding]:
+        """Return them, once, after the last exchange."""
+
+
+def finish(see: See) -> Iterable[Finding]:
+    """Return what a check finds when the capture is over: nothing, unless it is `Finishing`."""
+    return see.finish() if isinstance(see, Finishing) else ()
 
 
 Together = Literal["connection", "broker", "host", "partition", "group", "producer"]

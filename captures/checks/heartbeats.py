@@ -1,11 +1,15 @@
 """`heartbeats`: members of a group show that they live in good time.
 
 Classic groups: the client names a session timeout when it joins, and the coordinator throws out whom
-it has not heard for so long; a commit counts as being heard. A client should beat at least three times
-in it, so that one loss does not matter (heartbeat.interval.ms). Members of the groups of KIP-848, 932
+it has not heard for so long; a commit counts as being heard. Kafka's documentation of
+heartbeat.interval.ms asks for at most a third of the session timeout. A client that beats twice a session
+(3 s, the default, in a session of 6 s, the least that brokers allow by default) is out of the group when
+one heartbeat is lost: a warning. Members of the groups of KIP-848, 932
 and 1071 are told an interval by the broker, and nothing but their heartbeats keeps them in the group
 (OffsetMetadataManager.validateOffsetCommit starts the timers of classic groups only). Their session is
 the broker's own affair, not on the wire: how long a silence may be, only its answer says.
+
+Silences in a row are one finding: when a heartbeat is in time again, the member goes, or the capture ends.
 """
 
 from __future__ import annotations
@@ -20,7 +24,6 @@ from barnabas.captures.checks.finding import (
     Check,
     Evidence,
     Finding,
-    See,
     answered,
     duration,
     evidence,
@@ -68,8 +71,8 @@ class _Alive:
     """Whether it is the session timeout; else nothing but heartbeats are signs of life."""
     losses: int
     evidence: Evidence
-    told: bool = False
-    """That this silence is too long: at a commit, before the heartbeat that ends it."""
+    counted: bool = False
+    """Whether this silence was too long at a commit already, before the heartbeat that ends it."""
 
     def overdue(self, exchange: Exchange, settings: Heartbeats) -> float | None:
         """How long it has been silent before this, in ms; None if that is not too long."""
@@ -77,77 +80,141 @@ class _Alive:
         share = settings.share if self.classic else settings.intervals
         return gap if gap > self.timeout_ms * share + settings.grace_ms else None
 
+    def expired(self, exchange: Exchange, gap: float) -> bool:
+        """Whether a silence of so many ms has cost the member its place in the group."""
+        if self.classic:
+            return gap > self.timeout_ms
+        return exchange.key in GROUP_TYPES and exchange.error in REMOVED
 
-def heartbeats(settings: Heartbeats) -> See:
-    """Heartbeats later than a share of the session, or than the interval that the broker gave."""
-    members: Memory[tuple[str, str], _Alive] = Memory()
 
-    def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
+@dataclass(slots=True)
+class _Spell:
+    """Silences of a member in a row that were too long, but had no consequence yet."""
+
+    classic: bool
+    count: int = 0
+    commits: bool = False
+    """Whether the member committed in one of them, though that is no sign of life there."""
+    longest_ms: float = 0
+    timeout_ms: int = 0
+    """See `_Alive`; at the longest."""
+    evidence: tuple[Evidence, ...] = ()
+    """Of the longest."""
+
+    def finding(self, who: str) -> Finding:
+        """The finding about all of them."""
+        longest, limit = duration(self.longest_ms * MS), duration(self.timeout_ms * MS)
+        rule, advice = f"the broker asked for a heartbeat every {limit}", INTERVAL_ADVICE
+        if self.classic:
+            rule, advice = f"its session timeout is {limit}", SESSION_ADVICE
+        what = f"was silent for {longest}"
+        if self.count > 1:
+            what = f"was silent for too long {self.count} times in a row, at most for {longest}"
+        elif self.commits:
+            what = f"commits, but has sent no heartbeat for {longest}"
+        if self.commits:
+            advice = f"Commits do not keep a member in such a group. {advice}"
+        return Finding("warning", f"{who} {what}; {rule}", advice, self.evidence)
+
+
+_Key = tuple[str, str]
+"""Group and member."""
+
+
+class _Members:
+    """The members of a capture's groups, and their silences."""
+
+    def __init__(self, settings: Heartbeats) -> None:
+        self._settings = settings
+        self._alive: Memory[_Key, _Alive] = Memory()
+        self._spells: Memory[_Key, _Spell] = Memory()
+
+    def __call__(self, exchange: Exchange, context: Context) -> Iterator[Finding]:
+        """See an exchange."""
         said = GROUP.of(exchange) if exchange.key in _KEYS else None
         if said is None or not said.request:
             return
         request = said.request
         if exchange.key == LEAVE_GROUP:
             for member in request.get("members", [request]):
-                members.pop((request["group_id"], member["member_id"]), None)
+                key = request["group_id"], member["member_id"]
+                self._alive.pop(key, None)
+                yield from self._spell_over(key)
             return
-        key = (request["group_id"], request.get("member_id", ""))
-        alive = members.get(key)
-        if alive is not None and alive.losses == exchange.losses:
-            gap = alive.overdue(exchange, settings)
+        key = request["group_id"], request.get("member_id", "")
+        alive = self._alive.get(key)
+        if alive is not None:
+            whole = alive.losses == exchange.losses
+            gap = alive.overdue(exchange, self._settings) if whole else None
             if gap is not None:
-                yield from _late(exchange, request, alive, key, gap)
-        _learn(exchange, request, said.response, members, key, alive)
+                if _shows(exchange, request, alive):
+                    yield from self._late(exchange, alive, key, gap)
+            elif not whole or exchange.key in _BEATS:
+                yield from self._spell_over(key)
+        _learn(exchange, request, said.response, self._alive, key, alive)
+        if key not in self._alive:
+            yield from self._spell_over(key)
 
-    return see
+    def finish(self) -> Iterator[Finding]:
+        """The capture is over: the spells that are not."""
+        for key in list(self._spells):
+            yield from self._spell_over(key)
 
+    def _spell_over(self, key: _Key) -> Iterator[Finding]:
+        spell = self._spells.pop(key, None)
+        if spell is not None:
+            yield spell.finding(_who(key, spell.evidence[-1]))
 
-_KEYS: Final = (JOIN_GROUP, SYNC_GROUP, LEAVE_GROUP, HEARTBEAT, OFFSET_COMMIT, *GROUP_TYPES)
-
-
-def _late(
-    exchange: Exchange, request: dict[str, Any], alive: _Alive, key: tuple[str, str], gap: float
-) -> Iterator[Finding]:
-    seen = (alive.evidence, evidence(exchange))
-    who = f"group {key[0]}: member {key[1]} ({exchange.client})"
-    limit = duration(alive.timeout_ms * MS)
-    silent = f"{who} was silent for {duration(gap * MS)}"
-    # responses of a connection come in the order of requests: no heartbeat is under way there
-    same = exchange.connection == alive.evidence.connection
-    if alive.classic:
-        if exchange.key != HEARTBEAT and not (exchange.key == OFFSET_COMMIT and same):
+    def _late(self, exchange: Exchange, alive: _Alive, key: _Key, gap: float) -> Iterator[Finding]:
+        mine = evidence(exchange)
+        seen = alive.evidence, mine
+        if alive.expired(exchange, gap):
+            yield from self._spell_over(key)
+            yield _expired(
+                exchange, alive, f"{_who(key, mine)} was silent for {duration(gap * MS)}", seen
+            )
             return
-        over = gap > alive.timeout_ms
-        yield Finding(
-            "error" if over else "warning",
-            f"{silent}; its session timeout is {limit}",
-            REMOVED_ADVICE if over else SESSION_ADVICE,
-            seen,
-        )
-    elif exchange.key in GROUP_TYPES:
-        removed = exchange.error in REMOVED
-        # what was told at a commit is news again only if it had a consequence
-        if request["member_epoch"] > 0 and (not alive.told or removed):
-            what = f"{silent}; the broker asked for a heartbeat every {limit}"
-            what += f" and now answers {exchange.error}" if removed else ""
-            yield Finding("error" if removed else "warning", what, INTERVAL_ADVICE, seen)
-    elif exchange.key == OFFSET_COMMIT and same and not alive.told:
-        alive.told = True
-        yield Finding(
-            "warning",
-            f"{who} commits, but has sent no heartbeat for {duration(gap * MS)}; the broker asked "
-            f"for one every {limit}",
-            f"Commits do not keep a member in such a group. {INTERVAL_ADVICE}",
-            seen,
-        )
+        spell = self._spells.get(key, _Spell(alive.classic))
+        spell.count += not alive.counted
+        if not alive.classic and exchange.key == OFFSET_COMMIT:
+            alive.counted = spell.commits = True
+        if gap > spell.longest_ms:
+            spell.longest_ms, spell.timeout_ms, spell.evidence = gap, alive.timeout_ms, seen
+        self._spells[key] = spell
+
+
+def _shows(exchange: Exchange, request: dict[str, Any], alive: _Alive) -> bool:
+    """Whether a member that sends this may be judged by how long it was silent."""
+    if exchange.key in GROUP_TYPES:
+        return not alive.classic and request["member_epoch"] > 0
+    if exchange.key == OFFSET_COMMIT:
+        # responses of a connection come in the order of requests: no heartbeat is under way there
+        return exchange.connection == alive.evidence.connection
+    return alive.classic and exchange.key == HEARTBEAT
+
+
+def _expired(exchange: Exchange, alive: _Alive, silent: str, seen: tuple[Evidence, ...]) -> Finding:
+    limit = duration(alive.timeout_ms * MS)
+    if alive.classic:
+        return Finding("error", f"{silent}; its session timeout is {limit}", REMOVED_ADVICE, seen)
+    what = f"{silent}; the broker asked for a heartbeat every {limit} and now answers "
+    return Finding("error", f"{what}{exchange.error}", INTERVAL_ADVICE, seen)
+
+
+def _who(key: _Key, last: Evidence) -> str:
+    return f"group {key[0]}: member {key[1]} ({last.client})"
+
+
+_BEATS: Final = (HEARTBEAT, *GROUP_TYPES)
+_KEYS: Final = (JOIN_GROUP, SYNC_GROUP, LEAVE_GROUP, OFFSET_COMMIT, *_BEATS)
 
 
 def _learn(
     exchange: Exchange,
     request: dict[str, Any],
     response: dict[str, Any] | None,
-    members: Memory[tuple[str, str], _Alive],
-    key: tuple[str, str],
+    members: Memory[_Key, _Alive],
+    key: _Key,
     alive: _Alive | None,
 ) -> None:
     if exchange.key == OFFSET_COMMIT and alive is not None and not alive.classic:
@@ -177,7 +244,7 @@ def _learn(
 
 
 CHECK: Final = Check(
-    "heartbeats", Heartbeats(), heartbeats, "group members that send no heartbeat for too long",
+    "heartbeats", Heartbeats(), _Members, "group members that send no heartbeat for too long",
     "Heartbeat and OffsetCommit v1+ of a member whose JoinGroup was captured (heartbeats come "
     "from a thread of their own since KIP-62, 0.10.1; a member that waits in JoinGroup or "
     "SyncGroup need not send any); ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat "

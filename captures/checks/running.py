@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from barnabas.captures.checks.finding import Check, Finding, See
+from barnabas.captures.checks.finding import Check, Finding, See, finish
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 
@@ -28,12 +28,22 @@ def run(
         for check, see in begun:
             try:
                 for finding in see(exchange, context):
-                    if not finding.evidence:
-                        raise ValueError("a finding without evidence")
-                    yield check, finding
+                    yield check, _shown(finding)
             except Exception as problem:
                 where = f" at {exchange.api} v{exchange.version} #{exchange.correlation_id}"
                 raise _failed(check, problem, where) from problem
+    for check, see in begun:
+        try:
+            for finding in finish(see):
+                yield check, _shown(finding)
+        except Exception as problem:
+            raise _failed(check, problem, " at the end") from problem
+
+
+def _shown(finding: Finding) -> Finding:
+    if not finding.evidence:
+        raise ValueError("a finding without evidence")
+    return finding
 
 
 def _begin(check: Check) -> See:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.finding import Check, Finding, Together
+from barnabas.captures.checks.finding import Check, Finding, Together, finish
 from barnabas.captures.kafka.context import Context
 from barnabas.pipeline.analyses.expressions import CLIENT_KEY, HOST, captured
 from barnabas.pipeline.rows.columns import STRUCTS, Column, arrow, ddl, ddl_type
@@ -191,6 +191,9 @@ def _run(
         for check, see in begun:
             for finding in see(one, context):
                 yield check, finding
+    for check, see in begun:
+        for finding in finish(see):
+            yield check, finding
 
 
 def _row(capture: str, check: Check, finding: Finding) -> dict[str, Any]:

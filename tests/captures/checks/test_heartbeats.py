@@ -184,10 +184,10 @@ def test_commits_do_not_hide_that_heartbeats_stay_away() -> None:
     (finding,) = found("heartbeats", *silent)
     assert finding.severity == "warning"
     assert finding.what == (
-        "group g: member m (app) commits, but has sent no heartbeat for 12 s; the broker asked for one "
-        "every 5 s"
+        "group g: member m (app) commits, but has sent no heartbeat for 20 s; the broker asked for a "
+        "heartbeat every 5 s"
     )
-    assert frames([finding]) == [[(1, 2), (120001, 120002)]]
+    assert frames([finding]) == [[(1, 2), (200001, 200002)]]
     refused = commit(9 * S, error=113)  # STALE_MEMBER_EPOCH
     assert len(found("heartbeats", new_beat(0, 0), refused, commit(12 * S))) == 1
 
@@ -195,15 +195,76 @@ def test_commits_do_not_hide_that_heartbeats_stay_away() -> None:
 def test_a_silence_is_told_once_and_a_new_one_again() -> None:
     silent = [new_beat(0, 0), commit(12 * S), commit(16 * S), new_beat(22 * S, 1)]
     (first,) = found("heartbeats", *silent)
-    assert "commits, but has sent no heartbeat for 12 s" in first.what
+    assert "commits, but has sent no heartbeat for 22 s" in first.what
     heard = [new_beat(27 * S, 1)]
     assert found("heartbeats", *silent, *heard) == [first]
     again = found("heartbeats", *silent, *heard, commit(40 * S), new_beat(42 * S, 1))
     assert [one.what.split("; the broker")[0] for one in again[1:]] == [
-        "group g: member m (app) commits, but has sent no heartbeat for 13 s"
+        "group g: member m (app) commits, but has sent no heartbeat for 15 s"
     ]
-    (_, later) = found("heartbeats", *silent, new_beat(40 * S, 1))
-    assert "was silent for 18 s" in later.what
+    (both,) = found("heartbeats", *silent, new_beat(40 * S, 1))
+    assert "was silent for too long 2 times in a row, at most for 22 s" in both.what
+    assert frames([both]) == [[(1, 2), (220001, 220002)]]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        (),  # the capture ends
+        (beat(30 * S),),
+        (leave(30 * S),),
+        (beat(30 * S, error=25),),
+        (beat(30 * S, losses=1),),
+        (join(28 * S), beat(29 * S)),
+    ],
+)
+def test_silences_in_a_row_are_one_finding(end: tuple[Exchange, ...]) -> None:
+    late = [beat(at * S) for at in (3, 7, 11.5, 15.5, 20, 24, 28)]
+    (finding,) = found("heartbeats", join(0), *late, *end)
+    assert (finding.severity, finding.what) == (
+        "warning",
+        "group g: member m (app) was silent for too long 6 times in a row, at most for 4.5 s; its session "
+        "timeout is 9 s",
+    )
+    assert frames([finding]) == [[(70001, 70002), (115001, 115002)]]
+    assert "at most a third of session.timeout.ms" in finding.advice
+
+
+def test_each_member_has_silences_of_its_own() -> None:
+    other = {**MEMBER, "member_id": "n"}
+    answer = {"throttle_time_ms": 0, "error_code": 0}
+    others = [exchange("Heartbeat", 1, other, answer, at=at * S + 1) for at in (3, 6, 9, 12)]
+    late = [beat(at * S) for at in (4, 8, 12)]
+    mixed = sorted((*late, *others), key=lambda one: one.ts)
+    (finding,) = found("heartbeats", join(0), *mixed)
+    assert (
+        "member m (app) was silent for too long 3 times in a row, at most for 4 s" in finding.what
+    )
+
+
+def test_a_heartbeat_in_time_ends_a_row_and_a_commit_does_not() -> None:
+    first, second = found("heartbeats", join(0), *(beat(at * S) for at in (4, 8, 10, 14)))
+    assert "too long 2 times in a row" in first.what
+    assert "was silent for 4 s" in second.what
+    (both,) = found("heartbeats", join(0), beat(4 * S), commit(6 * S), beat(10 * S))
+    assert "too long 2 times in a row" in both.what
+
+
+def test_a_row_does_not_go_over_a_gap_or_an_absence() -> None:
+    torn = (commit(5 * S, losses=1), beat(9 * S, losses=1))
+    assert len(found("heartbeats", join(0), beat(4 * S), *torn)) == 2
+    before, after = found(
+        "heartbeats", join(0), beat(4 * S), beat(8 * S, error=25), join(9 * S), beat(13 * S)
+    )
+    assert "too long 2 times in a row" in before.what
+    assert "was silent for 4 s" in after.what
+
+
+def test_a_session_that_is_over_is_told_after_what_led_to_it() -> None:
+    late, over = found("heartbeats", join(0), beat(4 * S), beat(8 * S), beat(18 * S))
+    assert (late.severity, over.severity) == ("warning", "error")
+    assert "too long 2 times in a row" in late.what
+    assert "was silent for 10 s" in over.what
 
 
 def test_that_a_silence_had_the_member_removed_is_told_though_the_silence_was() -> None:

@@ -17,9 +17,15 @@ from hypothesis import strategies as st
 
 from barnabas.captures.checks import CHECKS, Check
 from barnabas.captures.checks.epochs import Epochs
-from barnabas.captures.checks.finding import SEVERITIES
+from barnabas.captures.checks.finding import (
+    SEVERITIES,
+    Evidence,
+    Finding,
+    NoSettings,
+    evidence,
+)
 from barnabas.captures.checks.generations import Generations
-from barnabas.captures.checks.running import run
+from barnabas.captures.checks.running import CheckFailed, run
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import MOST, Memory
 from barnabas.captures.kafka.exchange import Exchange
@@ -145,6 +151,30 @@ def test_what_it_remembers_has_a_bound_whatever_names_there_are(
         for one in hostile(number):
             list(see(one, context))
     assert texts(see) < 5 * bound
+
+
+class Counter:
+    """A check of one's own that says at the end what it has seen."""
+
+    def __init__(self, settings: NoSettings) -> None:
+        self.seen: list[Evidence] = []
+
+    def __call__(self, exchange: Exchange, context: Context) -> Iterator[Finding]:
+        self.seen.append(evidence(exchange))
+        return iter(())
+
+    def finish(self) -> Iterator[Finding]:
+        yield Finding("note", f"{len(self.seen)} exchanges", "", tuple(self.seen))
+
+
+def test_a_check_may_have_findings_left_at_the_end() -> None:
+    check = Check("counter", NoSettings(), Counter, "what there is", "all APIs")
+    (found,) = run([produce(1, ["a"]), produce(2, ["b"])], [check])
+    assert (found[0].name, found[1].what) == ("counter", "2 exchanges")
+    with pytest.raises(
+        CheckFailed, match=r"check counter failed at the end: ValueError: .* evidence"
+    ):
+        list(run([], [check]))
 
 
 def test_entries_are_whole() -> None:

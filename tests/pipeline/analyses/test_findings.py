@@ -50,7 +50,19 @@ MADE: dict[str, list[Exchange]] = {
         produce(1, ["b"], offset=0, took=5, client=None, host="h", connection=1),
         produce(10, ["a"], offset=1, client=None, host="h", connection=2),
     ],
+    "sent again elsewhere": [
+        begun(0, 7),
+        produce(10, ["a"], sequence=0, producer=7, epoch=0),
+        produce(20, ["a"], sequence=0, producer=7, epoch=0, connection=2),
+        metadata(30),
+    ],
+    "order by numbers": [
+        produce(0, ["a"], sequence=0, producer=7, epoch=0, error=7, took=5),
+        produce(1, ["b"], sequence=1, producer=7, epoch=0, offset=0, took=5),
+        produce(10, ["a"], sequence=0, producer=7, epoch=0, offset=1),
+    ],
     "silent": [join(0), sync(10), beat(9500), beat(30_000)],
+    "late": [join(0), sync(10), *(beat(at) for at in (4000, 8000, 12_000))],
     "waited": [
         join(0, "a", 2, took=9000, leader="b"),
         join(8990, "b", 2, took=10, leader="b", members=("a", "b")),
