@@ -1,4 +1,8 @@
-"""`group_states`: members and coordinators of classic groups take only the steps of `specs.groups`."""
+"""`group_states`: members and coordinators of classic groups take only the steps of `specs.groups`.
+
+A client that gives up waiting for a response sends its request again on another connection, and does not
+know what the capture shows: a refusal there is the first that it hears of.
+"""
 
 from __future__ import annotations
 
@@ -91,8 +95,11 @@ def _step(seen: Answered, member: _Member, answer: str) -> Iterator[Finding]:
         return
     following = CLASSIC_MEMBER.step(member.state, exchange.api, answer)
     if following is None:
-        if late:
+        here = exchange.connection == member.evidence.connection
+        if late and (here or answer == NONE):
             yield _violation(exchange, member, answer)
+        if not here:
+            member.enter(member.state, seen)
     elif following != member.state or exchange.key == JOIN_GROUP:
         member.enter(following, seen)
     if exchange.key == SYNC_GROUP and request["assigns"] and not member.leads:

@@ -1,4 +1,8 @@
-"""`member_epochs`: members with heartbeats of their own take only the steps of `barnabas.specs.groups`."""
+"""`member_epochs`: members with heartbeats of their own take only the steps of `barnabas.specs.groups`.
+
+A client that gives up waiting for a response sends its heartbeat again on another connection, and does not
+know what the capture shows. Brokers accept the epoch before for that reason (KIP-848).
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,11 @@ class _Member:
     state: str = UNSUBSCRIBED
     epoch: int = 0
     since: int = 0
+    """When the client knew of the state, in ns since the epoch, if it read the response."""
+
+    def enter(self, state: str, seen: Answered) -> None:
+        """Take over what a response says."""
+        self.state, self.since, self.evidence = state, seen.end, evidence(seen.exchange)
 
 
 def member_epochs(_: NoSettings) -> See:
@@ -48,6 +57,8 @@ def member_epochs(_: NoSettings) -> See:
         if exchange.ts > member.since:
             yield from _judged(exchange, member, asked, following)
         if following is None:
+            if exchange.connection != member.evidence.connection:
+                member.enter(member.state, seen)  # now it is told on this connection
             return
         if following == JOINED and answer == NONE:
             if 0 < epoch < asked:
@@ -60,7 +71,7 @@ def member_epochs(_: NoSettings) -> See:
                 )
             member.epoch = epoch
         if following != member.state or answer == NONE:
-            member.state, member.since, member.evidence = following, seen.end, evidence(exchange)
+            member.enter(following, seen)
 
     return see
 
@@ -68,7 +79,8 @@ def member_epochs(_: NoSettings) -> See:
 def _judged(
     exchange: Exchange, member: _Member, asked: int, following: str | None
 ) -> Iterator[Finding]:
-    if following is None:
+    here = exchange.connection == member.evidence.connection
+    if following is None and (here or exchange.error == ""):
         meaning = dict(CONSUMER_MEMBER.states)[member.state]
         yield Finding(
             "error" if exchange.error == "" else "warning",
@@ -77,7 +89,7 @@ def _judged(
             "A member that was fenced or has left must join again with epoch 0.",
             (member.evidence, evidence(exchange)),
         )
-    elif asked > 0 and member.state == JOINED and asked != member.epoch:
+    elif here and asked > 0 and member.state == JOINED and asked != member.epoch:
         yield Finding(
             "warning",
             f"group {member.group}: member {member.id} sent a heartbeat with epoch {asked}; its "

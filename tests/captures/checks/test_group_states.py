@@ -47,6 +47,21 @@ def test_a_client_that_goes_on_though_it_was_thrown_out(error: int) -> None:
     assert found("group_states", *life, join(9, generation=2), sync(11, generation=2)) == []
 
 
+def test_a_client_that_gave_up_waiting_does_not_know_that_it_was_thrown_out() -> None:
+    """It sends its heartbeat again on another connection, where it is told."""
+    life = (join(1), sync(3), beat(5, error=UNKNOWN_MEMBER_ID))
+    again = beat(3005, error=UNKNOWN_MEMBER_ID, connection=2)
+    assert found("group_states", *life, again) == []
+    rejoined = (join(3010, generation=2, connection=2), sync(3020, generation=2, connection=2))
+    assert found("group_states", *life, again, *rejoined) == []
+    (finding,) = found(
+        "group_states", *life, again, beat(3010, error=UNKNOWN_MEMBER_ID, connection=2)
+    )
+    assert frames([finding]) == [[(30051, 30052), (30101, 30102)]]
+    (finding,) = found("group_states", *life, beat(3005, connection=2))
+    assert finding.severity == "error"  # whatever the client knows, the coordinator does
+
+
 def test_what_was_under_way_when_it_was_thrown_out() -> None:
     life = (join(1), sync(3), beat(5, error=UNKNOWN_MEMBER_ID, took=9))
     assert found("group_states", *life, beat(6, error=UNKNOWN_MEMBER_ID, took=9)) == []

@@ -48,6 +48,24 @@ def test_a_heartbeat_that_was_under_way_has_the_epoch_before() -> None:
     assert found("member_epochs", beat(0, 0, 3), beat(5, 3, 4, took=9), beat(6, 3, 4)) == []
 
 
+def test_a_client_that_gave_up_waiting_does_not_know_its_epoch() -> None:
+    """It sends its heartbeat again on another connection; a broker takes the epoch before for that reason."""
+    life = (beat(0, 0, 3), beat(5, 3, 4), beat(3005, 3, 4, connection=2))
+    assert found("member_epochs", *life, beat(3010, 4, 4, connection=2)) == []
+    assert len(found("member_epochs", *life, beat(3010, 3, 4, connection=2))) == 1
+
+
+def test_a_client_that_gave_up_waiting_does_not_know_that_it_was_fenced() -> None:
+    fenced = (beat(0, 0, 3), beat(5, 3, 0, error=FENCED_MEMBER_EPOCH))
+    again = beat(3005, 3, 0, error=FENCED_MEMBER_EPOCH, connection=2)
+    assert found("member_epochs", *fenced, again) == []
+    more = beat(3010, 3, 0, error=FENCED_MEMBER_EPOCH, connection=2)
+    (finding,) = found("member_epochs", *fenced, again, more)
+    assert frames([finding]) == [[(30051, 30052), (30101, 30102)]]
+    (finding,) = found("member_epochs", *fenced, beat(3005, 3, 3, connection=2))
+    assert finding.severity == "error"  # whatever the client knows, the broker does
+
+
 def test_an_epoch_that_goes_back() -> None:
     findings = found("member_epochs", beat(0, 0, 3), beat(5, 3, 2))
     assert whats(findings) == [
