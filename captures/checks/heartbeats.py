@@ -247,6 +247,7 @@ CHECK: Final = Check(
     "heartbeats", Heartbeats(), _Members, "group members that send no heartbeat for too long",
     "Heartbeat and OffsetCommit v1+ of a member whose JoinGroup was captured (heartbeats come "
     "from a thread of their own since KIP-62, 0.10.1; a member that waits in JoinGroup or "
-    "SyncGroup need not send any); ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat "
+    "SyncGroup need not send any), which Kafka's documentation of heartbeat.interval.ms asks for at "
+    "least three times a session; ConsumerGroupHeartbeat (KIP-848), ShareGroupHeartbeat "
     "(KIP-932), StreamsGroupHeartbeat (KIP-1071), where a commit does not count as a heartbeat", "group",
 )  # fmt: skip
