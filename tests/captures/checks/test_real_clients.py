@@ -21,6 +21,8 @@ DATA = Path(__file__).parent / "data"
         # Java's transactional producer against 4.3.1: a batch is refused with CONCURRENT_TRANSACTIONS and
         # those in flight behind it with OUT_OF_ORDER_SEQUENCE_NUMBER; all are sent again, in order
         ("refused-transactional.pcapng.gz", 34, {}),
+        # Java's producer without idempotence, five requests in flight, some refused by a rule of the proxy
+        ("reordered.pcapng.gz", 49, {"order": 2}),
         # librdkafka closes a connection when the acknowledgement comes, and sends the batch on another
         ("retried-elsewhere.pcapng.gz", 7, {}),
         # librdkafka sends a batch six times on one connection, each of which the broker acknowledges
