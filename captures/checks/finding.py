@@ -60,6 +60,11 @@ class Finding:
         """When it showed: the time of its last evidence."""
         return self.evidence[-1].ts
 
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes, nearly."""
+        return len(self.what)
+
     def row(self, check: str) -> dict[str, Any]:
         """In JSON form, as that check's."""
         return {

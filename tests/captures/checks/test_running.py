@@ -133,6 +133,8 @@ def hostile(number: int) -> Iterator[Exchange]:
     yield group_beat(at + 12, 0, 1, member=name, **about)
     yield group_beat(at + 13, -1, -1, member=name, **about)
     yield group_beat(at + 14, 0, 1, member=name, **about)
+    again = {**about, "connection": number + 1000}
+    yield produce(at + 15, ["v"], topic=name, sequence=7, producer=number, epoch=0, **again)
 
 
 LONG = "x" * 30_000
