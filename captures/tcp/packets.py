@@ -94,12 +94,13 @@ class Packets:
         return None
 
     def _through_scapy(self, kind: int, linktype: int, data: bytes) -> TcpSegment | None:
-        if self._scapy is None:
+        scapy = self._scapy
+        if scapy is None:
             try:
                 from barnabas.captures.tcp.through_scapy import innermost
             except ImportError:
                 self.unread[kind] += 1
                 return None
-            self._scapy = innermost
-        inner = self._scapy(linktype, data)
+            scapy = innermost
+        inner = scapy(linktype, data)
         return None if inner is None else parse(*inner)

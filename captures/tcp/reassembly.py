@@ -5,7 +5,6 @@ No I/O, bounded memory. Which conversation a TCP segment belongs to is found her
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -69,7 +68,8 @@ class Reassembler:
 
     def __init__(self, *, patience: int = PATIENCE, numbers: Iterator[int] | None = None) -> None:
         self._patience = patience
-        self._numbers = itertools.count(1) if numbers is None else numbers
+        self._numbers = numbers
+        self._count = 0
         self._flows: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._ended: dict[tuple[Endpoint, Endpoint], Flow] = {}
         self._lanes: dict[bytes, Lane] = {}
@@ -106,7 +106,7 @@ class Reassembler:
             if not self._patience or key in self._flows or self._void(key, held):
                 yield from self._take(key, held)
                 return
-            beginning = self._beginnings[key] = InitialSequence(next(self._numbers))
+            beginning = self._beginnings[key] = InitialSequence(self._next_number())
         elif not beginning.waits_for(held):
             yield from self._begin(key)
             yield from self._take(key, held)
@@ -117,6 +117,12 @@ class Reassembler:
             yield from self._begin(key)
         while self._held > HELD_IN_ALL or len(self._beginnings) > FLOWS:
             yield from self._begin(next(iter(self._beginnings)))
+
+    def _next_number(self) -> int:
+        if self._numbers is not None:
+            return next(self._numbers)
+        self._count += 1
+        return self._count
 
     def _begin(self, key: tuple[Endpoint, Endpoint]) -> Iterator[Event]:
         """Where a conversation begins is decided: go on with what was held back."""
@@ -148,7 +154,7 @@ class Reassembler:
                 return
             if len(self._flows) >= FLOWS:
                 yield from self._close(next(iter(self._flows)), ts_ns, reset=False)
-            number = next(self._numbers) if beginning is None else beginning.number
+            number = self._next_number() if beginning is None else beginning.number
             client, server = _roles(tcp)
             flow = self._flows[key] = Flow(number, client, self._patience)
             if beginning is not None:
@@ -170,7 +176,7 @@ class Reassembler:
         key = _key(tcp)
         if again:
             yield from self._close(key, ts_ns, reset=False)
-        flow = self._flows[key] = Flow(next(self._numbers), tcp.source, self._patience)
+        flow = self._flows[key] = Flow(self._next_number(), tcp.source, self._patience)
         flow.request.first, flow.response.first = seq
         needs = flow.needs
         yield Opened(flow.number, ts_ns, tcp.source, tcp.target, comments, False, needs)

@@ -40,7 +40,7 @@ class EventRows(Generic[T]):
         frames: Frames | None = None,
     ) -> None:
         self.conversations = Conversations(inferred=True, seen=frames.seen if frames else None)
-        self._make = make
+        self.make = make
         self._columns = columns
         self._context = context
         self._capture = capture
@@ -48,6 +48,10 @@ class EventRows(Generic[T]):
         self._connections: dict[int, dict[str, Any]] = {}
         """What is said of those that are open."""
         self._software: dict[int, str] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but `make`, which is code: whoever reads the state sets it again."""
+        return {name: value for name, value in vars(self).items() if name != "make"}
 
     def event(self, event: Event, packet: int = 0) -> Iterator[T]:
         """The rows that an event completes. packet: the number of the packet that brought it, if known."""
@@ -65,7 +69,7 @@ class EventRows(Generic[T]):
             yield from self._exchange(exchange, event.ts_ns)
         if self.conversations.losses == losses:
             return
-        yield self._make("loss", number, {})
+        yield self.make("loss", number, {})
         if isinstance(event, Lost):
             yield self._error(
                 number, "gap", missing(event.bytes), bytes=event.bytes or None,
@@ -109,7 +113,7 @@ class EventRows(Generic[T]):
         said = self._connections.pop(number, None)
         self._software.pop(number, None)
         if said is not None:
-            yield self._make("connection", number, said)
+            yield self.make("connection", number, said)
 
     def _exchange(self, exchange: Exchange, ts_ns: int | None) -> Iterator[T]:
         number = exchange.connection
@@ -138,11 +142,11 @@ class EventRows(Generic[T]):
             end_ns=over,
             columns=self._columns,
         )
-        yield self._make("exchange", number, columns)
+        yield self.make("exchange", number, columns)
         # else it would take decoding bodies
         if self._context is not None and "undecodable" in self._columns:
             for found in inside_rows(exchange, self._context):
-                yield self._make("inside", number, found)
+                yield self.make("inside", number, found)
         if columns.get("undecodable"):
             yield self._error(
                 number, "undecoded", columns["undecodable"],
@@ -150,7 +154,7 @@ class EventRows(Generic[T]):
             )  # fmt: skip
 
     def _error(self, number: int, kind: str, reason: str, **said: Any) -> T:
-        return self._make("error", number, {"kind": kind, "reason": reason, **said})
+        return self.make("error", number, {"kind": kind, "reason": reason, **said})
 
 
 def exchange_rows(

@@ -3,6 +3,6 @@
 Spark's file source says which segments came, and its checkpoint keeps it. The driver reads them in order,
 since a connection's bytes can only be read one after the other and what one connection says (topic names,
 brokers) holds for the others; tasks decode the bodies, which is most of the work. The reader's state is
-pure and pickled last: that rename is the end of the batch, and before it doing the batch again replaces all
-of it.
+pure and written last, as values (`state.py`): that rename is the end of the batch, and before it doing the
+batch again replaces all of it.
 """

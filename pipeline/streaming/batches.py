@@ -9,8 +9,8 @@ is not over, and doing it again replaces what it had left. When there are many, 
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -19,12 +19,13 @@ import pyarrow as pa
 
 from barnabas.pipeline.streaming.compaction import compact
 from barnabas.pipeline.streaming.following import Following
+from barnabas.pipeline.streaming.state import dump, load
 
-STATE: Final = 2
-"""Version of the state: one more when a class that is pickled with it changes."""
+STATE: Final = 3
+"""Version of the state: one more when a class that is written with it changes."""
 
 _HEAD: Final = b"barnabas state %d\n" % STATE
-"""Stands before the state."""
+"""Stands before the state, which a line with its checksum follows."""
 
 _KEPT: Final = 2
 """States that stay: Spark may ask for the latest batch once more."""
@@ -38,11 +39,9 @@ class Batches:
         self._states = out / "_state"
 
     def check(self) -> None:
-        """Raises ValueError if the state is another version's."""
+        """Raise ValueError if a state is another version's, or damaged."""
         for number in self._numbers():
-            with self._state(number).open("rb") as file:
-                if file.readline(len(_HEAD)) != _HEAD:
-                    raise ValueError("followed by another version of barnabas")
+            self._read(number)
 
     @property
     def count(self) -> int:
@@ -58,11 +57,7 @@ class Batches:
         earlier = [each for each in self._numbers() if each < number]
         if not earlier:
             return Following()
-        with self._state(max(earlier)).open("rb") as file:
-            file.seek(len(_HEAD))
-            found = pickle.load(file)  # noqa: S301 our own
-        assert isinstance(found, Following)  # noqa: S101
-        return found
+        return self._read(max(earlier))
 
     def begin(self, number: int) -> Path:
         """An empty folder to make a batch in."""
@@ -90,8 +85,8 @@ class Batches:
         self._states.mkdir(exist_ok=True)
         made = run / "state"
         with made.open("wb") as file:
-            file.write(_HEAD)
-            pickle.dump(state, file)
+            text = dump(state)
+            file.write(b"%s%d\n%s" % (_HEAD, zlib.crc32(text), text))
             file.flush()
             os.fsync(file.fileno())
         made.rename(self._state(number))
@@ -99,6 +94,19 @@ class Batches:
         for path in self._states.iterdir():
             if path.name.isdigit() and int(path.name) <= number - _KEPT:
                 path.unlink()
+
+    def _read(self, number: int) -> Following:
+        path = self._state(number)
+        data = path.read_bytes()
+        if not data.startswith(_HEAD):
+            raise ValueError("followed by another version of barnabas")
+        checksum, _, text = data[len(_HEAD) :].partition(b"\n")
+        try:
+            if checksum != b"%d" % zlib.crc32(text):
+                raise ValueError("its checksum is another")
+            return load(text)
+        except ValueError:
+            raise ValueError(f"left with a damaged state, {path}") from None
 
     def _numbers(self) -> list[int]:
         return [int(path.name) for path in self._states.glob("*") if path.name.isdigit()]

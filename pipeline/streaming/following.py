@@ -21,7 +21,7 @@ Given = tuple[Path, FileSegment]
 
 @dataclass(slots=True)
 class Following:
-    """What is known between two batches. To be pickled."""
+    """What is known between two batches: values only, see `state.py`."""
 
     reader: IncrementalReader | None = None
     """The capture that is read just now."""

@@ -1,8 +1,8 @@
 """The reading of a capture that is still being written, segment after segment.
 
 What is open between two of them (requests that wait, bytes of a frame that was cut, names that were learnt)
-is in `IncrementalReader`, which can be pickled: segments that are fed one by one, by whatever process, come
-to the same rows as all at once.
+is in `IncrementalReader`, which `state.py` writes and reads: segments that are fed one by one, by whatever
+process, come to the same rows as all at once.
 """
 
 from __future__ import annotations
@@ -67,6 +67,10 @@ class IncrementalReader:
         self._rows = EventRows(self._found, COLUMNS, self.context, capture=name)
         left_out: Counter[tuple[int, Kind]] = Counter()
         self._section = SectionReader(True, 0, left_out, Decryption(KeyLog(), Seen(), left_out), {})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._rows.make = self._found
 
     def segment(self, path: Path) -> Iterator[TableRow]:
         """The rows that a segment completes. What is damaged in it is an error's row. Raises OSError."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import random
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -20,6 +19,7 @@ from barnabas.captures.tcp.events import Closed
 from barnabas.pipeline.rows.exchanges import row
 from barnabas.pipeline.streaming.following import Following, closed
 from barnabas.pipeline.streaming.incremental_reader import COLUMNS, TableRow
+from barnabas.pipeline.streaming.state import dump, load
 from tests.captures.writing.test_rotation import OURS, SAMPLES, rotated, segments
 
 Row = dict[str, Any]
@@ -32,7 +32,7 @@ def fed(
     found: list[TableRow] = []
     state = Following()
     for batch in batches:
-        state = pickle.loads(pickle.dumps(state))
+        state = load(dump(state))
         found += state.batch(batch, partial(closed, folder))
     if end and state.reader is not None:
         found += state.reader.end()
