@@ -6,9 +6,10 @@ of responses, and from when on a request is in flight: among those that wait for
 Beside their fields, settings may have what checks and the rest of the proxy ask for, all of it optional:
 `applies_to(key, direction, version)`, whether it can be done to such a message; `no_op`, the setting that
 makes it do nothing; `across`, how it depends on other connections; `caution`, what clients make of it that
-may not be meant; `paths`, the fields that it names; `counts`, whose messages it waits for; `same`, among
-which it acts; `only_kafka`, that it makes or pairs frames, or looks for fields, as no draft has them;
-`asks`, that of a response it wants the request, too.
+may not be meant; `paths`, the fields that it names; `field_values`, the values that it gives to some, and
+`layout(key, direction, version)`, of which message, if not of the one itself; `counts`, whose messages it
+waits for; `same`, among which it acts; `only_kafka`, that it makes or pairs frames, or looks for fields, as
+no draft has them; `asks`, that of a response it wants the request, too.
 
 A fault of one's own needs no fork: a tuple like this one goes to `barnabas.proxy.scenario.file.load`,
 and `--faults module:TUPLE` names it on the command line.

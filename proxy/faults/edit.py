@@ -8,13 +8,21 @@ In flight: as without it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from barnabas.proxy.effects import Become, Effects
-from barnabas.proxy.matching.field_paths import Steps, fitting, node_at, parse_path, places, set_at
+from barnabas.proxy.matching.field_paths import (
+    FieldValue,
+    Steps,
+    fitting,
+    node_at,
+    parse_path,
+    places,
+    set_at,
+)
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings, some_of
@@ -32,7 +40,8 @@ Path = Annotated[str, AfterValidator(_path)]
 class Edit(Settings, json_schema_extra=some_of("set", "append", "remove")):
     """The receiver gets the message with fields set, appended to or removed, encoded anew.
 
-    Values are as in JSON: bytes in base64, a uuid in Kafka's 22 characters. A message that can't be
+    Values are as in JSON: bytes in base64, a uuid in Kafka's 22 characters; an error by its name or code. A
+    message that can't be
     encoded so, or has no such place, is left as it came, counted and shown.
     """
 
@@ -53,6 +62,14 @@ class Edit(Settings, json_schema_extra=some_of("set", "append", "remove")):
     def paths(self) -> tuple[str, ...]:
         """All paths that it names."""
         return (*self.set, *self.append, *self.remove)
+
+    @property
+    def field_values(self) -> Iterator[FieldValue]:
+        """The values that it gives to fields."""
+        for path, value in self.set.items():
+            yield FieldValue(("set", path), path, value)
+        for path, value in self.append.items():
+            yield FieldValue(("append", path), path, value, element=True)
 
 
 def edit(config: Edit, message: Message, roll: Roll) -> Effects:

@@ -7,13 +7,13 @@ In flight: an injected request is, until its answer is taken out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from barnabas.proxy.effects import Effects, Insert
-from barnabas.proxy.matching.field_paths import fitting, node_at
+from barnabas.proxy.matching.field_paths import FieldValue, fitting, node_at
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.notation import API_SCHEMA, api_key
 from barnabas.proxy.matching.seeded_random import Roll
@@ -22,6 +22,7 @@ from barnabas.specs import api
 from barnabas.specs.codec import Unfit
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from barnabas.specs.headers import request_header_version
+from barnabas.specs.layout import Layout
 
 
 class Inject(Settings):
@@ -48,6 +49,15 @@ class Inject(Settings):
         if not low <= self.version <= high:
             raise ValueError(f"version: {api(self.api).name} has {low} to {high}")
         return self
+
+    @property
+    def field_values(self) -> Iterator[FieldValue]:
+        """The values that it gives to fields."""
+        yield FieldValue(("body",), "", self.body)
+
+    def layout(self, key: int, direction: Direction, version: int) -> Layout:
+        """Return the layout of what is sent on such a message."""
+        return api(self.api).message(self.direction or direction).layout(self.version)
 
 
 def inject(config: Inject, message: Message, roll: Roll) -> Effects:

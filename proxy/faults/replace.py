@@ -8,13 +8,13 @@ In flight: as without it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from barnabas.proxy.effects import Become, Effects
-from barnabas.proxy.matching.field_paths import fitting, node_at
+from barnabas.proxy.matching.field_paths import FieldValue, fitting, node_at
 from barnabas.proxy.matching.message import Message
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings, one_of
@@ -51,6 +51,12 @@ class Replace(Settings, json_schema_extra=one_of("body", "hex")):
         if (self.body is None) == (self.hex is None):
             raise ValueError("give one of body and hex")
         return self
+
+    @property
+    def field_values(self) -> Iterator[FieldValue]:
+        """The values that it gives to fields."""
+        if self.body is not None:
+            yield FieldValue(("body",), "", self.body)
 
 
 def replace(config: Replace, message: Message, roll: Roll) -> Effects:

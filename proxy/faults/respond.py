@@ -9,7 +9,7 @@ In flight: until then, though nothing of the request leaves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from barnabas.proxy.effects import Answer, Become, Effects
 from barnabas.proxy.error_response import error_response
 from barnabas.proxy.faults.edit import Path
-from barnabas.proxy.matching.field_paths import fitting, node_at, set_at
+from barnabas.proxy.matching.field_paths import FieldValue, fitting, node_at, set_at
 from barnabas.proxy.matching.kinds import has_errors
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.notation import ERROR_SCHEMA, error_code
@@ -26,6 +26,7 @@ from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import api
 from barnabas.specs.codec import Unfit
 from barnabas.specs.frames import Direction
+from barnabas.specs.layout import Layout
 
 
 class Respond(Settings):
@@ -53,6 +54,18 @@ class Respond(Settings):
         if self.body is not None and (self.error or self.set):
             raise ValueError("give body alone, or error and set")
         return self
+
+    @property
+    def field_values(self) -> Iterator[FieldValue]:
+        """The values that it gives to fields."""
+        for path, value in self.set.items():
+            yield FieldValue(("set", path), path, value)
+        if self.body is not None:
+            yield FieldValue(("body",), "", self.body)
+
+    def layout(self, key: int, direction: Direction, version: int) -> Layout:
+        """Return the layout of the answer to such a message."""
+        return api(key).response.layout(version)
 
     def applies_to(self, key: int, direction: Direction, version: int) -> bool:
         """Whether it can be done to such a message."""

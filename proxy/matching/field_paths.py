@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from barnabas.proxy.matching.message import Unable
+from barnabas.proxy.matching.notation import error_code
+from barnabas.proxy.matching.settings import Loc
+from barnabas.specs.codec.careful_encoder import Unfit, check_value
 from barnabas.specs.jsonform import from_json
 from barnabas.specs.layout import Layout, Node
 
@@ -82,11 +85,52 @@ def node_at(layout: Layout, steps: Steps) -> Node | None:
 
 
 def fitting(path: str, value: Any, node: Node) -> Any:
-    """A value of a scenario as the codec takes it at a place. Raises Unable."""
+    """Return a value of a scenario as the codec takes it at a place. Raises Unable."""
     try:
-        return from_json(value, node)
+        return from_json(_with_codes(path, value, node), node)
     except ValueError as problem:
         raise Unable(f"{path}: {problem}") from None
+
+
+def _with_codes(name: str, value: Any, node: Node) -> Any:
+    """The value with codes in place of the names of errors, in fields that hold error codes."""
+    match value:
+        case str() if node.kind == "int16" and name.endswith("error_code"):
+            return error_code(value)
+        case list() | tuple() if node.element is not None:
+            return [_with_codes(name, item, node.element) for item in value]
+        case dict() if node.struct is not None:
+            nodes = {slot.name: slot.node for slot in node.struct.slots}
+            return {
+                key: _with_codes(key, item, nodes[key]) if key in nodes else item
+                for key, item in value.items()
+            }
+    return value
+
+
+class FieldValue(NamedTuple):
+    """A value that a fault's settings give to a field."""
+
+    loc: Loc
+    """Where it stands in the settings."""
+    path: str
+    """Of the field; empty: the whole body."""
+    value: Any
+    element: bool = False
+    """Whether it becomes an element of the array there."""
+
+    def misfit(self, layout: Layout) -> str | None:
+        """Return why messages of a layout can't hold it; "" if they can, None if they have no such field."""
+        node = node_at(layout, parse_path(self.path) if self.path else ())
+        if node is not None and self.element:
+            node = node.element
+        if node is None:
+            return None
+        try:
+            check_value(node, fitting(self.path or "body", self.value, node), self.path)
+        except (Unable, Unfit) as problem:
+            return str(problem)
+        return ""
 
 
 def set_at(values: Any, layout: Layout, path: str, value: Any) -> None:

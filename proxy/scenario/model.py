@@ -23,6 +23,7 @@ from barnabas.proxy.matching.when import When
 from barnabas.proxy.matching.where import check
 from barnabas.proxy.scenario.contradictions import clashes
 from barnabas.proxy.scenario.errors import unknown
+from barnabas.proxy.scenario.misfits import misfits
 from barnabas.proxy.scenario.planned import Planned, plan, raised
 from barnabas.specs.drafts import Draft, draft
 
@@ -90,6 +91,11 @@ class RuleConfig(Settings):
                 except (Exception, SystemExit) as problem:  # noqa: BLE001 - the user's own
                     text = f"{fault.name}: its applies_to raised {raised(problem)}"
                     problems.append(said((), text))
+            problems += [
+                said((*fault.loc, *loc), f"{fault.name}: {problem}")
+                for fault in planned
+                for loc, problem in misfits(fault.config, match)
+            ]
             faults = [(fault.name, fault.config) for fault in planned]
             problems += [said((), problem) for problem in clashes(faults, match.direction)]
         raise_all(problems)

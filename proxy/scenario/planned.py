@@ -15,8 +15,11 @@ from barnabas.proxy.faults import FAULTS, Fault, PerConnection, PerRule
 from barnabas.proxy.matching.match import Until
 from barnabas.proxy.matching.settings import Loc, again, raise_all, said
 
-HOOKS: Final = ("across", "asks", "caution", "counts", "no_op", "only_kafka", "paths", "same")
-"""What settings may say of themselves beside `applies_to`, see `barnabas.proxy.faults`."""
+HOOKS: Final = (
+    *("across", "asks", "caution", "counts", "field_values", "no_op", "only_kafka", "paths"),
+    "same",
+)
+"""What settings may say of themselves beside `applies_to` and `layout`, see `barnabas.proxy.faults`."""
 
 OWN: Final = "; faults of your own are loaded with --faults MODULE:TUPLE"
 """What is said of a name that no fault has that is known, nor one like it."""
@@ -30,6 +33,8 @@ class Planned(NamedTuple):
     act: Callable[..., Effects]
     """(configuration, message, chance), and the state if there is one."""
     state: PerRule | PerConnection | None = None
+    loc: Loc = ()
+    """Where its settings stand in `do`."""
 
     @property
     def untils(self) -> list[Until]:
@@ -65,6 +70,7 @@ def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
             problems.append(said(loc, f"unknown {what} {name!r} in do{hint}"))
             continue
         model, does = known[name]
+        prefix = loc if loc[-1:] == (name,) else (*loc, name)
         short = alone(model)
         if settings is None:
             settings = {}
@@ -74,9 +80,8 @@ def plan(value: Any, info: ValidationInfo) -> tuple[Planned, ...]:
             config = model.model_validate(settings, context=info.context)
             for hook in HOOKS:
                 getattr(config, hook, None)
-            planned.append(Planned(name, config, *does))
+            planned.append(Planned(name, config, *does)._replace(loc=prefix))
         except ValidationError as error:
-            prefix = loc if loc[-1:] == (name,) else (*loc, name)
             problems += [again(prefix, detail) for detail in error.errors(include_url=False)]
         except (Exception, SystemExit) as problem:  # noqa: BLE001 - settings of the user's own
             problems.append(said(loc, f"{name}: its settings raised {raised(problem)}"))

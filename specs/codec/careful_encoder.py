@@ -45,6 +45,11 @@ def encode_carefully(layout: Layout, values: Mapping[str, Any]) -> bytes:
     return b"".join(out)
 
 
+def check_value(node: Node, value: Any, path: str) -> None:
+    """Raise Unfit if a field can't hold a value. path: of the field."""
+    _value([], node, value, path)
+
+
 def _struct(out: list[bytes], layout: Layout, values: Any, path: str) -> None:
     if not isinstance(values, Mapping):
         raise Unfit(path, f"a structure is expected, not {values!r}")

@@ -149,9 +149,9 @@ def test_what_can_not_be_done_leaves_it_waiting_as_it_is(chunks: Chunks) -> None
     actor = stage("breakpoint", REQUESTS)
     actor.ask(ask(1), chunks)
     wrong: list[Any] = [
-        {"edit": {"set": {"generation_id": "x"}}},
+        {"edit": {"set": {"group_instance_id": "x"}}},
         {"edit": {"set": {"retention_time_ms": 1}}},
-        [{"edit": {"set": {"group_id": "h"}}}, {"edit": {"set": {"generation_id": 2**40}}}],
+        [{"edit": {"set": {"group_id": "h"}}}, {"edit": {"set": {"group_instance_id": "x"}}}],
         {"replace": {"body": {"topics": []}}},
     ]
     for do in wrong:

@@ -185,7 +185,11 @@ def test_what_waits_nowhere_is_not_found(number: str) -> None:
     ("body", "status", "problem"),
     [
         (b"delay", 422, "'delay' can't be decided: give one of edit"),
-        (b"{edit: {set: {topics: 7}}}", 409, "topics: .*; it still waits"),
+        (
+            b"{edit: {set: {topics: 7}}}",
+            422,
+            "no message .* can hold it: topics: a list is expected",
+        ),
         (b"{edit: {set: {controller_id: 7}}}", 422, "no field 'controller_id'"),
         (b"{edit: {set: {group_id: 7}}}", 422, "edit: no field 'group_id'"),
         (b"{edit: {set: {'topics[*': 7}}}", 422, "is no path"),
@@ -200,7 +204,7 @@ def test_what_waits_nowhere_is_not_found(number: str) -> None:
         (b"\xff", 400, "not UTF-8"),
         (b" " * (MAX_BYTES + 1), 413, "longer than 1 MiB"),
         (b"a: &a [1,1]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]", 422, "can't be decided"),
-        (b"{edit: {set: {topics: 2020-01-01}}}", 409, "topics"),
+        (b"{edit: {set: {topics: 2020-01-01}}}", 422, "topics"),
         (b"{edit: {set: {topics: " + b"9" * 90 + b"}}}", 422, "no number"),
         (b"{edit: {set: {topics: " + b"9" * 9000 + b"}}}", 422, "."),
     ],

@@ -129,8 +129,8 @@ def test_an_answer_of_the_proxys_own_meets_the_rules_for_responses(chunks: Chunk
     }
 
 
-BAD = "{edit: {set: {generation_id: 99999999999}}}"
-WHY = "edit could not be done: generation_id: 99999999999 is no int32"
+BAD = "{edit: {set: {group_instance_id: i}}}"
+WHY = "edit could not be done: group_instance_id: no such field in this message"
 
 
 @slicings
@@ -146,7 +146,7 @@ def test_what_can_not_be_encoded_leaves_as_it_came_and_the_other_faults_are_done
     # counted, said, and in the capture
     rule = actor.stage.rules.rule("r")
     assert (rule.fired, rule.unable) == (1, 1)
-    assert "1 could not be done: edit: generation_id" in outcome(rule).what
+    assert "1 could not be done: edit: group_instance_id" in outcome(rule).what
     (said,) = actor.said
     assert said.startswith(f"connection 1 (me@client:1): rule 'r': {WHY}")
     assert said.endswith("; the message passes without it")

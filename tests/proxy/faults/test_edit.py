@@ -93,12 +93,12 @@ def test_the_other_side_sees_the_edited_message(chunks: Chunks) -> None:
 
 @slicings
 def test_a_message_that_can_not_be_edited_passes_as_it_came_and_is_counted(chunks: Chunks) -> None:
-    actor = stage("{edit: {set: {generation_id: 99999999999}}}")
+    actor = stage("{edit: {set: {group_instance_id: i}}}")
     actor.ask(ask(1), chunks)
     assert actor.sent["request"] == ask(1)
     rule = actor.stage.rules.rule("r")
     assert (rule.fired, rule.unable) == (1, 1)
-    assert "could not be done: edit: generation_id: 99999999999 is no int32" in outcome(rule).what
+    assert "could not be done: edit: group_instance_id: no such field" in outcome(rule).what
 
 
 @pytest.mark.parametrize(

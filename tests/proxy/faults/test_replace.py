@@ -12,7 +12,7 @@ from tests.proxy.playbook import Chunks, response
 
 EXAMPLES = Examples(
     {"hex": "00"},
-    rows=[Row("{body: {throttle_time_ms: 5}}")],
+    rows=[Row("{body: {}}")],
     live=["{body: {}}"],
 )
 
