@@ -36,7 +36,7 @@ class RoundRow(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A finding as it is kept. `smaller` is what shrinking made of its recipe, which may be the same;
-    None: nobody has tried."""
+    None: nobody has tried. `what`, `observation` and `capture` are of the smaller case, if that was kept."""
 
     campaign: int
     name: str
@@ -59,6 +59,11 @@ class Finding:
     def best(self) -> Recipe:
         """The smallest recipe that fires."""
         return self.smaller or self.recipe
+
+    @property
+    def seen_smaller(self) -> bool:
+        """Whether what was seen is of the smallest recipe; in older databases it is of the first one."""
+        return self.observation.case.recipe == self.best
 
 
 def finding_name(behaviour: Behaviour) -> str:

@@ -11,13 +11,19 @@ from pathlib import Path
 from typing import Any, Self
 
 from barnabas.fuzz.cases.case import Recipe
-from barnabas.fuzz.cases.json_form import observation_of, recipe_json, recipe_of
+from barnabas.fuzz.cases.json_form import (
+    observation_json,
+    observation_of,
+    recipe_json,
+    recipe_of,
+)
 from barnabas.fuzz.coverage.lines import Unit
 from barnabas.fuzz.database.database import Database, FindingsError, NoDatabaseError
+from barnabas.fuzz.database.evidence import capture
 from barnabas.fuzz.database.finding import AsideRow, CampaignRow, Finding, RoundRow, finding_name
 from barnabas.fuzz.database.keeping import Kept
 from barnabas.fuzz.database.reaching import Reached, as_valid, coverage, reached
-from barnabas.fuzz.engine.stats import Cell
+from barnabas.fuzz.engine.stats import Cell, Found
 
 __all__ = [
     "AsideRow", "CampaignRow", "Finding", "Findings", "FindingsError", "Kept", "NoDatabaseError",
@@ -135,9 +141,18 @@ class Findings:
                 for api, version, mutator, cases, first, recipe in rows
             ]
 
-    def smaller(self, finding: Finding, recipe: Recipe) -> None:
-        """Keep what shrinking made of a finding."""
+    def smaller(self, finding: Finding, recipe: Recipe, found: Found | None = None) -> None:
+        """Keep what shrinking made of a finding. found: what the smaller case came to, in the place of what
+        the first one had come to."""
         with self._database.writing() as db:
+            if found is not None:
+                seen = found.observation
+                db.execute(
+                    "UPDATE findings SET (what, observation, log, capture) = (?, ?, ?, ?)"
+                    " WHERE (campaign, name) = (?, ?)",
+                    (found.verdict.what, observation_json(seen), "\n".join(seen.log),
+                     capture(seen), finding.campaign, finding.name),
+                )  # fmt: skip
             db.execute(
                 "UPDATE findings SET smaller = ? WHERE (campaign, name) = (?, ?)",
                 (recipe_json(recipe), finding.campaign, finding.name),

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from barnabas.fuzz.cases.case import Case, Recipe
 from barnabas.fuzz.engine.running import judge
-from barnabas.fuzz.engine.stats import Behaviour
+from barnabas.fuzz.engine.stats import Behaviour, Found
 from barnabas.fuzz.observations.about import NO_STACK
 from barnabas.fuzz.oracles.oracle import Oracle, Verdict
 from barnabas.fuzz.targets.target import Target
@@ -27,7 +27,12 @@ class Replayed(NamedTuple):
     """At which attempt it fired, from 1 (0: at none), and all that was wrong the last time that any was."""
 
     attempt: int
-    verdicts: tuple[Verdict, ...]
+    found: tuple[Found, ...]
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What was wrong, without where it was seen."""
+        return tuple(one.verdict for one in self.found)
 
     @property
     def fired(self) -> bool:
@@ -68,16 +73,21 @@ def replay(
     `over()` a late answer is waited for no longer, where the target can be told so."""
     run = target.run if len(cases) == 1 else getattr(target, "together", target.run)
     patient_until = getattr(target, "patient_until", lambda over: nullcontext())
-    verdicts: tuple[Verdict, ...] = ()
+    latest: tuple[Found, ...] = ()
     for attempt in range(1, attempts + 1):
         # what ends late is shown once more, with its end
         with patient_until(over):
             seen = list(run(cases))
-        found = tuple(verdict for one in seen for verdict in judge(one, oracles))
-        verdicts = found or verdicts
-        if any(alike((verdict.oracle, verdict.behaviour), wanted) for verdict in found):
-            return Replayed(attempt, verdicts)
-    return Replayed(0, verdicts)
+        found = tuple(Found(verdict, one) for one in seen for verdict in judge(one, oracles))
+        latest = found or latest
+        if any(shows(one, wanted) for one in found):
+            return Replayed(attempt, latest)
+    return Replayed(0, latest)
+
+
+def shows(found: Found, wanted: Behaviour) -> bool:
+    """Whether what was wrong is a behaviour, or one like it."""
+    return alike((found.verdict.oracle, found.verdict.behaviour), wanted)
 
 
 def size_by(cook: Cook) -> Callable[[Recipe], int]:
@@ -99,9 +109,10 @@ def fires_on(
     cook: Cook,
     wanted: Behaviour,
     over: Callable[[], bool] = lambda: False,
+    shown: Callable[[Found], None] = lambda found: None,
 ) -> Callable[[Recipe], bool]:
     """For shrinking: whether a recipe shows a behaviour. What can't be cooked does not; nor does
-    anything, unasked, once `over()`."""
+    anything, unasked, once `over()`. shown: called with what showed it."""
 
     def fires(recipe: Recipe) -> bool:
         if over():
@@ -110,6 +121,9 @@ def fires_on(
             case = cook(recipe, 0)
         except (LookupError, ValueError):
             return False
-        return replay(target, oracles, [case], wanted, over=over).fired
+        replayed = replay(target, oracles, [case], wanted, over=over)
+        if replayed.fired:
+            shown(next(one for one in replayed.found if shows(one, wanted)))
+        return replayed.fired
 
     return fires

@@ -73,7 +73,7 @@ def _lines(finding: Finding, database: Path | str, stands: Finding | None) -> It
     whole = chunks[0] if len(chunks) == 1 and what != BEFORE else None
     yield from (f"    {line}" for line in tree(finding.best, whole))
     yield from _dump(what, chunks, None if whole is None else place(finding.best, whole))
-    if finding.best != finding.recipe:
+    if not finding.seen_smaller:
         yield f"  what came is of {first}, before it was shrunk"
     yield from _seen(finding)
 
@@ -81,7 +81,7 @@ def _lines(finding: Finding, database: Path | str, stands: Finding | None) -> It
 def _chunks(finding: Finding) -> tuple[tuple[bytes, ...], str]:
     """What was sent, and that in words; of what was shrunk what would be, as far as no session is asked."""
     seen = finding.observation
-    if finding.best == finding.recipe:
+    if finding.seen_smaller:
         return seen.sent or seen.case.chunks, "sent"
     try:
         return cook(finding.best, finding.first_case).chunks, "sent if it is replayed"

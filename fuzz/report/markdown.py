@@ -33,8 +33,8 @@ def _campaign(one: Summary) -> Iterator[str]:
         yield "None."
     yield "\n## Coverage\n"
     yield from _table(
-        ("API", "versions", "fields", "mutators", "cases"),
-        ((row.api, row.versions, row.fields, row.mutators, row.cases) for row in one.apis),
+        ("API", "versions", "fields", "mutators", "changes"),
+        ((row.api, row.versions, row.fields, row.mutators, row.changes) for row in one.apis),
     )
     for title, head, rows in sections(one):
         yield f"\n## {title}\n"
@@ -42,7 +42,7 @@ def _campaign(one: Summary) -> Iterator[str]:
     yield "\n## Places\n"
     yield from _table(PLACES, one.places)
     yield "\n## Mutators\n"
-    yield from _table(("mutator", "cases"), one.mutators)
+    yield from _table(("mutator", "changes"), one.mutators)
     yield "\n## Rounds\n"
     yield from _table(ROUNDS, one.progress)
     yield ""

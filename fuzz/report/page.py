@@ -59,8 +59,8 @@ def _campaign(one: Summary) -> Iterator[str]:
         yield from _group(group, one.database)
     yield "<h2>Coverage</h2>"
     yield from _table(
-        ("API", "versions", "fields", "mutators", "cases"),
-        ((row.api, row.versions, row.fields, row.mutators, row.cases) for row in one.apis),
+        ("API", "versions", "fields", "mutators", "changes"),
+        ((row.api, row.versions, row.fields, row.mutators, row.changes) for row in one.apis),
     )
     for title, head, rows in sections(one):
         yield f"<h2>{title}</h2>"
@@ -68,7 +68,7 @@ def _campaign(one: Summary) -> Iterator[str]:
     yield "<h2>Places</h2>"
     yield from _table(PLACES, one.places)
     yield "<h2>Mutators</h2>"
-    yield from _table(("mutator", "cases"), one.mutators)
+    yield from _table(("mutator", "changes"), one.mutators)
     yield "<h2>Rounds</h2>"
     yield from _table(ROUNDS, one.progress)
 

@@ -15,7 +15,7 @@ PACKAGES: Final = ("package", "lines", "by valid messages", "by cases too", "par
 NEVER: Final = ("package", "parsers that were never reached")
 """The columns of `never`."""
 
-UNSEEN: Final = ("API", "field", "versions", "cases")
+UNSEEN: Final = ("API", "field", "versions", "changes")
 """The columns of `unseen`."""
 
 SHOWN: Final = 100

@@ -35,19 +35,20 @@ ROUNDS: Final = (
 )
 """The columns of `Summary.progress`."""
 
-PLACES: Final = ("where", "fields", "cases", "fewest of a field")
+PLACES: Final = ("where", "fields", "changes", "fewest of a field")
 """The columns of `Summary.places`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiRow:
-    """An API's coverage: versions, fields and mutators that were tried, and cases."""
+    """An API's coverage: versions, fields and mutators that were tried, and changes. A case has one change,
+    several, or none."""
 
     api: str
     versions: int
     fields: int
     mutators: int
-    cases: int
+    changes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class Summary:
         return (
             ("began", f"{began:%Y-%m-%d %H:%M:%S} UTC"),
             ("cases", f"{row.done:,}{took}"),
+            ("changes in these cases", f"{sum(one.changes for one in self.apis):,}"),
             ("rounds", f"{len(self.rounds)}{self.no_feedback and f': {self.no_feedback}'}"),
             ("seed", str(row.settings.get("seed"))),
             ("APIs", f"{len(self.apis)}, in {sum(one.versions for one in self.apis)} versions"),

@@ -47,7 +47,7 @@ def title(finding: Finding) -> str:
     """The whole title."""
     found = cause(finding.oracle, finding.behaviour)
     if not _verb(found):
-        return f"{shorten(finding.what, WHAT)} ({upon(finding.best)})"
+        return f"{shorten(finding.what, WHAT)} ({upon(finding.observation.case.recipe)})"
     return f"{_happens(found, finding)} on {upon(finding.best)}"
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from barnabas.cli.fuzz.progress import Shown
@@ -11,7 +13,7 @@ from barnabas.fuzz.cases.case import Recipe
 from barnabas.fuzz.database.findings import Finding, Findings
 from barnabas.fuzz.engine.making import cook
 from barnabas.fuzz.engine.replaying import fires_on, replay, size_by
-from barnabas.fuzz.engine.stats import Behaviour
+from barnabas.fuzz.engine.stats import Behaviour, Found
 from barnabas.fuzz.errors import CannotRun
 from barnabas.fuzz.oracles.oracle import Oracle
 from barnabas.fuzz.report.cause import groups, standing
@@ -61,13 +63,13 @@ def make_smaller(
         progress.shrinking(one, number, len(fresh))
         over = _over(deadline)
         try:
-            smaller = _smaller(one, target, oracles, runs, over, anew)
+            smaller, shown = _smaller(one, target, oracles, runs, over, anew)
             # what is as small as it was is kept, too, or it would be tried whenever the campaign goes on
-            findings.smaller(one, smaller)
+            findings.smaller(one, smaller, shown)
             others = [each for each in group.findings if each is not one and each.to_shrink]
             if others and smaller != one.recipe and not over():
-                for other in _shown_by(smaller, others, target, oracles, over):
-                    findings.smaller(other, smaller)
+                for other, also in _shown_by(smaller, others, target, oracles, over):
+                    findings.smaller(other, smaller, also)
         except CannotRun:  # nor is it tried again by the same command
             findings.smaller(one, one.recipe)
             raise
@@ -88,14 +90,24 @@ def _smaller(
     runs: int,
     over: Callable[[], bool],
     anew: list[Callable[[], None]],
-) -> Recipe:
-    """Its recipe made smaller. One candidate after the other: several side by side take a broker as long.
-    anew: has a target as it was at its start, once; what a campaign left behind may keep all from firing."""
-    fires = fires_on(target, oracles, cook, _behaviour(finding), over)
+) -> tuple[Recipe, Found | None]:
+    """Its recipe made smaller, and what that came to; None: it is the same. One candidate after the other:
+    several side by side take a broker as long. anew: has a target as it was at its start, once; what a
+    campaign left behind may keep all from firing."""
+    shown: deque[Found] = deque(maxlen=1)
+    fires = fires_on(target, oracles, cook, _behaviour(finding), over, shown.append)
     while anew and not fires(finding.recipe) and not over():
         anew.pop()()
     smaller = shrink(finding.recipe, fires, runs=runs, size=size_by(cook)).recipe
-    return smaller if smaller == finding.recipe else cook(smaller, finding.first_case).recipe
+    if smaller == finding.recipe:
+        return smaller, None
+    return _as_first(finding, shown.pop())
+
+
+def _as_first(finding: Finding, found: Found) -> tuple[Recipe, Found]:
+    """What a case came to, with the number of a finding's first one."""
+    case = cook(found.observation.case.recipe, finding.first_case)
+    return case.recipe, Found(found.verdict, replace(found.observation, case=case))
 
 
 def _shown_by(
@@ -104,9 +116,13 @@ def _shown_by(
     target: Target,
     oracles: Sequence[Oracle],
     over: Callable[[], bool],
-) -> list[Finding]:
+) -> list[tuple[Finding, Found]]:
     """Those that a case shows, too: an exception in a log, and the error that it is answered with."""
     case = cook(recipe, 0)
-    said = replay(target, oracles, [case], _behaviour(findings[0]), over=over).verdicts
-    shown = {(verdict.oracle, verdict.behaviour) for verdict in said}
-    return [one for one in findings if _behaviour(one) in shown]
+    found = replay(target, oracles, [case], _behaviour(findings[0]), over=over).found
+    shown = {(one.verdict.oracle, one.verdict.behaviour): one for one in found}
+    return [
+        (one, _as_first(one, shown[_behaviour(one)])[1])
+        for one in findings
+        if _behaviour(one) in shown
+    ]

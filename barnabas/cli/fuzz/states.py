@@ -35,14 +35,17 @@ def fuzz_states(
     as_json: bool = False,
     output: Output | None = None,
 ) -> int:
-    """Learn what the alphabets say of one target or two; returns the exit code. Raises Trouble."""
+    """Learn what the alphabets say of one target or two; returns the exit code. Raises Trouble.
+
+    An alphabet that can't be learned is reported, and the others are tried.
+    """
     try:
         from barnabas.fuzz.states.judging import compared, shown
         from barnabas.fuzz.states.learning import learn
     except ImportError as problem:
         raise Trouble(NEEDS.format(problem.name), COULD_NOT_RUN) from None
     output = output or Output()
-    found = 0
+    found = failed = 0
     try:
         with interruptible(), ExitStack() as stack:
             for study in studies(target, names, own, stack, output):
@@ -54,27 +57,34 @@ def fuzz_states(
                         output.line(f"{study.alphabet.name}: {left_out}")
                     continue
                 machines, conversations = [], []
-                for subject in study.subjects:
-                    about = f"learning {study.alphabet.name} of {subject.name}"
-                    with _shown(output, about) as sent:
-                        said = subject.begin(sent)
-                        learned = learn(
-                            subject.name,
-                            said,
-                            Random(seed),  # noqa: S311 - it is to be the same again
-                            doubted=study.doubted,
-                            walks=walks or study.walks,
-                            length=study.length,
+                try:
+                    for subject in study.subjects:
+                        about = f"learning {study.alphabet.name} of {subject.name}"
+                        with _shown(output, about) as sent:
+                            said = subject.begin(sent)
+                            learned = learn(
+                                subject.name,
+                                said,
+                                Random(seed),  # noqa: S311 - it is to be the same again
+                                doubted=study.doubted,
+                                walks=walks or study.walks,
+                                length=study.length,
+                            )
+                        machines.append(learned)
+                        conversations.append(said)
+                    wrong = [one for machine in machines for one in study.judge(machine)]
+                    if len(machines) == 2:
+                        wrong += (
+                            one
+                            for one in compared(machines[0], machines[1], study.word)
+                            if shown(one, conversations, study.word)
                         )
-                    machines.append(learned)
-                    conversations.append(said)
-                wrong = [one for machine in machines for one in study.judge(machine)]
-                if len(machines) == 2:
-                    wrong += (
-                        one
-                        for one in compared(machines[0], machines[1], study.word)
-                        if shown(one, conversations, study.word)
-                    )
+                except CannotRun as problem:
+                    failed += 1
+                    if as_json:
+                        output.raw(json_text(_document(study, [], [], str(problem))))
+                    output.note(f"{study.alphabet.name} was not learned: {problem}")
+                    continue
                 found += len(wrong)
                 if as_json:
                     output.raw(json_text(_document(study, machines, wrong)))
@@ -85,7 +95,7 @@ def fuzz_states(
     except KeyboardInterrupt:
         output.note("interrupted")
         return INTERRUPTED
-    return FINDINGS if found else FINE
+    return FINDINGS if found else COULD_NOT_RUN if failed else FINE
 
 
 @contextmanager
@@ -124,11 +134,12 @@ def _print(
 
 
 def _document(
-    study: Study, machines: Sequence[Machine], wrong: Sequence[Wrong]
+    study: Study, machines: Sequence[Machine], wrong: Sequence[Wrong], problem: str | None = None
 ) -> dict[str, object]:
     return {
         "alphabet": study.alphabet.name,
         "missing": study.missing,
+        "problem": problem,
         "machines": [
             {
                 "broker": machine.broker,

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from barnabas.cli.console.output import Output
 from barnabas.cli.fuzz.states import fuzz_states
+from barnabas.fuzz.errors import CannotRun
+from barnabas.fuzz.states import learning
+from barnabas.fuzz.states.conversation import Conversing
+from barnabas.fuzz.states.machine import Machine
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, MISUSE, Trouble
 
 
@@ -25,6 +30,38 @@ def test_what_was_learned_and_what_is_wrong_is_a_line_of_json_for_each_alphabet(
         "about": "embedded cluster: Fetch of a later epoch in state IN_SESSION is accepted",
         "inputs": ["Fetch that opens", "Fetch of a later epoch"],
     } in found["findings"]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize(
+    ("other", "code"), [("transaction", COULD_NOT_RUN), ("fetch-session", FINDINGS)]
+)
+def test_the_others_are_tried_where_an_alphabet_can_not_be_learned(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    other: str,
+    code: int,
+    as_json: bool,
+) -> None:
+    right = learning.learn
+
+    def learn(name: str, conversation: Conversing, *given: Any, **more: Any) -> Machine:
+        if conversation.alphabet.name == "classic-group":
+            raise CannotRun("the broker answered in two ways")
+        return right(name, conversation, *given, **more)
+
+    monkeypatch.setattr(learning, "learn", learn)
+    names = ["classic-group", other]
+    assert fuzz_states("embedded", names, walks=1, as_json=as_json) == code
+    said = capsys.readouterr()
+    assert "classic-group was not learned: the broker answered in two ways" in said.err
+    if as_json:
+        failed, learned = map(json.loads, said.out.splitlines())
+        assert (failed["alphabet"], failed["machines"]) == ("classic-group", [])
+        assert failed["problem"] == "the broker answered in two ways"
+        assert (learned["alphabet"], learned["problem"]) == (other, None)
+    else:
+        assert said.out.startswith(f"{other}  embedded cluster: 1 state")
 
 
 def test_a_broker_does_not_differ_from_itself(capsys: pytest.CaptureFixture[str]) -> None:
