@@ -46,9 +46,13 @@ class Fed:
         self._turn = asyncio.Lock()
 
     async def fresh(self, history: History) -> dict[str, int]:
-        """Feed them what came since; how many they have had, and missed."""
+        """Feed them what came since; how many they have had, and missed.
+
+        What comes meanwhile has to wait for the next time: there may be no end to it.
+        """
+        last = history.count - 1
         async with self._turn:
-            while some := history.behind(self._after, CHUNK):
+            while some := history.behind(self._after, min(CHUNK, last - self._after)):
                 self._missed += some[0][0] - self._after - 1
                 self._after = some[-1][0]
                 for _, exchange in some:

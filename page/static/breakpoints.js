@@ -17,7 +17,7 @@ export function Breakpoints() {
   const [chosen, choose] = useState(null), [done, tell] = useState(null);
   const decided = said => { choose(null); tell(said); again(); };
   return html`<div class="view">
-    ${problems(null, problem)}
+    ${problems(queue, problem)}
     <${Stops}/>
     <h2>Messages that wait</h2>
     ${queue && html`<${Table} label="Messages that wait" none="No message waits at a breakpoint." columns=${COLUMNS(chosen, id => { choose(id); tell(null); })}

@@ -32,7 +32,7 @@ export function Network() {
     row[name].queued && `${row[name].queued} ${name}s delayed`, row[name].held && `${row[name].held} ${name}s held`, row[name].lost && `${name}s are lost`,
   ])].filter(Boolean).join(", ");
   return html`<div class="view">
-    ${problems(status, problem || trouble)}
+    ${problems(found && status, problem || trouble)}
     ${status && html`<div class="bar"><span>${status.draining ? "draining" : "running"}: clients connect to ${status.listen} · ${count(status.connections.open)} open, ${count(status.connections.accepted)} accepted, ${count(status.connections.refused)} without a broker</span>
       <button class="danger" onClick=${() => confirm("Stop the proxy? What is under way may finish first.") && tell("/drain", again)}>Drain and stop</button></div>
     ${status.capture && html`<${Capture} ...${status.capture}/>`}

@@ -8,12 +8,15 @@ import {count, plain} from "./text.js";
 import {html, useEffect} from "./vendor/preact.js";
 
 const PAUSE = 300, LAST = 1000;
-const draft = {text: null, base: "", problems: [], remarks: [], tried: null, said: "", schema: null};
+// base: what holds; null until it is known
+const draft = {text: null, base: null, problems: [], remarks: [], tried: null, said: "", schema: null};
 let typed = 0, asked = 0;
 
 // a rule that was drafted elsewhere, behind the others
-export function append(rule) {
-  const text = (draft.text ?? "version: 1\nrules: []\n").replace(/^rules: *\[\] *$/m, "rules:").replace(/\n*$/, "\n");
+export async function append(rule) {
+  if (draft.base === null) await load();
+  if (draft.base === null) return;
+  const text = draft.text.replace(/^rules: *\[\] *$/m, "rules:").replace(/\n*$/, "\n");
   const indent = text.match(/^( *)- +\w+:/m)?.[1] ?? "";
   change(text + rule.trimEnd().split("\n").map((line, at) => indent + (at ? "  " : "- ") + line).join("\n") + "\n");
 }
@@ -47,7 +50,7 @@ async function load() {
   try {
     draft.schema ??= await get("/scenario/schema");
     const {text} = await get("/scenario");
-    if (draft.text === null || draft.text === draft.base) draft.text = text;
+    if (draft.text === draft.base) draft.text = text;
     draft.base = text;
     examine();
   } catch (problem) {
@@ -84,7 +87,7 @@ export function Rules() {
   useEffect(() => { load(); }, []);
   useEffect(() => {
     // somebody else has changed it
-    if (found && draft.text !== null && found.text !== draft.base && draft.text === draft.base) load();
+    if (found && draft.base !== null && found.text !== draft.base && draft.text === draft.base) load();
   }, [found?.text]);
   const tried = new Map(draft.tried?.rules.map(rule => [rule.name, rule])), holds = found?.rules ?? [];
   const names = [...new Set([...holds.map(rule => rule.name), ...tried.keys()])];
@@ -93,26 +96,26 @@ export function Rules() {
   const hand = ({name, did: one}) => one && html`<span class="hand">${[
     ["POST", "/fire", "Fire", "on its next match, whatever `when` says"], ["POST", "/release", "Release", "what it holds leaves"], ["DELETE", "", "Remove", "what it holds leaves"],
   ].map(([method, what, label, title]) => html`<button title=${title} aria-label=${`${label}: ${plain(name)}`} onClick=${() => tell(method, name, what, again)}>${label}</button>`)}</span>`;
-  const changed = draft.text !== draft.base, other = found && changed && found.text !== draft.base;
+  const loaded = draft.base !== null, changed = draft.text !== draft.base, other = found && changed && found.text !== draft.base;
   const wrong = draft.problems.length > 0;
   return html`<div class="view">
-    ${problems(found, problem)}
-    <${Table} label="Rules" none="There are no rules." rows=${rows} columns=${[
+    ${problems(found && loaded, problem || (loaded ? "" : draft.said))}
+    ${(found || draft.tried) && html`<${Table} label="Rules" none="There are no rules." rows=${rows} columns=${[
       ["rule", row => row.name],
       ...live ? [["matched", row => row.did && count(row.did.matched), "number"]] : [],
       ["fired", row => row.did && count(row.did.fired), "number"],
       ...live ? [["does", row => row.did ? [row.did.what, row.did.to_fire && `fires on its next ${row.did.to_fire}`].filter(Boolean).join(", ") : "not applied"]] : [],
       [draft.tried ? `tried on the last ${count(draft.tried.exchanges)}` : "not tried", row => html`<${Would} rule=${row.would} exchanges=${draft.tried?.exchanges}/>`],
       ...live ? [["do", hand]] : [],
-    ]}/>
+    ]}/>`}
     ${draft.tried && html`<p class="none">${plain(draft.tried.limits)}</p>`}
     <h2>Scenario</h2>
     ${draft.text !== null && html`<${Editor} label="Scenario, in YAML. Control and space: what can stand here" text=${draft.text} change=${change} problems=${draft.problems} schema=${draft.schema}/>`}
     <div class="bar">
       ${live && html`<button class="primary" disabled=${!changed || wrong} onClick=${apply}>Apply</button>`}
-      <button disabled=${wrong} title="on the last exchanges that there are now" onClick=${examine}>Try again</button>
+      <button disabled=${!loaded || wrong} title="on the last exchanges that there are now" onClick=${examine}>Try again</button>
       <button disabled=${!changed} onClick=${() => change(draft.base)}>Undo all</button>
-      <button onClick=${() => navigator.clipboard.writeText(draft.text).catch(() => set({problem: "the browser does not let the page copy"}))}>Copy</button>
+      <button disabled=${!loaded} onClick=${() => navigator.clipboard.writeText(draft.text).catch(() => set({problem: "the browser does not let the page copy"}))}>Copy</button>
       <output role="status">${draft.said ? plain(draft.said) : wrong ? "Not applied: it has problems." : other ? "The rules have been changed meanwhile: Apply replaces them." : changed && live ? "Not applied yet." : ""}</output>
     </div>
     <ul class="remarks">${draft.remarks.map(line => html`<li>${plain(line)}</li>`)}</ul></div>`;

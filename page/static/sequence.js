@@ -137,7 +137,7 @@ export function Sequence() {
         ${connections.map(number => html`<option value=${number}>${number}</option>`)}</select></label>
       ${button("Table", "the same as text (t)", does.t, table)}</div>
     ${problems(found, problem)}
-    <p class="said" role="status">${picked ? saying(picked) : found ? `${count(messages.length)} messages from ${clock(shown[0])} on, ${ms(Number(shown[1] - shown[0]) / 1e6)} ms${messages.length ? "" : ": none is in this window, try All"}` : "…"}
+    <p class="said" role="status">${picked ? saying(picked) : found ? `${count(messages.length)} messages from ${clock(shown[0])} on, ${ms(Number(shown[1] - shown[0]) / 1e6)} ms${messages.length ? "" : ": none is in this window, try All"}` : ""}
       ${found?.left_out > 0 && html` <b>${count(found.left_out)} later messages are left out: zoom in.</b>`}</p>
     <div class="split">
       <div class="chart" ref=${box} hidden=${table}>${chart}</div>

@@ -9,7 +9,9 @@ export const Table = ({label, columns, rows, none}) => rows.length ? html`<div c
     return html`<td class=${kind}>${typeof shown === "object" && shown !== null ? shown : plain(shown ?? "")}</td>`;
   })}</tr>`)}</tbody></table></div>` : html`<p class="none">${none}</p>`;
 
+// what stands above a view: that it loads, what is wrong, what it lacks
 export const problems = (found, problem) => [
+  !found && !problem && html`<p class="none" role="status">Loading …</p>`,
   problem && html`<p class="problem" role="alert">${plain(problem)}</p>`,
   found?.missing_workers?.length > 0 && html`<p class="problem" role="status">Without an answer: ${found.missing_workers.map(each => `worker ${each}`).join(", ")}. Counts are as of the last answer, and rules hold there as soon as it goes on.</p>`,
   found?.missed > 0 && html`<p class="none">${plural(found.missed, "exchange")} fell out before this was opened: they are not counted here.</p>`,

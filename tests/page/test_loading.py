@@ -1,0 +1,100 @@
+"""Views say that they load, and buttons wait for what they act on: the server's answers are held back here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.page.browser import page_at
+from tests.page.test_live import proxied
+from tests.page.test_rules import produce
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+pytestmark = [pytest.mark.needs_chromium, pytest.mark.timeout(180)]
+
+LOADING = "Loading …"
+SCENARIO = """version: 1
+rules:
+- name: first of all
+  match: {api: Produce}
+  do: {delay: 1ms}
+"""
+
+
+class Held:
+    """Requests of a path that wait for their answers, from now on until they are released."""
+
+    def __init__(self, page: Page, path: str) -> None:
+        self._waiting: list[Route] = []
+        self._holds = True
+        page.route(f"**/v1{path}", self._came)
+
+    def _came(self, route: Route) -> None:
+        if self._holds:
+            self._waiting.append(route)
+        else:
+            route.continue_()
+
+    def release(self) -> None:
+        """Answer all of them, and later ones at once."""
+        self._holds = False
+        for route in self._waiting:
+            route.continue_()
+
+
+def test_each_view_says_that_it_loads_until_it_has_something_to_show() -> None:
+    views = {
+        "groups": ("/groups*", "No group has been seen."),
+        "transactions": ("/transactions", "No transaction has been seen."),
+        "topics": ("/topics", "Nobody has written or read."),
+        "latency": ("/latency", "No response has been seen."),
+        "breakpoints": ("/breakpoints", "No message waits at a breakpoint."),
+        "network": ("/connections", "No connection is open."),
+        "rules": ("/scenario", "There are no rules."),
+    }
+    with proxied() as ready, page_at(ready["page"]) as page:
+        page.wait_for_selector("nav button")
+        for name, (path, empty) in views.items():
+            held = Held(page, path)
+            page.get_by_role("button", name=name.capitalize(), exact=True).click()
+            expect(page.locator(f"main.{name}").get_by_text(LOADING).first).to_be_visible()
+            expect(page.get_by_text(empty)).to_have_count(0)
+            held.release()
+            expect(page.get_by_text(empty)).to_be_visible()
+            expect(page.get_by_text(LOADING)).to_have_count(0)
+
+
+def test_rules_can_not_be_applied_before_it_is_known_which_ones_hold() -> None:
+    with proxied() as ready, page_at(ready["page"]) as page:
+        page.wait_for_selector("nav button")
+        held = Held(page, "/scenario/schema")
+        page.get_by_role("button", name="Rules", exact=True).click()
+        expect(page.get_by_text("There are no rules.")).to_be_visible()  # the table has come
+        for label in ("Apply", "Try again", "Undo all", "Copy"):
+            expect(page.get_by_role("button", name=label, exact=True)).to_be_disabled()
+        expect(page.get_by_text("have been changed meanwhile")).to_have_count(0)
+        expect(page.get_by_text(LOADING)).to_be_visible()
+        held.release()
+        expect(page.locator(".editor textarea")).to_be_visible()
+        expect(page.get_by_role("button", name="Try again")).to_be_enabled()
+        expect(page.get_by_role("button", name="Apply")).to_be_disabled()  # nothing is changed
+
+
+def test_a_rule_that_is_taken_to_the_editor_stands_behind_those_that_hold(tmp_path: Path) -> None:
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(SCENARIO)
+    with proxied("--scenario", str(scenario)) as ready, page_at(ready["page"]) as page:
+        assert produce(ready["listen"]) == ""
+        page.locator(".row:has-text('Produce')").first.click()
+        page.locator("article button:has-text('Messages like this')").click()
+        page.wait_for_selector("dialog[open] textarea")
+        page.get_by_role("button", name="Take it to the editor").click()
+        text = page.locator(".editor textarea")
+        expect(text).to_be_visible()
+        found = text.input_value()
+        assert found.index("first of all") < found.index("delay Produce of writer")
