@@ -1,4 +1,4 @@
-"""Views say that they load, and buttons wait for what they act on: the server's answers are held back here."""
+"""Views say that they load, and buttons wait for what they act on: answers are held back here."""
 
 from __future__ import annotations
 

@@ -11,11 +11,12 @@ import pytest
 from starlette.requests import Request
 
 from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.summary.bands import Bands
 from barnabas.captures.summary.lag import Lag
 from barnabas.captures.summary.lanes import Lanes
 from barnabas.captures.summary.rebalances import Rebalances
-from barnabas.page.views import ROWS, Views
+from barnabas.page.views import CHUNK, ROWS, Fed, Views
 from barnabas.proxy.control.history import History
 
 SAMPLE = Path("captures/samples/rebalance.pcap.gz")
@@ -94,3 +95,25 @@ def test_topics_and_transactions_are_bounded() -> None:
     }
     assert len(flows) <= ROWS
     assert asked(views, "transactions")["transactions"] == []
+
+
+def test_an_answer_does_not_wait_for_what_comes_meanwhile() -> None:
+    """Traffic that is faster than a view takes it has no end."""
+    history = History()
+    fed_ones = 0
+
+    class Echo:
+        """A view during which one more exchange comes for each that it takes."""
+
+        def add(self, exchange: Exchange) -> None:
+            nonlocal fed_ones
+            fed_ones += 1
+            assert fed_ones <= 2 * (CHUNK + 10), "it goes on without end"
+            history.add(exchange)
+
+    sample = next(open_capture(SAMPLE).exchanges())
+    for _ in range(CHUNK + 10):
+        history.add(sample)
+    fed = Fed(Echo())
+    assert asyncio.run(fed.fresh(history)) == {"fed": CHUNK + 10, "missed": 0}
+    assert asyncio.run(fed.fresh(history)) == {"fed": 2 * (CHUNK + 10), "missed": 0}
