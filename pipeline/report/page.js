@@ -65,12 +65,17 @@ function draw(name) {
   });
 }
 
+// plotly's times are texts without a zone, or numbers
+const instantOf = at => typeof at === "number" ? at : Date.parse(at.replace(" ", "T") + "Z");
+
 // whoever zooms to a time sees it in all sections
 function follow(name) {
   if (figures[name].layout.xaxis?.type !== "date") return;
-  document.getElementById(name).on("plotly_relayout", changed => {
+  const plot = document.getElementById(name);
+  plot.on("plotly_relayout", changed => {
     if (changed["xaxis.autorange"]) zoom(null, null);
-    else if (changed["xaxis.range[0]"]) zoom(...[0, 1].map(end => Date.parse(changed[`xaxis.range[${end}]`].replace(" ", "T") + "Z")));
+    // what changed may be one end, or both in a list: the plot has both
+    else if (Object.keys(changed).some(key => key.startsWith("xaxis.range"))) zoom(...plot.layout.xaxis.range.map(instantOf));
   });
 }
 

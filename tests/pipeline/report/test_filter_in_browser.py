@@ -91,6 +91,28 @@ def test_what_can_not_follow_says_so_and_what_has_nothing_left_too(report: Page)
     }
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"xaxis.range[0]": "2026-11-21 14:05:39"},
+        {"xaxis.range[1]": "2026-11-21 14:05:44.5"},
+        {"xaxis.range": ["2026-11-21 14:05:39", "2026-11-21 14:05:44.5"]},
+        {"xaxis.range": [1795269939000, 1795269944500]},
+    ],
+)
+def test_the_zoom_is_that_of_all_whatever_plotly_says_of_its_ends(
+    report: Page, change: dict[str, object]
+) -> None:
+    before = report.evaluate("document.getElementById('latency-0').layout.xaxis.range ?? null")
+    report.evaluate("change => Plotly.relayout('latency-0', change)", change)
+    report.locator("#filter button:enabled").wait_for()
+    ranges = report.evaluate(
+        """() => ["latency-0", "latency_clients-0"].map(
+            name => document.getElementById(name)._fullLayout.xaxis.range.map(at => at.slice(0, 19)))"""
+    )
+    assert ranges[0] == ranges[1] != before
+
+
 def test_a_time_that_a_figure_is_zoomed_to_is_that_of_all(report: Page) -> None:
     report.evaluate(
         """() => Plotly.relayout("latency-0",
