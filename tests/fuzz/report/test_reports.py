@@ -49,6 +49,19 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
+def test_what_tables_count_is_named(found: list[Summary]) -> None:
+    """A case has one change, several, or none: tables of changes do not sum to the cases."""
+    one = found[-1]
+    changes = sum(row.changes for row in one.apis)
+    assert changes == sum(count for _, count in one.mutators)
+    assert ("changes in these cases", f"{changes:,}") in one.facts
+    text = markdown(found)
+    assert "| API | versions | fields | mutators | changes |" in text
+    assert "| mutator | changes |" in text
+    assert "<th>changes</th>" in page(found)
+    assert "<th>cases</th>" not in page(found)
+
+
 def test_the_page_is_whole_and_has_no_script(found: list[Summary]) -> None:
     tags = Tags()
     tags.feed(page(found))
@@ -86,7 +99,7 @@ def test_a_table_of_markdown_keeps_its_columns(found: list[Summary]) -> None:
 def test_numbers_are_those_of_the_database(found: list[Summary]) -> None:
     empty, one = found
     assert dict(one.facts)["cases"] == "100"
-    assert sum(row.cases for row in one.apis) == 100
+    assert sum(row.changes for row in one.apis) == 100
     assert one.progress == ((0, "running", 0, 0),)
     assert "| round | new features |" in markdown([one])
     assert "<th>new features</th>" in page([one])
