@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from barnabas.proxy.matching.field_paths import fitting, node_at, set_at
 from barnabas.proxy.scenario.file import Scenario, examine
+from barnabas.specs import api
+from barnabas.specs.keys import HEARTBEAT
 
 TELEMETRY = {"api": "GetTelemetrySubscriptions", "direction": "response"}
 
@@ -119,3 +122,13 @@ def test_what_no_message_can_hold_is_an_error(match: dict[str, Any], do: Any) ->
 )
 def test_what_some_message_can_hold_is_fine(match: dict[str, Any], do: Any) -> None:
     assert problems(match, do) == []
+
+
+def test_the_name_of_an_error_is_its_code_in_the_message() -> None:
+    layout = api(HEARTBEAT).response.layout(4)
+    values = {"throttle_time_ms": 5, "error_code": "not_coordinator"}
+    root = node_at(layout, ())
+    assert root is not None
+    assert fitting("body", values, root) == {"throttle_time_ms": 5, "error_code": 16}
+    set_at(values, layout, "error_code", "REBALANCE_IN_PROGRESS")
+    assert values["error_code"] == 27
