@@ -5,9 +5,19 @@ local HAS_ZSTD = rawget(TvbRange, "uncompress_zstd") ~= nil
 local MOST_OUTPUT = 4 * 1024 * 1024 -- of snappy and lz4: a byte takes 16 of memory
 local MOST_GZIP = 16 * 1024 * 1024 -- as it says itself: Wireshark takes time by the square of it
 
+local function unreadable(...) -- raises what is wrong with the bytes, without a place in this file
+  error(format(...), 0)
+end
+
+local function octet(raw, at)
+  return byte(raw, at) or unreadable("the bytes end too early")
+end
+
 local function append(out, raw, from, size) -- bytes of a text, from a position that counts from 1
-  if size > #raw - from + 1 or #out + size > MOST_OUTPUT then
-    error("the compressed bytes are cut off, or come to too many")
+  if size > #raw - from + 1 then
+    unreadable("%d bytes announced, %d remain", size, math.max(#raw - from + 1, 0))
+  elseif #out + size > MOST_OUTPUT then
+    unreadable("more than %d bytes of output", MOST_OUTPUT)
   end
   for at = from, from + size - 1 do
     out[#out + 1] = byte(raw, at)
@@ -17,8 +27,10 @@ end
 
 local function copy(out, distance, size) -- of what came out before; it may go on in itself
   local n = #out
-  if distance < 1 or distance > n or n + size > MOST_OUTPUT then
-    error("a copy of what is not there, or of too much")
+  if distance < 1 or distance > n then
+    unreadable("a copy from %d bytes before, where %d are", distance, n)
+  elseif n + size > MOST_OUTPUT then
+    unreadable("more than %d bytes of output", MOST_OUTPUT)
   end
   for at = n + 1, n + size do
     out[at] = out[at - distance]
@@ -28,18 +40,18 @@ end
 local function little(raw, at, size)
   local value = 0
   for i = at + size - 1, at, -1 do
-    value = value * 256 + byte(raw, i)
+    value = value * 256 + octet(raw, i)
   end
   return value
 end
 
 local function raw_snappy(out, raw, at)
-  while byte(raw, at) > 127 do -- the size of the output, which is seen anyway
+  while octet(raw, at) > 127 do -- the size of the output, which is seen anyway
     at = at + 1
   end
   at = at + 1
   while at <= #raw do
-    local tag = byte(raw, at)
+    local tag = octet(raw, at)
     local kind, rest = tag % 4, floor(tag / 4)
     at = at + 1
     if kind == 0 then
@@ -50,7 +62,7 @@ local function raw_snappy(out, raw, at)
       end
       at = append(out, raw, at, size)
     elseif kind == 1 then
-      copy(out, floor(tag / 32) * 256 + byte(raw, at), 4 + rest % 8)
+      copy(out, floor(tag / 32) * 256 + octet(raw, at), 4 + rest % 8)
       at = at + 1
     else
       local width = kind == 2 and 2 or 4
@@ -68,8 +80,10 @@ local function snappy(out, raw)
   end
   local at = 17 -- chunks, each behind its size
   while at + 4 <= #raw do
-    local a, b, c, d = byte(raw, at, at + 3)
-    local size = ((a * 256 + b) * 256 + c) * 256 + d
+    local size, left = int({ raw = raw, at = at - 1, stop = #raw }, 4), #raw - at - 3
+    if size < 0 or size > left then
+      unreadable("a chunk of %d bytes announced, %d remain", size, left)
+    end
     raw_snappy(out, sub(raw, at + 4, at + 3 + size), 1)
     at = at + 4 + size
   end
@@ -78,7 +92,7 @@ end
 local function lz4_length(raw, at, length) -- a nibble, and more bytes if it is full
   if length == 15 then
     repeat
-      local more = byte(raw, at)
+      local more = octet(raw, at)
       length, at = length + more, at + 1
     until more < 255
   end
@@ -88,7 +102,7 @@ end
 local function lz4_block(out, raw)
   local at, size = 1, nil
   while at <= #raw do
-    local token = byte(raw, at)
+    local token = octet(raw, at)
     size, at = lz4_length(raw, at + 1, floor(token / 16))
     at = append(out, raw, at, size)
     if at <= #raw then -- else these were the last literals
@@ -100,7 +114,7 @@ local function lz4_block(out, raw)
 end
 
 local function lz4(out, raw) -- a frame: descriptor, blocks, each behind its size
-  local flags = byte(raw, 5)
+  local flags = octet(raw, 5)
   local has_size, has_dictionary = floor(flags / 8) % 2, flags % 2
   local checked = floor(flags / 16) % 2
   local at = 8 + 8 * has_size + 4 * has_dictionary
@@ -110,7 +124,10 @@ local function lz4(out, raw) -- a frame: descriptor, blocks, each behind its siz
       return
     end
     local stored, block = size >= 0x80000000, size % 0x80000000
-    if stored then
+    local left = #raw - at - 3 - 4 * checked
+    if block > left then
+      unreadable("a block of %d bytes announced, %d remain", block, left)
+    elseif stored then
       append(out, raw, at + 4, block)
     else
       lz4_block(out, sub(raw, at + 4, at + 3 + block))
@@ -131,10 +148,18 @@ end
 local function decompressed(r, codec)
   local range = r.tvb(r.at, r.stop - r.at)
   if codec == 1 and little(r.raw, r.stop - 3, 4) > MOST_GZIP then
-    error("the compressed bytes come to too many")
+    unreadable("its end announces more than %d bytes", MOST_GZIP)
   end
   if codec == 1 or codec == 4 then
-    range = codec == 1 and range:uncompress("gzip records") or range:uncompress_zstd("zstd records")
+    local name = CODECS[codec] .. " records"
+    if codec == 1 then
+      range = range:uncompress(name)
+    else
+      range = range:uncompress_zstd(name)
+    end
+    if not range then
+      unreadable("Wireshark makes nothing of it")
+    end
     return reader(range:tvb(), 0, range:len(), r.known)
   end
   local out = {}

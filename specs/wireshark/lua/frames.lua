@@ -109,6 +109,11 @@ local function is_request(conversation, tvb, pinfo)
   return conversation.server == to
 end
 
+-- Whether it is a token of GSSAPI with which a client of 0.9 begins, without a handshake (RFC 2743, 3.1).
+local function is_first_token(conversation, tvb)
+  return not conversation.begun and tvb:len() > 4 and tvb(4, 1):uint() == 0x60
+end
+
 -- Whether a frame may begin here: in the middle of a conversation it may be the middle of one, too.
 local function begins(conversation, tvb, asking)
   if tvb:len() < 8 then
@@ -119,7 +124,7 @@ local function begins(conversation, tvb, asking)
   if size < (asking and 8 or 4) or size > MOST_BYTES then
     return false
   elseif asking then
-    return whole or conversation.raw or apis[tvb(4, 2):int()] ~= nil
+    return whole or conversation.raw or is_first_token(conversation, tvb) or apis[tvb(4, 2):int()] ~= nil
   end
   return whole or conversation.raw or conversation.asked[tvb(4, 4):int()] ~= nil
 end
@@ -136,6 +141,10 @@ end
 -- that it is or answers; "token"; or false. Requests with one id wait in a chain, and the first has its end.
 local function first_sight(conversation, tvb, pinfo, asking)
   local asked, has_header = conversation.asked, tvb:len() >= (asking and 12 or 8)
+  if asking then
+    conversation.raw = conversation.raw or is_first_token(conversation, tvb)
+    conversation.begun = true
+  end
   local id = has_header and tvb(asking and 8 or 4, 4):int()
   local first = asked[id]
   if asking and has_header and not (conversation.raw and not looks_like_request(tvb)) then

@@ -4,6 +4,7 @@ local VERSION = field("int16", "inside.version", "version")
 local CONTROL = field("string", "record.control_type", "control type")
 local TEXT = field("string", "inside.text", "text")
 
+local MOST_DEPTH = 8 -- of Envelopes in each other, as `barnabas decode` reads them; Kafka refuses the second
 local METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ" -- of __cluster_metadata
 
 local inside = {}
@@ -101,7 +102,12 @@ local READ = {
     read_versioned(r, tree, "DefaultPrincipalData")
   end,
   ["request"] = function(r, tree)
-    r.known.envelope = { peek(r, 0, 2), peek(r, 2, 2) }
+    local known = r.known
+    known.depth = (known.depth or 0) + 1
+    if known.depth > MOST_DEPTH then
+      fail(r, format("more than %d messages inside each other", MOST_DEPTH))
+    end
+    known.envelope = { peek(r, 0, 2), peek(r, 2, 2) }
     read_request(r, tree)
   end,
   ["response"] = function(r, tree)

@@ -239,6 +239,9 @@ local function read_message(r, tree, magic, wrapper)
   local codec, around = attributes % 8, wrapper_of(r, magic, attributes)
   local absolute = around.offset + (wrapper and wrapper.first or 0)
   tree:append_text(": offset " .. tostring(absolute))
+  if wrapper and codec ~= 0 then
+    fail(r, "a wrapper inside a wrapper")
+  end
   r.at = r.at + 18
   if magic == 1 then
     local range = r.tvb(r.at, 8)

@@ -83,6 +83,8 @@ def dissected(path: Path, *arguments: str) -> list[Dissected]:
     assert "Lua" not in run.stderr, run.stderr
     # it is without words where packets are cut so short that Wireshark itself gives up
     assert re.findall(r"Lua Error: (?!\(null\)).*", run.stdout) == []
+    # a place in the script stands in errors of Lua's, which say nothing of the data
+    assert [line for line in run.stdout.splitlines() if ".lua:" in line] == []
     # what XML can't hold is in strings only, of which the bytes are compared
     root = ET.fromstring(
         re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "?", run.stdout)

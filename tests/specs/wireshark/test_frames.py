@@ -106,6 +106,29 @@ def test_tokens_behind_an_old_handshake_are_no_frames_of_kafka(tmp_path: Path) -
     assert not any(f.problems for f in found)
 
 
+@pytest.mark.parametrize("size", [1000, 100])
+def test_tokens_of_gssapi_come_without_a_handshake_in_0_9(tmp_path: Path, size: int) -> None:
+    first, second = b"\x60\x82" + bytes(300), b"\x05\x04" + bytes(10)
+    said: list[Said] = [
+        ("request", len(first).to_bytes(4) + first),
+        ("response", len(second).to_bytes(4) + second),
+        ("request", len(second).to_bytes(4) + second),
+        ("response", bytes(4)),
+        ("request", request(2, 3, 0)),
+        ("response", response(2, 3, 0)),
+        ("request", len(first).to_bytes(4) + first),  # nobody begins again
+    ]
+    found = dissected(captured(tmp_path / "a.pcap", said, size), "-2")
+    tokens = [value(f, "sasl_token") for f in found[:4]]
+    assert tokens == [one.hex(":") for one in (first, second, second, b"")]
+    assert titles(found)[4:6] == [
+        "Metadata v0 request, correlation id 2",
+        "Metadata v0 response, correlation id 2",
+    ]
+    assert not any(f.problems for f in found[:6])
+    assert all(f.problems for f in found[6:])
+
+
 def test_a_capture_that_begins_in_the_middle_of_frames(tmp_path: Path) -> None:
     said = talk()
     whole = segments(

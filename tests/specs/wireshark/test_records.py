@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -78,6 +80,74 @@ def test_what_it_can_not_decompress_is_shown_as_bytes(
     assert "batch.compressed" in [name for name, _ in found.inside]
     assert len(found.inside_problems) == problems
     assert f"({case.split('-')[1]})" in tshark(path, "-V").stdout
+
+
+def snappy(piece: bytes) -> bytes:
+    """A batch of two records in xerial's framing: a header of 16 bytes, and what stands behind it."""
+    data = build([Record(0, 1, None, b"v"), Record(1, 1, None, b"w")], compression="snappy")
+    data = data[:61] + b"\x82SNAPPY\0" + bytes(8) + piece
+    return data[:8] + (len(data) - 12).to_bytes(4) + data[12:]
+
+
+def batch_of(codec: str, data: bytes) -> bytes:
+    """A batch of one record whose compressed bytes are these."""
+    head = build([Record(0, 1, None, b"v")], compression=codec)[:61]
+    return head[:8] + (len(head + data) - 12).to_bytes(4) + head[12:] + data
+
+
+LZ4 = bytes.fromhex("04224d18 6040 82")
+GZIP = gzip.compress(b"records", mtime=0)
+
+
+@pytest.mark.parametrize(
+    ("records", "words"),
+    [
+        (snappy(b"\0\0\0\x63ab"), "a chunk of 99 bytes announced, 2 remain"),
+        (snappy(b"\xff\xff\xff\xffab"), "a chunk of -1 bytes announced, 2 remain"),
+        (snappy(b"\0\0\0\1\x80"), "the bytes end too early"),
+        (batch_of("snappy", b"\x05\x10ab"), "5 bytes announced, 2 remain"),
+        (batch_of("snappy", b"\x05\xf0"), "the bytes end too early"),
+        (batch_of("snappy", b"\x05\x05\x01"), "a copy from 1 bytes before, where 0 are"),
+        (batch_of("lz4", LZ4[:4]), "the bytes end too early"),
+        (batch_of("lz4", LZ4 + b"\x09\0\0\0ab"), "a block of 9 bytes announced, 2 remain"),
+        (batch_of("lz4", LZ4 + b"\x01\0\0\0\xf0"), "the bytes end too early"),
+        (batch_of("gzip", GZIP[:10] + b"\xff" * 8 + bytes(4)), "Wireshark makes nothing of it"),
+        (batch_of("gzip", b"\x1f" + b"\xff" * 4), "its end announces more than 16777216 bytes"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else len(one),
+)
+def test_what_is_wrong_with_compressed_bytes_is_said_of_them(
+    tmp_path: Path, records: bytes, words: str
+) -> None:
+    (found,) = dissected(capture_of(tmp_path / "a.pcap", [("request", produce(1, records))]))
+    assert found.inside_problems == [f"what was compressed can't be read: {words}"]
+
+
+def test_a_wrapper_inside_a_wrapper_is_refused_as_by_kafka(tmp_path: Path) -> None:
+    records = build([Record(0, 1, None, b"v")], magic=1)
+    for _ in range(2):
+        value = gzip.compress(records)
+        body = b"\1\1" + bytes(8) + b"\xff\xff\xff\xff" + len(value).to_bytes(4) + value
+        records = bytes(8) + (len(body) + 4).to_bytes(4) + zlib.crc32(body).to_bytes(4) + body
+    (found,) = dissected(capture_of(tmp_path / "a.pcap", [("request", produce(1, records))]))
+    (problem,) = found.inside_problems
+    assert problem.endswith("a wrapper inside a wrapper")
+
+
+def test_compressed_records_that_are_cut_or_changed_do_no_harm(tmp_path: Path) -> None:
+    chance = random.Random(9)
+    small = [bytes.fromhex(one["hex"]) for one in SETS if 200 < len(one["hex"]) < 4000]
+    said: list[Said] = []
+    for number in range(600):
+        data = bytearray(chance.choice(small))
+        if chance.random() < 0.5:
+            del data[chance.randrange(62, len(data)) :]
+            data[8:12] = (len(data) - 12).to_bytes(4)
+        else:
+            data[chance.randrange(61, len(data))] = chance.choice((0, 127, 255))
+        said.append(("request", produce(number, bytes(data))))
+    found = dissected(capture_of(tmp_path / "a.pcap", said))
+    assert sum(bool(one.inside_problems) for one in found) > 200
 
 
 @pytest.mark.parametrize(("mib", "problems"), [(15, 0), (17, 1)])
