@@ -1,19 +1,22 @@
-"""`commits`: positions are committed by members of the present generation (or with a valid epoch)."""
+"""`commits`: positions are committed by members of the present generation (or with a valid epoch), and do
+not go back again and again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.checks.facts import GROUP
+from barnabas.captures.checks.facts import GROUP, PLACES, Place
 from barnabas.captures.checks.finding import (
+    MS,
     Check,
     Evidence,
     Finding,
-    NoSettings,
     See,
     Severity,
     answered,
+    duration,
     evidence,
 )
 from barnabas.captures.kafka.context import Context
@@ -48,15 +51,41 @@ FENCED: Final = (
 )
 
 
+BACK: Final = (
+    "Records are consumed again from there. An asynchronous commit that is sent again overtakes a later "
+    "one: commit in order; or the application seeks back."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Commits:
+    """When positions go back too often."""
+
+    times: int = 3
+    """So many times, of one partition: once or twice somebody may have sought or reset it ..."""
+    within_ms: float = 60_000.0
+    """... within that time."""
+
+
+@dataclass(slots=True)
+class _Position:
+    offset: int
+    evidence: Evidence
+    back: tuple[int, ...] = ()
+    """When it went back, in ns since the epoch."""
+
+
 class _Joined(NamedTuple):
     generation: int
     since: int
     evidence: Evidence
 
 
-def commits(_: NoSettings) -> See:
-    """Commits of a stale generation: those that were refused, and worse, those that were not."""
+def commits(settings: Commits) -> See:
+    """Commits of a stale generation: those that were refused, and worse, those that were not; positions
+    that go back."""
     joined: Memory[tuple[str, str], _Joined] = Memory()
+    positions: Memory[tuple[str, str, int], _Position] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         if exchange.key == JOIN_GROUP:
@@ -65,6 +94,9 @@ def commits(_: NoSettings) -> See:
         if exchange.key not in (OFFSET_COMMIT, TXN_OFFSET_COMMIT):
             return
         request, response = GROUP.of(exchange) or (None, None)
+        if exchange.key == OFFSET_COMMIT and request and response:
+            for place in PLACES.of(exchange, context) or ():
+                yield from _back(exchange, request["group_id"], place, positions, settings)
         generation = (request or {}).get("generation_id_or_member_epoch", -1)
         if not request or not response or generation < 0:
             return
@@ -84,6 +116,35 @@ def commits(_: NoSettings) -> See:
             )
 
     return see
+
+
+def _back(
+    exchange: Exchange,
+    group: str,
+    place: Place,
+    positions: Memory[tuple[str, str, int], _Position],
+    settings: Commits,
+) -> Iterator[Finding]:
+    """Those of a transaction are not meant: one that is aborted leaves the position as it was."""
+    offset = place.offset
+    if place.error != 0 or offset is None or offset < 0:
+        return
+    key = group, place.topic, place.partition
+    before, mine = positions.get(key), evidence(exchange)
+    back = () if before is None else before.back
+    if before is not None and offset < before.offset:
+        since = exchange.ts - settings.within_ms * MS
+        back = (*(ts for ts in back if ts > since), exchange.ts)
+        if len(back) == settings.times:
+            yield Finding(
+                "warning",
+                f"group {group}: the committed offset of {place.text} went back {len(back)} times "
+                f"within {duration(back[-1] - back[0])}, at last from {before.offset} to {offset}",
+                BACK,
+                (before.evidence, mine),
+            )
+            back = ()
+    positions[key] = _Position(offset, mine, back)
 
 
 def _refused(
@@ -113,7 +174,9 @@ def _learn(exchange: Exchange, joined: Memory[tuple[str, str], _Joined]) -> None
 
 
 CHECK: Final = Check(
-    "commits", NoSettings(), commits, "offsets committed by members of an old generation",
+    "commits", Commits(), commits,
+    "offsets committed by members of an old generation, or that go back repeatedly",
     "OffsetCommit v1+ and TxnOffsetCommit v3+ (KIP-447), of group members (generation or epoch 0 "
-    "or more); KIP-848 epochs as far as the broker rejects them", "group",
+    "or more); KIP-848 epochs as far as the broker rejects them; offsets that go back: OffsetCommit v0+",
+    "group",
 )  # fmt: skip

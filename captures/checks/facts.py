@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import struct
-import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from barnabas.captures.checks.batches import first_batch
-from barnabas.captures.checks.partitions import Partition, answered_partitions, partitions
+from barnabas.captures.checks.flaws import flaws
+from barnabas.captures.checks.partitions import answered_partitions, partitions
 from barnabas.captures.checks.partitions import by_follower as follows
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.error_codes import ERROR_CODES
-from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.keys import (
     API_VERSIONS,
     END_TXN,
@@ -28,9 +27,11 @@ from barnabas.specs.keys import (
     METADATA,
     OFFSET_COMMIT,
     PRODUCE,
+    SHARE_FETCH,
     SYNC_GROUP,
     TXN_OFFSET_COMMIT,
 )
+from barnabas.specs.records import summary
 from barnabas.specs.registry import key_of
 
 T = TypeVar("T")
@@ -98,7 +99,8 @@ class Place(NamedTuple):
     """Whether the request is about it; a Fetch may be answered for others of its session."""
     error: int | None = None
     offset: int | None = None
-    """Produce: where the broker has put the records."""
+    """Produce: where the broker has put the records; Fetch: where it is asked to begin; OffsetCommit: what
+    is committed; ShareFetch: the first of the records that were acquired most often."""
     known_epoch: int | None = None
     """Fetch: the leader epoch that the client knew."""
     preferred: int | None = None
@@ -113,6 +115,10 @@ class Place(NamedTuple):
     producer_epoch: int | None = None
     base_sequence: int | None = None
     last_sequence: int | None = None
+    next_offset: int | None = None
+    """Fetch: what follows the last whole batch that came; -1: only part of one came; None: nothing."""
+    deliveries: int | None = None
+    """ShareFetch: how often the records at `offset` were acquired."""
 
     @property
     def text(self) -> str:
@@ -168,13 +174,15 @@ def _places(exchange: Exchange, context: Context) -> tuple[Place, ...] | None:
     if exchange.key == METADATA:
         return tuple(
             Place(
-                _name(one),
+                one.name,
                 one.number,
                 leader=one.said["leader_id"],
                 leader_epoch=one.said.get("leader_epoch"),
             )
             for one in partitions(exchange, "response", context)
         )
+    if exchange.key in (OFFSET_COMMIT, SHARE_FETCH):
+        return tuple((_committed if exchange.key == OFFSET_COMMIT else _shared)(exchange, context))
     if exchange.key == FETCH:
         return None if follows(exchange.request or {}) else tuple(_fetched(exchange, context))
     return tuple(_produced(exchange, context)) if exchange.key == PRODUCE else None
@@ -186,7 +194,7 @@ def _produced(exchange: Exchange, context: Context) -> Iterator[Place]:
         offset = answer.get("base_offset", -1)
         checksum, *producer = _first(one.said["records"] or b"")
         yield Place(
-            _name(one),
+            one.name,
             one.number,
             True,
             answer.get("error_code"),
@@ -223,18 +231,43 @@ def _fetched(exchange: Exchange, context: Context) -> Iterator[Place]:
         found = answers.get(one[:2])
         answer = {} if found is None else found.said
         yield Place(
-            _name(one),
+            one.name,
             one.number,
             True,
             answer.get("error_code"),
-            None,
+            one.said.get("fetch_offset"),
             one.said.get("current_leader_epoch"),
             answer.get("preferred_read_replica"),
             *_hint(answer),
+            next_offset=_next_offset(answer),
         )
     for key, one in answers.items():
         if key not in asked:
-            yield Place(_name(one), one.number, asked=False, error=one.said["error_code"])
+            error, next_offset = one.said["error_code"], _next_offset(one.said)
+            yield Place(one.name, one.number, False, error, next_offset=next_offset)
+
+
+def _next_offset(answer: dict[str, Any]) -> int | None:
+    data = answer.get("records")
+    if not data:
+        return None
+    last = summary(data).last_offset
+    return -1 if last is None else last + 1
+
+
+def _committed(exchange: Exchange, context: Context) -> Iterator[Place]:
+    for one in answered_partitions(exchange, context):
+        error = (one.answer or {}).get("error_code")
+        yield Place(one.name, one.number, True, error, one.said["committed_offset"])
+
+
+def _shared(exchange: Exchange, context: Context) -> Iterator[Place]:
+    for one in partitions(exchange, "response", context):
+        acquired = one.said["acquired_records"]
+        most = max(acquired, key=lambda run: run["delivery_count"], default=None)
+        offset, times = (most["first_offset"], most["delivery_count"]) if most else (None, None)
+        error = one.said["error_code"]
+        yield Place(one.name, one.number, True, error, offset, deliveries=times)
 
 
 def _hint(answer: dict[str, Any]) -> tuple[int | None, int | None]:
@@ -243,10 +276,6 @@ def _hint(answer: dict[str, Any]) -> tuple[int | None, int | None]:
     if not hint or hint["leader_id"] < 0:
         return None, None
     return hint["leader_id"], hint["leader_epoch"]
-
-
-def _name(one: Partition) -> str:
-    return uuid_text(one.topic) if isinstance(one.topic, uuid.UUID) else one.topic or ""
 
 
 def _offered(exchange: Exchange, _: Context) -> bytes | None:
@@ -285,17 +314,19 @@ ACKS: Final = Fact("acks", _acks)
 """Of a Produce."""
 BEGUN: Final = Fact("begun", _begun)
 """Producer id and epoch that the broker gave to somebody."""
+FLAWS: Final = Fact("flaws", flaws)
+"""What is wrong with record batches of a Produce, Fetch or ShareFetch; None: nothing."""
 GROUP: Final = Fact("group", _said)
 """What a message of a group's member says."""
 OFFERED: Final = Fact("offered", _offered)
 """The ranges of versions that a broker offers, as RANGE has each: there are some ninety. What a rule made
 of them counts, what the proxy leaves out by itself does not."""
 PLACES: Final = Fact("places", _places)
-"""The partitions of a Produce, of a consumer's Fetch and of Metadata, in order."""
+"""The partitions of a Produce, ShareFetch, OffsetCommit, of a consumer's Fetch and of Metadata, in order."""
 REQUEST_HASH: Final = Fact("request_hash", _hash)
 """Of a request's body, equal for equal ones, if a retriable error came of it."""
 RESPONDED: Final = Fact("responded", lambda exchange, _: bool(exchange.response))
 """Whether there is a response that says something."""
 
-FACTS: Final = (ACKS, BEGUN, GROUP, OFFERED, PLACES, REQUEST_HASH, RESPONDED)
+FACTS: Final = (ACKS, BEGUN, FLAWS, GROUP, OFFERED, PLACES, REQUEST_HASH, RESPONDED)
 """All that any check sees of bodies, beside the first error (`Exchange.error`)."""

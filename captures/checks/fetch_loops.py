@@ -1,7 +1,9 @@
-"""`fetch_loops`: a consumer does not ask over and over for what is refused each time.
+"""`fetch_loops`: a consumer does not ask over and over for what is refused, or what it was given, each time.
 
 A Fetch waits for records up to max_wait_ms, but an error is answered at once: who does not react to it
-asks as fast as the network goes. Brokers that follow a leader are not meant: before 0.9 they do not pause
+asks as fast as the network goes. So does a consumer that goes on behind the last record of a batch, and not
+behind its last offset: compaction removes records, and their batch still ends where it did
+(CompletedFetch.nextFetchOffset). Brokers that follow a leader are not meant: before 0.9 they do not pause
 while the leader of a new partition does not know it yet.
 """
 
@@ -11,16 +13,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from barnabas.captures.checks.facts import PLACES
+from barnabas.captures.checks.facts import PLACES, Place
 from barnabas.captures.checks.finding import MS, Check, Evidence, Finding, See, answered, evidence
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.error_codes import error_name
-from barnabas.specs.keys import FETCH
+from barnabas.specs.keys import FETCH, SHARE_FETCH
 
 ADVICE: Final = {
-    "OFFSET_OUT_OF_RANGE": "Set auto.offset.reset, or seek to an offset that exists.",
+    "OFFSET_OUT_OF_RANGE": "Set auto.offset.reset, or seek to an offset that exists. If the client asks "
+    "for one with ListOffsets in between, the broker offers what it refuses: look at its log.",
     "NOT_LEADER_OR_FOLLOWER": "Refresh the metadata before the next Fetch, and wait in between "
     "(retry.backoff.ms).",
     "UNKNOWN_TOPIC_OR_PARTITION": "Refresh the metadata before the next Fetch, and wait in "
@@ -38,6 +41,13 @@ class FetchLoops:
     """So many Fetches in a row with the same error."""
     apart_ms: float = 100.0
     """Each sent sooner than that after the response before."""
+    stuck: int = 20
+    """So many Fetches in a row from the same offset, for which data came: an application may try a record
+    again, ten times in Spring Kafka."""
+    again_ms: float = 1000.0
+    """Each sent sooner than that after the response before."""
+    deliveries: int = 5
+    """So many times a share group acquires a record: at as many, by default, the broker gives it up."""
 
 
 @dataclass(slots=True)
@@ -48,15 +58,33 @@ class _Loop:
     times: int = 1
 
 
+@dataclass(slots=True)
+class _Position:
+    offset: int
+    """That was asked for last: in a session (KIP-227) a Fetch names only those that have changed."""
+    end: int = 0
+    times: int = 0
+    """Fetches in a row from it for which data came."""
+    first: Evidence | None = None
+
+
 def fetch_loops(settings: FetchLoops) -> See:
-    """Fetches of a connection with the same error of a partition, without a pause."""
-    loops: Memory[tuple[int, str, int], _Loop] = Memory()
+    """Fetches of a connection with the same error of a partition, without a pause; Fetches that get no
+    further; records that are acquired again and again."""
+    loops: Memory[_Key, _Loop] = Memory()
+    positions: Memory[_Key, _Position] = Memory()
+    acquired: Memory[_Key, int] = Memory()
+    """Offsets that were reported last."""
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
         end = answered(exchange)
-        if exchange.key != FETCH or end is None:
+        if exchange.key not in (FETCH, SHARE_FETCH) or end is None:
             return
         for place in PLACES.of(exchange, context) or ():
+            if exchange.key == SHARE_FETCH:
+                yield from _acquired(exchange, place, acquired, settings)
+                continue
+            yield from _stuck(exchange, place, end, positions, settings)
             error = place.error
             if error is None:
                 continue
@@ -84,8 +112,85 @@ def fetch_loops(settings: FetchLoops) -> See:
     return see
 
 
+_Key = tuple[int, str, int]
+"""Connection, topic, partition."""
+
+
+def _stuck(
+    exchange: Exchange,
+    place: Place,
+    end: int,
+    positions: Memory[_Key, _Position],
+    settings: FetchLoops,
+) -> Iterator[Finding]:
+    key = exchange.connection, place.topic, place.partition
+    position = positions.get(key)
+    if place.offset is not None and (position is None or position.offset != place.offset):
+        position = positions[key] = _Position(place.offset)
+    if position is None:
+        return
+    if place.next_offset is None or place.error:
+        position.times = 0
+        return
+    pause = exchange.ts - position.end
+    if position.times and pause < 0:
+        return  # it was sent before the other response came
+    if not position.times or pause >= settings.again_ms * MS:
+        position.times, position.first = 0, evidence(exchange)
+    position.times += 1
+    position.end = end
+    if position.times == settings.stuck and position.first is not None:
+        came, advice = _came(position.offset, place.next_offset)
+        yield Finding(
+            "warning",
+            f"Fetch of {place.text} asked for offset {position.offset} {settings.stuck} times in a "
+            f"row, though {came}",
+            advice,
+            (position.first, evidence(exchange)),
+        )
+
+
+def _came(offset: int, next_offset: int) -> tuple[str, str]:
+    """What came for a Fetch from an offset, and what to do about it."""
+    if next_offset < 0:
+        return "part of a batch came each time", (
+            "Raise max.partition.fetch.bytes (fetch.message.max.bytes): the batch is larger. From "
+            "Fetch v3 on brokers send the first batch whole (KIP-74)."
+        )
+    batch = f"a batch up to offset {next_offset - 1} came"
+    if next_offset <= offset:
+        return batch, "The broker sends what stands before the offset: look at its log segment."
+    return batch, (
+        f"Go on at offset {next_offset}, which is the batch's base offset + lastOffsetDelta + 1, "
+        "whatever records it has; if the application seeks back, let it wait in between."
+    )
+
+
+def _acquired(
+    exchange: Exchange, place: Place, reported: Memory[_Key, int], settings: FetchLoops
+) -> Iterator[Finding]:
+    key = exchange.connection, place.topic, place.partition
+    offset, times = place.offset, place.deliveries
+    if (
+        offset is None
+        or times is None
+        or times < settings.deliveries
+        or reported.get(key) == offset
+    ):
+        return
+    reported[key] = offset
+    yield Finding(
+        "warning",
+        f"ShareFetch of {place.text} acquired offset {offset} for the {times}th time",
+        "The broker gives up records that are acquired too often (group.share.delivery.count.limit, "
+        "5 by default): acknowledge them before their lock times out, or reject them.",
+        (evidence(exchange),),
+    )
+
+
 CHECK: Final = Check(
     "fetch_loops", FetchLoops(), fetch_loops,
-    "Fetch requests repeated without backoff that fail with the same error",
-    "Fetch v0+, by partition; errors of the whole request since v7 (fetch sessions, KIP-227)",
+    "Fetch requests repeated that fail with the same error or get no further",
+    "Fetch v0+, by partition; errors of the whole request since v7 (fetch sessions, KIP-227); "
+    "ShareFetch v0+ (KIP-932)",
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import topic_name
 from barnabas.specs.entities import values_at
 from barnabas.specs.frames import Direction
+from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.partitions import partition_places
 
 
@@ -27,6 +29,11 @@ class Partition(NamedTuple):
     """The one that is about its topic."""
     answer: dict[str, Any] | None = None
     """What the response says of one in a request; None: nothing, or it was not asked for."""
+
+    @property
+    def name(self) -> str:
+        """The topic's name, or the text of its id if no name is known."""
+        return uuid_text(self.topic) if isinstance(self.topic, uuid.UUID) else self.topic or ""
 
 
 def partitions(exchange: Exchange, direction: Direction, context: Context) -> Iterator[Partition]:

@@ -111,7 +111,12 @@ DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
         records.produce,
     ),
     1: (
-        ("topics.topic", "topics.topic_id", "topics.partitions.partition"),
+        (
+            "topics.topic",
+            "topics.topic_id",
+            "topics.partitions.partition",
+            "topics.partitions.fetch_offset",
+        ),
         (
             "responses.topic",
             "responses.topic_id",

@@ -88,7 +88,12 @@ PLACE: Final = (
     Column("partition", "int", "as there; -1: what is said is said of the whole response"),
     Column("asked", "boolean", "whether the request is about it"),
     Column("error", "int", "its error code in the response; null: none in it"),
-    Column("offset", "bigint", "Produce: base offset that the broker gave"),
+    Column(
+        "offset",
+        "bigint",
+        "Produce: base offset that the broker gave; Fetch: offset asked for; OffsetCommit: committed; "
+        "ShareFetch: of what was acquired most often",
+    ),
     Column("known_epoch", "int", "Fetch: leader epoch that the client knew"),
     Column("preferred", "int", "Fetch: preferred read replica"),
     Column("leader", "int", "Metadata: its leader; Produce, Fetch: the one that an error names"),
@@ -98,13 +103,27 @@ PLACE: Final = (
     Column("producer_epoch", "int", "of that producer"),
     Column("base_sequence", "int", "sequence number of its first record"),
     Column("last_sequence", "int", "the same of its last one"),
+    Column("next_offset", "bigint", "Fetch: what follows the last whole batch; -1: none was whole"),
+    Column("deliveries", "int", "ShareFetch: how often its offset was acquired"),
 )
 """`barnabas.captures.checks.facts.Place`."""
+
+FLAW: Final = (
+    Column("topic", "string", "as in PARTITION"),
+    Column("partition", "int", "as there"),
+    Column("what", "string", "what is wrong; null: the broker alone says that something is"),
+    Column("offset", "bigint", "base offset of the batch"),
+    Column("crc", "bigint", "checksum in its header"),
+    Column("producer_id", "bigint", "its producer"),
+    Column("error", "string", "what the broker says of the records"),
+)
+"""`barnabas.captures.checks.flaws.Flaw`."""
 
 _MEMBERS: Final = Column("members", "array<member>", "that it lists")
 STRUCTS: Final[dict[str, tuple[Column, ...]]] = {
     "partition": PARTITION,
     "place": PLACE,
+    "flaw": FLAW,
     "begun": (
         Column("producer_id", "bigint", "producer id that the broker gave"),
         Column("producer_epoch", "int", "its epoch"),
@@ -127,9 +146,10 @@ STRUCTS: Final[dict[str, tuple[Column, ...]]] = {
     "seen": (
         Column("acks", "int", "Produce: as the column acks"),
         Column("begun", "begun", "of a producer that begins; else null"),
+        Column("flaws", "array<flaw>", "Produce, Fetch, ShareFetch: of record batches; null: none"),
         Column("group", "said", "of members of groups; else null"),
         Column("offered", "binary", "ApiVersions: key, least and greatest version of each API"),
-        Column("places", "array<place>", "Produce, a consumer's Fetch, Metadata: partitions"),
+        Column("places", "array<place>", "Produce, OffsetCommit, Fetches, Metadata: partitions"),
         Column("request_hash", "bigint", "of the request's body, if a retriable error came of it"),
         Column("responded", "boolean", "whether a response could be read"),
     ),

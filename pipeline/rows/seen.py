@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from barnabas.captures.checks.facts import BEGUN, FACTS, GROUP, PLACES, Place, Said
+from barnabas.captures.checks.facts import BEGUN, FACTS, FLAWS, GROUP, PLACES, Place, Said
+from barnabas.captures.checks.flaws import Flaw
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.pipeline.rows.columns import STRUCTS
@@ -15,7 +16,9 @@ _NAMES: Final = tuple(fact.name for fact in FACTS)
 def seen(exchange: Exchange, context: Context) -> dict[str, Any]:
     """The column's value. Never raises, whatever the bodies hold."""
     found: dict[str, Any] = {fact.name: fact.of(exchange, context) for fact in FACTS}
-    begun, group, places = (found[fact.name] for fact in (BEGUN, GROUP, PLACES))
+    begun, group, places, flaws = (found[fact.name] for fact in (BEGUN, GROUP, PLACES, FLAWS))
+    if flaws is not None:
+        found[FLAWS.name] = [flaw._asdict() for flaw in flaws]
     if begun is not None:
         found[BEGUN.name] = {"producer_id": begun[0], "producer_epoch": begun[1]}
     if group is not None:
@@ -31,7 +34,9 @@ def seen(exchange: Exchange, context: Context) -> dict[str, Any]:
 def facts(value: dict[str, Any] | None) -> dict[str, Any]:
     """What `Exchange.facts` is, of such a value; null says nothing."""
     found = dict.fromkeys(_NAMES) | (value or {})
-    begun, group, places = (found[fact.name] for fact in (BEGUN, GROUP, PLACES))
+    begun, group, places, flaws = (found[fact.name] for fact in (BEGUN, GROUP, PLACES, FLAWS))
+    if flaws is not None:
+        found[FLAWS.name] = tuple(Flaw(**flaw) for flaw in flaws)
     if begun is not None:
         found[BEGUN.name] = (begun["producer_id"], begun["producer_epoch"])
     if group is not None:

@@ -69,8 +69,13 @@ class Batch:
     @property
     def crc_ok(self) -> bool:
         """Whether the checksum fits the bytes; computed anew each time."""
+        return self.crc == self.computed_crc
+
+    @property
+    def computed_crc(self) -> int:
+        """The checksum of the bytes, computed anew each time."""
         checked = self.data[_CHECKED[self.magic] :]
-        return self.crc == (crc32c.crc32c(checked) if self.magic > 1 else zlib.crc32(checked))
+        return crc32c.crc32c(checked) if self.magic > 1 else zlib.crc32(checked)
 
     @property
     def is_transactional(self) -> bool:

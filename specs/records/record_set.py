@@ -13,6 +13,7 @@ from barnabas.specs.malformed import Malformed
 from barnabas.specs.records import batch, message_set
 from barnabas.specs.records.batch import Batch, read_batch
 from barnabas.specs.records.compression import MAX_OUTPUT, codec_name
+from barnabas.specs.records.record import int64
 
 _SIZE_ENDS: Final = 12  # sizes and the magic are in one place in every magic
 _MAGIC_ENDS: Final = 17
@@ -34,6 +35,8 @@ class Summary:
     """The codecs in use, `none` left out, in order of appearance."""
     trailing: int
     """What stands behind the last whole batch: part of a batch, or something else altogether."""
+    last_offset: int | None
+    """Of the last whole batch; None without one."""
 
 
 def read(
@@ -75,15 +78,15 @@ def summary(data: bytes | memoryview) -> Summary:
     """A record set in figures, from its headers alone; never raises.
 
     >>> summary(bytes(10))
-    Summary(batches=0, records=0, size=10, codecs=(), trailing=10)
+    Summary(batches=0, records=0, size=10, codecs=(), trailing=10, last_offset=None)
     """
-    batches = records = end = 0
+    batches = records = last = end = 0
     codecs: list[str] = []
     known = True
     try:
         for position, size, magic in places(data):
             batches += 1
-            end = position + size
+            last, end = position, position + size
             codec = codec_name(data[position + (22 if magic > 1 else 17)])
             if codec != "none" and codec not in codecs:
                 codecs.append(codec)
@@ -96,7 +99,21 @@ def summary(data: bytes | memoryview) -> Summary:
                 known = False
     except Malformed:
         pass  # the rest is counted as trailing
-    return Summary(batches, records if known else None, len(data), tuple(codecs), len(data) - end)
+    return Summary(
+        batches,
+        records if known else None,
+        len(data),
+        tuple(codecs),
+        len(data) - end,
+        _last_offset(data, last) if batches else None,
+    )
+
+
+def _last_offset(data: bytes | memoryview, position: int) -> int:
+    offset, delta = int.from_bytes(data[position : position + 8], "big", signed=True), 0
+    if data[position + 16] > 1:
+        delta = int.from_bytes(data[position + 23 : position + 27], "big", signed=True)
+    return int64(offset + delta)
 
 
 def places(data: bytes | memoryview) -> Iterator[tuple[int, int, int]]:

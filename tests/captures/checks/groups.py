@@ -70,7 +70,13 @@ def beat(
 
 
 def commit(
-    at: float, member: str = "m", generation: int = 1, *, error: int = 0, **more: Any
+    at: float,
+    member: str = "m",
+    generation: int = 1,
+    *,
+    error: int = 0,
+    offset: int = 7,
+    **more: Any,
 ) -> Exchange:
     """An OffsetCommit of one partition."""
     asked = {
@@ -82,7 +88,7 @@ def commit(
             {
                 "name": "orders",
                 "partitions": [
-                    {"partition_index": 0, "committed_offset": 7, "committed_metadata": ""}
+                    {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
                 ],
             }
         ],
@@ -100,7 +106,13 @@ def leave(at: float, member: str = "m", *, error: int = 0, **more: Any) -> Excha
 
 
 def transact(
-    at: float, generation: int | None = 1, *, member: str = "m", error: int = 0, **more: Any
+    at: float,
+    generation: int | None = 1,
+    *,
+    member: str = "m",
+    error: int = 0,
+    offset: int = 7,
+    **more: Any,
 ) -> Exchange:
     """A TxnOffsetCommit of one partition; generation None: of v2, which names none."""
     asked: dict[str, Any] = {
@@ -112,7 +124,7 @@ def transact(
             {
                 "name": "orders",
                 "partitions": [
-                    {"partition_index": 0, "committed_offset": 7, "committed_metadata": ""}
+                    {"partition_index": 0, "committed_offset": offset, "committed_metadata": ""}
                 ],
             }
         ],

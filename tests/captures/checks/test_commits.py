@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from barnabas.captures.kafka.exchange import Exchange
 from tests.captures.checks.given import found, frames, whats
 from tests.captures.checks.groups import commit, join, transact
 
@@ -104,3 +107,32 @@ def test_offsets_of_a_transaction() -> None:
     )  # v2 names no generation
     (taken,) = found("commits", join(9, generation=2), transact(20))
     assert taken.severity == "error"
+
+
+def committed(*offsets: int, apart: float = 10, **more: Any) -> list[Exchange]:
+    return [
+        commit(1 + apart * number, offset=offset, **more) for number, offset in enumerate(offsets)
+    ]
+
+
+def test_positions_that_go_back_again_and_again() -> None:
+    findings = found("commits", *committed(100, 90, 110, 105, 120, 90, 130, 90))
+    assert whats(findings) == [
+        (
+            "warning",
+            "group g: the committed offset of orders[0] went back 3 times within 40 ms, at last "
+            "from 120 to 90",
+        )
+    ]
+    assert frames(findings) == [[(411, 412), (511, 512)]]
+
+
+def test_a_position_that_goes_back_now_and_then() -> None:
+    assert found("commits", *committed(100, 90, 100, 90, 100)) == []  # sought twice
+    assert found("commits", *committed(*(100, 90) * 20, apart=40_000)) == []
+    assert found("commits", *committed(*(100, 90) * 20, error=16)) == []  # refused
+
+
+def test_positions_of_transactions_go_back_where_one_is_aborted() -> None:
+    back = [transact(1 + 10 * number, offset=offset) for number, offset in enumerate((9, 7) * 20)]
+    assert found("commits", *back) == []

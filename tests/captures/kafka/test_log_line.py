@@ -17,6 +17,7 @@ from barnabas.captures.kafka.exchange import SASL_TOKEN, Exchange
 from barnabas.captures.kafka.log_line import DETAILS, details
 from barnabas.captures.kafka.wording import WIDTH, listed, pairs, ranges
 from barnabas.specs.codec import has_path
+from barnabas.specs.records import Record, build
 from barnabas.specs.registry import NAMES, api
 from tests import places
 
@@ -26,6 +27,8 @@ GOLDEN = places.GOLDEN / "golden-a.jsonl.gz"
 MESSAGE = bytes.fromhex("00000000000000070000000f b8ba5f57 0000 ffffffff 0000000176")
 # the same, but said to be compressed with gzip: what is inside is not counted
 ZIPPED = MESSAGE[:17] + b"\x01" + MESSAGE[18:]
+# a batch of offsets 100 to 109, of which compaction has left two records
+COMPACTED = build([Record(100, 1, None, b"a"), Record(109, 1, None, b"b")])
 ID = uuid.UUID("6d1f0c38-3a8e-4a8c-9d3e-2f6f5a3c1b7e")
 MEMBER = f"app-{ID}"
 ASSIGNED = bytes.fromhex("0000 00000001 0006 6f7264657273 00000002 00000000 00000001 ffffffff")
@@ -45,6 +48,11 @@ def exchange(name: str, version: int, request: Body, response: Body = None) -> E
 def produced(*partitions: tuple[int, bytes | None], acks: int = -1, **topic: Any) -> Body:
     data = [{"index": index, "records": records} for index, records in partitions]
     return {"acks": acks, "topic_data": [{"name": "orders"} | topic | {"partition_data": data}]}
+
+
+def asked(*partitions: tuple[int, int]) -> Body:
+    found = [{"partition": index, "fetch_offset": offset} for index, offset in partitions]
+    return {"topics": [{"topic": "orders", "partitions": found}]}
 
 
 def fetched(*partitions: tuple[int, bytes | None], **topic: Any) -> Body:
@@ -82,16 +90,25 @@ LINES: tuple[tuple[str, int, Body, Body, str], ...] = (
         None,
         "orders[1] 200 records 5.3 KiB acks=1",
     ),
-    ("Fetch", 4, {}, fetched((0, MESSAGE), (1, None), (2, b"")), "orders[0] 1 record 27 B"),
+    ("Fetch", 4, {}, fetched((0, MESSAGE), (1, None), (2, b"")), "orders[0→7] 1 record 27 B"),
+    (
+        "Fetch",
+        4,
+        asked((0, 105), (2, 7)),
+        fetched((0, COMPACTED), (2, MESSAGE + MESSAGE[:20])),
+        "orders[0=105→109,2=7→7] 3 records 124 B",
+    ),
+    ("Fetch", 0, asked((0, 5)), fetched((0, MESSAGE[:20])), "orders[0=5] 0 records 20 B"),
+    ("Fetch", 4, asked((0, 110)), fetched((0, b"")), "orders[0=110] empty"),
     ("Fetch", 4, {}, fetched((0, b""), (1, None)), "empty"),
     ("Fetch", 12, {}, {"responses": []}, "empty"),
-    ("Fetch", 13, {}, fetched((3, MESSAGE), topic_id=ID), "bR8MODqO[3] 1 record 27 B"),
+    ("Fetch", 13, {}, fetched((3, MESSAGE), topic_id=ID), "bR8MODqO[3→7] 1 record 27 B"),
     (
         "Fetch",
         11,
-        {"topics": [{"topic": "orders", "partitions": [{"partition": p} for p in range(4)]}]},
+        asked(*((number, 10 * number) for number in range(4))),
         None,
-        "orders[0-3]",
+        "orders[0=0,1=10,2=20,3=30]",
     ),
     (
         "ListOffsets",
@@ -496,7 +513,7 @@ def test_topics_are_called_by_name_where_it_is_known() -> None:
     one = exchange("Fetch", 13, {}, fetched((3, MESSAGE), topic_id=ID))
     context = Context()
     context.topics[ID] = "orders"
-    assert details(one, context) == "orders[3] 1 record 27 B"
+    assert details(one, context) == "orders[3→7] 1 record 27 B"
 
 
 def test_long_lists_are_cut_and_counted() -> None:

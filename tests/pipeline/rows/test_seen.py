@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from barnabas.captures.checks.facts import FACTS, Place
-from barnabas.pipeline.rows.columns import EXCHANGES, PLACE, STRUCTS
+from barnabas.captures.checks.facts import FACTS, FLAWS, Place
+from barnabas.captures.checks.flaws import Flaw
+from barnabas.captures.kafka.context import Context
+from barnabas.pipeline.rows.columns import EXCHANGES, FLAW, PLACE, STRUCTS
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.seen import facts, seen
+from tests.captures.checks.test_corrupt_records import BROKEN, fetch
 from tests.pipeline.given import sample
 from tests.samples.recipes import SAMPLES
 
@@ -17,6 +20,13 @@ SEEN = tuple(column for column in EXCHANGES if column.name == "seen")
 def test_the_columns_are_the_facts() -> None:
     assert [column.name for column in STRUCTS["seen"]] == [fact.name for fact in FACTS]
     assert tuple(column.name for column in PLACE) == Place._fields
+    assert tuple(column.name for column in FLAW) == Flaw._fields
+
+
+def test_flaws_of_records_come_back() -> None:
+    one = fetch(BROKEN)
+    (again,) = batch([{"seen": seen(one, Context())}], SEEN).to_pylist()
+    assert facts(again["seen"])[FLAWS.name] == FLAWS.of(one) != ()
 
 
 @pytest.mark.parametrize("name", [name for name, _ in SAMPLES])

@@ -105,4 +105,4 @@ def test_what_comes_before_a_malformed_batch_is_read() -> None:
     assert len(next(batches).records()) == 5
     with pytest.raises(Malformed):
         next(batches)
-    assert records.summary(data) == records.Summary(1, 5, 404, (), 17)
+    assert records.summary(data) == records.Summary(1, 5, 404, (), 17, 5_000_000_288)

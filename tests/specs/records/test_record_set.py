@@ -37,7 +37,7 @@ def test_a_partial_batch_ends_the_set_and_is_counted() -> None:
 
 def test_an_empty_set() -> None:
     assert list(records.read(b"")) == []
-    assert records.summary(b"") == records.Summary(0, 0, 0, (), 0)
+    assert records.summary(b"") == records.Summary(0, 0, 0, (), 0, None)
 
 
 def test_headers_are_read_without_looking_at_the_records() -> None:

@@ -60,10 +60,10 @@ def test_an_incremental_fetch_is_about_all_partitions_of_its_session(version: in
         )
     ]
     assert said == [
+        "orders[0=0,1=0,2=0] empty, session 123: 3 partitions orders[0-2]",
         "empty, session 123: 3 partitions orders[0-2]",
-        "empty, session 123: 3 partitions orders[0-2]",
-        "empty, session 123: 4 partitions orders[0-2] clicks[5]",
-        "empty, session 123: 3 partitions orders[1,2,7]",
+        "clicks[5=0] empty, session 123: 4 partitions orders[0-2] clicks[5]",
+        "orders[7=0] empty, session 123: 3 partitions orders[1,2,7]",
     ]
 
 
@@ -71,12 +71,14 @@ def test_a_session_that_began_before_says_so() -> None:
     context = Context()
     assert line(context, fetch(123, 8)) == "empty, session 123 that began earlier"
     said = line(context, fetch(123, 9, {"orders": [4]}))
-    assert said == "empty, session 123: 1 partition orders[4] (partial: the session began earlier)"
+    assert said == (
+        "orders[4=0] empty, session 123: 1 partition orders[4] (partial: the session began earlier)"
+    )
     said = line(context, fetch(123, 10, gone={"orders": [4, 5]}))
     assert said == "empty, session 123 that began earlier"
     # the client begins anew, and from then on all is known
     assert line(context, fetch(123, 0, {"orders": [1]}, answer=124)) == (
-        "empty, session 124: 1 partition orders[1]"
+        "orders[1=0] empty, session 124: 1 partition orders[1]"
     )
     assert context.sessions.of(fetch(123, 9)) is None
 
@@ -84,7 +86,7 @@ def test_a_session_that_began_before_says_so() -> None:
 def test_topics_of_a_session_whose_names_nobody_said_are_shown_by_id_until_somebody_does() -> None:
     context = Context()
     assert line(context, fetch(0, 0, {ORDERS: [0]}, version=13, answer=5)) == (
-        "empty, session 5: 1 partition bR8MODqO[0]"
+        "bR8MODqO[0=0] empty, session 5: 1 partition bR8MODqO[0]"
     )
     context.learn(metadata(orders=ORDERS))
     assert line(context, fetch(5, 1, version=13)) == "empty, session 5: 1 partition orders[0]"
@@ -129,7 +131,7 @@ def test_what_does_not_change_a_session(nothing: Exchange) -> None:
 
 def test_a_client_without_sessions_has_none() -> None:
     context = Context()
-    assert line(context, fetch(0, -1, {"orders": [0]})) == "empty"
+    assert line(context, fetch(0, -1, {"orders": [0]})) == "orders[0=0] empty"
     assert context.sessions.of(fetch(0, -1)) is None
 
 
@@ -146,7 +148,9 @@ def test_a_session_that_is_too_large_counts_as_unknown(monkeypatch: pytest.Monke
     monkeypatch.setattr("barnabas.captures.kafka.context.sessions.PARTITIONS", 3)
     context = Context()
     context.learn(fetch(0, 0, {"orders": [0, 1, 2]}, answer=5))
-    assert line(context, fetch(5, 1, {"orders": [3]})) == ("empty, session 5 that began earlier")
+    assert line(context, fetch(5, 1, {"orders": [3]})) == (
+        "orders[3=0] empty, session 5 that began earlier"
+    )
 
 
 def share(epoch: int, of: Partitions | None = None, gone: Partitions | None = None) -> Exchange:
