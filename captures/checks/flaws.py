@@ -48,7 +48,7 @@ class Flaw(NamedTuple):
     what: str | None = None
     """None: nothing that can be seen, but the broker says that the records are not valid."""
     offset: int | None = None
-    """Base offset of the batch; None: its header can't be read, or there is none."""
+    """Base offset of the batch, of a compressed message the last one; None: no header can be read."""
     crc: int | None = None
     """Its checksum as announced."""
     producer_id: int | None = None
@@ -131,9 +131,10 @@ def _of_header(batch: Batch, key: int, version: int) -> str:
         return f"the checksum is {batch.crc:#010x}, and should be {crc:#010x}"
     if batch.compression not in CODECS:
         return f"codec {batch.attributes & 7}, which Kafka does not have"
-    since = 0 if batch.compression != "zstd" else ZSTD_SINCE.get(key, 0)
-    if version < since or (batch.compression == "zstd" and batch.magic < 2):
-        return f"zstd in magic {batch.magic} and version {version}: it came with {since}"
+    if batch.compression == "zstd" and batch.magic < 2:
+        return f"zstd in magic {batch.magic}: it came with magic 2"
+    if batch.compression == "zstd" and version < ZSTD_SINCE.get(key, 0):
+        return f"zstd in version {version}: it came with version {ZSTD_SINCE[key]}"
     return _of_magic_2(batch, sent) if batch.magic > 1 else ""
 
 
