@@ -82,8 +82,7 @@ class _Joined(NamedTuple):
 
 
 def commits(settings: Commits) -> See:
-    """Commits of a stale generation: those that were refused, and worse, those that were not; positions
-    that go back."""
+    """Find commits of a stale generation, refused or (worse) not, and positions that go back."""
     joined: Memory[tuple[str, str], _Joined] = Memory()
     positions: Memory[tuple[str, str, int], _Position] = Memory()
 
@@ -95,8 +94,9 @@ def commits(settings: Commits) -> See:
             return
         request, response = GROUP.of(exchange) or (None, None)
         if exchange.key == OFFSET_COMMIT and request and response:
+            mine = evidence(exchange)
             for place in PLACES.of(exchange, context) or ():
-                yield from _back(exchange, request["group_id"], place, positions, settings)
+                yield from _back(mine, request["group_id"], place, positions, settings)
         generation = (request or {}).get("generation_id_or_member_epoch", -1)
         if not request or not response or generation < 0:
             return
@@ -119,22 +119,22 @@ def commits(settings: Commits) -> See:
 
 
 def _back(
-    exchange: Exchange,
+    mine: Evidence,
     group: str,
     place: Place,
     positions: Memory[tuple[str, str, int], _Position],
     settings: Commits,
 ) -> Iterator[Finding]:
-    """Those of a transaction are not meant: one that is aborted leaves the position as it was."""
+    """Find a position that goes back; not of a transaction, which may be aborted."""
     offset = place.offset
     if place.error != 0 or offset is None or offset < 0:
         return
     key = group, place.topic, place.partition
-    before, mine = positions.get(key), evidence(exchange)
+    before = positions.get(key)
     back = () if before is None else before.back
     if before is not None and offset < before.offset:
-        since = exchange.ts - settings.within_ms * MS
-        back = (*(ts for ts in back if ts > since), exchange.ts)
+        since = mine.ts - settings.within_ms * MS
+        back = (*(ts for ts in back if ts > since), mine.ts)
         if len(back) == settings.times:
             yield Finding(
                 "warning",

@@ -47,7 +47,11 @@ class FetchLoops:
     again_ms: float = 1000.0
     """Each sent sooner than that after the response before."""
     deliveries: int = 5
-    """So many times a share group acquires a record: at as many, by default, the broker gives it up."""
+    """So many times a share group acquires a record: by default the broker then gives it up."""
+
+
+_Key = tuple[int, str, int]
+"""Connection, topic, partition."""
 
 
 @dataclass(slots=True)
@@ -69,8 +73,7 @@ class _Position:
 
 
 def fetch_loops(settings: FetchLoops) -> See:
-    """Fetches of a connection with the same error of a partition, without a pause; Fetches that get no
-    further; records that are acquired again and again."""
+    """Find Fetches that fail without a pause or get no further, and records acquired over and over."""
     loops: Memory[_Key, _Loop] = Memory()
     positions: Memory[_Key, _Position] = Memory()
     acquired: Memory[_Key, int] = Memory()
@@ -112,10 +115,6 @@ def fetch_loops(settings: FetchLoops) -> See:
     return see
 
 
-_Key = tuple[int, str, int]
-"""Connection, topic, partition."""
-
-
 def _stuck(
     exchange: Exchange,
     place: Place,
@@ -151,7 +150,7 @@ def _stuck(
 
 
 def _came(offset: int, next_offset: int) -> tuple[str, str]:
-    """What came for a Fetch from an offset, and what to do about it."""
+    """Return in words what came for a Fetch from an offset, and what to do about it."""
     if next_offset < 0:
         return "part of a batch came each time", (
             "Raise max.partition.fetch.bytes (fetch.message.max.bytes): the batch is larger. From "
