@@ -7,17 +7,22 @@ capture are read as the one file that they would have been.
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from barnabas.captures.comments import began, document, meta_of, meta_of_file, scenario_note
-from barnabas.captures.files.capture_folder import Segment, files, in_order, present, segment_of
-from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.capture_folder import (
+    Segment,
+    arrivals,
+    in_order,
+    listing,
+    present,
+    segment_of,
+)
 from barnabas.captures.files.growth import Growth
+from barnabas.captures.files.open_files import OpenFiles
 from barnabas.captures.files.pcapng import (
     NUMBERED,
     Block,
@@ -87,9 +92,14 @@ class CaptureReader:
         """Segments found so far to be missing, by the name of their capture."""
         found: list[tuple[Path, Segment | None]] = []
         metas: dict[Path, dict[str, Any]] = {}
-        for path in chain.from_iterable(map(files, paths)):
-            metas[path] = meta_of_file(present(path))
-            found.append((path, segment_of(metas[path])))
+        self.others: dict[Path, str] = {}
+        """Files of the folders that are not captures: see `Listing`."""
+        for given in paths:
+            folder = listing(given)
+            self.others |= folder.others
+            for path in folder.captures:
+                metas[path] = meta_of_file(present(path))
+                found.append((path, segment_of(metas[path])))
         self.paths = tuple(in_order(found))
         self._ours = any(metas.values())
         self.meta = next((metas[path] for path in self.paths if metas[path]), {})
@@ -120,12 +130,12 @@ class CaptureReader:
         section: SectionReader | None = None
         damaged: CaptureError | None = None
         number = told = 0
-        files: list[CaptureFile] = []
+        files = OpenFiles()
         try:
             for block in self._blocks(files):
                 if number >= told:
                     told = number + _TOLD
-                    self.position = sum(file.position for file in files)
+                    self.position = files.position
                 if isinstance(block, Run):
                     if section is not None:
                         yield from section.run(block, self.packets, number + 1)
@@ -160,16 +170,15 @@ class CaptureReader:
                     number += block.kind in NUMBERED
                 elif isinstance(block, Truncated):
                     self.truncated = True
-            self.position = sum(file.position for file in files)
+            self.position = files.position
         # what waits for something behind it comes first
         except CaptureError as problem:
             damaged = problem
         except OSError as problem:
             reason = f"can't be read any further: {problem.strerror}"
-            damaged = CaptureError(sum(file.position for file in files), reason)
+            damaged = CaptureError(files.position, reason)
         finally:
-            for file in files:
-                file.close()
+            files.close()
         self.packets.fragments.end()
         if section is not None:
             yield from section.end()
@@ -178,15 +187,14 @@ class CaptureReader:
 
     def beginning(self) -> int:
         """When the first packet was captured, in ns; 0 if there is none. Raises OSError, CaptureError."""
-        files: list[CaptureFile] = []
+        files = OpenFiles()
         try:
             found = (
                 block.ts_ns for block in each(self._blocks(files)) if isinstance(block, Packet)
             )
             return next(found, 0)
         finally:
-            for file in files:
-                file.close()
+            files.close()
 
     def _goes_on(self, meta: dict[str, Any]) -> None:
         """Another section begins: from here on its scenario holds."""
@@ -208,36 +216,18 @@ class CaptureReader:
         if isinstance(standing, list):
             self.notes += [Note(0, note) for note in standing if isinstance(note, dict)]
 
-    def _blocks(self, files: list[CaptureFile]) -> Iterator[Block | Run]:
-        """The blocks of all files, which are opened as they are needed and put into the list."""
-        if self._ours or len(self.paths) == 1:
-            paths, growth = list(self.paths), self._growth
-            for path in paths:  # which grows
-                try:
-                    files.append(CaptureFile(present(path), growth))
-                except FileNotFoundError:
-                    if path in self.given:
-                        raise
-                else:  # if it made room for later segments, those say that it is missing
-                    yield from files[-1].runs()
-                if growth is not None and path == paths[-1]:
-                    paths += growth.files(self.given, paths)
+    def _blocks(self, files: OpenFiles) -> Iterator[Block | Run]:
+        """The blocks of all files, which are opened as they are needed."""
+        if not self._ours and len(self.paths) != 1:
+            yield from files.merged(self.paths)
             return
-        files += map(CaptureFile, self.paths)
-        merged = heapq.merge(*(_timed(file.runs()) for file in files), key=lambda timed: timed[0])
-        yield from (block for _, block in merged)
-
-
-def _timed(blocks: Iterable[Block | Run]) -> Iterator[tuple[int, Block | Run]]:
-    """Blocks with the time of the packet that they stand behind, if not their own; runs in pieces of one."""
-    now = 0
-    for block in blocks:
-        if isinstance(block, Run):
-            linktype, data, places, offset, head = block
-            for place in places:
-                now = place[0]
-                yield now, Run(linktype, data, [place], offset, head)
-            continue
-        if isinstance(block, Packet):
-            now = block.ts_ns
-        yield now, block
+        paths, growth = list(self.paths), self._growth
+        for path in paths:  # which grows
+            try:
+                yield from files.blocks(present(path), growth)
+            except FileNotFoundError:
+                # if it made room for later segments, those say that it is missing
+                if path in self.given:
+                    raise
+            if growth is not None and path == paths[-1]:
+                paths += arrivals(growth, self.given, paths)

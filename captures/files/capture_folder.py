@@ -1,18 +1,27 @@
-"""Which files are one capture: those of a folder, and segments in the order of their numbers."""
+"""Which files are one capture: those of a folder by what is in them, and in which order they are read."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from barnabas.captures.files.file_format import NEITHER, CaptureFile
+from barnabas.captures.files.growth import Growth
+from barnabas.captures.files.pcapng import CaptureError, Packet, Section
 
 PART: Final = ".part"
 """How the name of a segment ends that is being written, or was when its writer was killed."""
 
-_CAPTURES: Final = (".pcapng", ".pcap")
-_BESIDE: Final = (PART, ".gz", ".zst")
-"""What may stand behind those."""
+WITHOUT_PACKET: Final = 1 << 63
+"""The beginning of a file whose packets are still to come: it is the last one."""
+
+_NUMBER: Final = re.compile("([0-9]+)")
 
 
 class Segment(NamedTuple):
@@ -20,6 +29,15 @@ class Segment(NamedTuple):
 
     capture: str
     number: int
+
+
+class Listing(NamedTuple):
+    """The files of a folder."""
+
+    captures: list[Path]
+    """By the time of their first packets."""
+    others: Mapping[Path, str]
+    """Files that are not captures, with the reason; "" for what is neither pcap nor pcapng."""
 
 
 def segment_of(meta: Mapping[str, Any]) -> Segment | None:
@@ -37,14 +55,93 @@ def segment_of(meta: Mapping[str, Any]) -> Segment | None:
     return Segment(capture, number)
 
 
-def files(path: Path) -> list[Path]:
-    """The captures in a folder, by name; a file is itself. Raises FileNotFoundError for an empty folder."""
+def listing(path: Path) -> Listing:
+    """List the captures in a folder, whatever they are called; a file is itself.
+
+    Raises:
+        FileNotFoundError: The folder has no capture.
+        OSError: The folder can't be read.
+    """
     if not os.path.isdir(path):  # noqa: PTH112 - a name that is too long is no folder, and no error here
-        return [path]
-    found = [each for each in map(present, sorted(path.iterdir())) if is_capture(each)]
-    if not found:
+        return Listing([path], {})
+    found = listed(path.iterdir())
+    if not found.captures:
         raise FileNotFoundError(2, "there is no capture in this folder", str(path))
     return found
+
+
+def listed(paths: Iterable[Path]) -> Listing:
+    """Sort files by the time of their first packets, and tell captures from other files.
+
+    Hidden files, and segments that have just been made, are left out.
+    """
+    begins: dict[Path, int] = {}
+    others = {}
+    for path in sorted(map(present, paths), key=natural):
+        if path.name.startswith(".") or not path.is_file():
+            continue
+        try:
+            begins[path] = head(path).beginning
+        except FileNotFoundError:  # gone meanwhile: a ring of files has no place for it
+            continue
+        except OSError as problem:
+            others[path] = problem.strerror or str(problem)
+        except CaptureError as problem:
+            if path.suffix != PART or size_of(path):
+                others[path] = "" if problem.reason.startswith(NEITHER) else problem.reason
+    return Listing(sorted(begins, key=begins.__getitem__), others)
+
+
+class Head(NamedTuple):
+    """How a capture file begins."""
+
+    ours: bool
+    """Whether a proxy has written it."""
+    beginning: int
+    """When its first packet was captured, in ns since 1970; WITHOUT_PACKET: it has none."""
+
+
+def head(path: Path) -> Head:
+    """Read how a file begins. Raises OSError, and CaptureError if it is no capture."""
+    at = path.stat()
+    return _head(path, (at.st_ino, at.st_size, at.st_mtime_ns))
+
+
+@lru_cache(maxsize=1 << 16)
+def _head(path: Path, state: object) -> Head:
+    """Read how a file begins. state: another one means that the file may have changed."""
+    with CaptureFile(path) as file:
+        blocks = file.blocks()
+        first = next(blocks, None)
+        ours = isinstance(first, Section) and any('"barnabas"' in one for one in first.comments)
+        with suppress(CaptureError):  # damage is found again where the file is read
+            for block in chain([first], blocks):
+                if isinstance(block, Packet):
+                    return Head(ours, block.ts_ns)
+    return Head(ours, WITHOUT_PACKET)
+
+
+def natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+    """Return a key that sorts names as a person does: `seg.pcap2` before `seg.pcap10`.
+
+    >>> sorted(map(Path, ("a10", "a2", "a")), key=natural)
+    [PosixPath('a'), PosixPath('a2'), PosixPath('a10')]
+    """
+    parts = _NUMBER.split(path.name)
+    return [(int(part) if at % 2 else -1, part) for at, part in enumerate(parts)], str(path)
+
+
+def arrivals(growth: Growth, given: Iterable[Path], known: Collection[Path]) -> list[Path]:
+    """Wait for new captures in the folders among those given; empty: none came for long."""
+    folders = [path for path in given if path.is_dir()]
+    while folders and any(map(growth.more, folders)):
+        # a segment gets its last name when the next one is begun
+        found = [path for folder in folders for path in listing(folder).captures]
+        names = {path.with_suffix("") if path.suffix == PART else path for path in known}
+        new = [path for path in found if path not in names and path.with_suffix("") not in names]
+        if new:
+            return new
+    return []
 
 
 def present(path: Path) -> Path:
@@ -87,13 +184,3 @@ def ranges(numbers: Sequence[int]) -> str:
         else:
             found.append([number])
     return ", ".join("-".join(map(str, pair)) for pair in found)
-
-
-def is_capture(path: Path) -> bool:
-    """Whether it is a file that is called like a capture, packed or not, written to the end or not."""
-    name = path.name
-    for suffix in _BESIDE:
-        name = name.removesuffix(suffix)
-    if not name.endswith(_CAPTURES) or not path.is_file():
-        return False
-    return path.suffix != PART or path.stat().st_size > 0  # one that has just been made

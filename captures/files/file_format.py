@@ -22,6 +22,9 @@ _ZSTD: Final = bytes.fromhex("28b52ffd")
 _WINDOW: Final = 128 << 20
 """Bytes that a zstd stream may refer back: what its own tool allows unless told otherwise."""
 
+NEITHER: Final = "neither pcap nor pcapng"
+"""How the reason begins why a file of unknown content is not a capture."""
+
 _OTHERS: Final = (
     (b"\xfd7zXZ\0", "compressed by xz: decompress it first"),
     (b"BZh", "compressed by bzip2: decompress it first"),
@@ -30,6 +33,20 @@ _OTHERS: Final = (
     (b"snoop\0\0\0", "a snoop file: convert it (editcap -F pcapng)"),
     (b"{", "JSON, not packets"),
 )
+
+
+MOST_MAGIC: Final = 4
+"""Bytes by which `may_be_capture` decides."""
+
+
+def may_be_capture(head: bytes) -> bool:
+    """Return whether a file that begins so is a capture, or compressed as one may be.
+
+    >>> may_be_capture(_ZSTD), may_be_capture(b"text")
+    (True, False)
+    """
+    magic = head[:MOST_MAGIC]
+    return magic in (MAGIC, _ZSTD, *pcap.MAGICS) or magic.startswith(_GZIP)
 
 
 class CaptureFile:
@@ -68,7 +85,7 @@ class CaptureFile:
         for start, what in _OTHERS:
             if magic.startswith(start):
                 raise CaptureError(0, what)
-        raise CaptureError(0, f"neither pcap nor pcapng (it begins with {magic[:4].hex(' ')})")
+        raise CaptureError(0, f"{NEITHER} (it begins with {magic[:4].hex(' ')})")
 
     def close(self) -> None:
         """Close the file."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import io
 import os
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from barnabas.captures.files.capture_folder import PART, files
 from barnabas.captures.files.pcapng import CaptureError
 
 if TYPE_CHECKING:
@@ -43,20 +42,6 @@ class Growth:
             return self._now() - path.stat().st_mtime < QUIET
         except OSError:
             return False
-
-    def files(self, given: Iterable[Path], known: Collection[Path]) -> list[Path]:
-        """Files that came into the folders among those given; empty: none came for long."""
-        folders = [path for path in given if path.is_dir()]
-        while folders and any(map(self.more, folders)):
-            # a segment gets its last name when the next one is begun
-            found = [each for folder in folders for each in files(folder)]
-            names = {path.with_suffix("") if path.suffix == PART else path for path in known}
-            new = [
-                path for path in found if path not in names and path.with_suffix("") not in names
-            ]
-            if new:
-                return new
-        return []
 
 
 class GrowingFile(io.RawIOBase):

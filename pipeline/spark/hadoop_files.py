@@ -53,6 +53,16 @@ class HadoopFiles:
             system, path = self._system(url)
             return bool(system.exists(path))
 
+    def head(self, url: str, count: int) -> bytes:
+        """The first bytes of a file."""
+        with _troubles(url):
+            system, path = self._system(url)
+            stream = system.open(path)
+            try:
+                return bytes(stream.readNBytes(count))
+            finally:
+                stream.close()
+
     def fetch(self, url: str, to: Path) -> None:
         """Copy a file to this machine."""
         with _troubles(url):

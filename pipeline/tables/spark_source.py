@@ -14,9 +14,8 @@ Frames and exchanges need all packets of a connection in one place, which no dat
 pure reader does, in the memory of what is under way, as far as the first damage; of a stream each file has a
 task.
 
-A stream reads a folder: what is new are files that are closed, which is when they have their names
-(`*.pcap`, `*.pcapng`, packed or not; not `*.part`). Its offset is which files were read, so it goes on where
-it ended. Each file is a capture of its own to it.
+A stream reads a folder: what is new are captures that nobody writes any more (`closed_files`). Its offset is
+which files were read, so it goes on where it ended. Each file is a capture of its own to it.
 """
 
 from __future__ import annotations
@@ -38,7 +37,8 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from barnabas.captures.files.capture_folder import PART, is_capture
+from barnabas.captures.files.capture_folder import listing
+from barnabas.captures.files.closed_files import closed_files
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.reader import CaptureReader
@@ -107,7 +107,8 @@ class KafkaCapture(DataSource):
         read = _Filtering if self.options.get("pushdown", "false") == "true" else _Reader
         options = self.options
         names = tuple(schema.names)
-        return read(_table(options), _paths(options), _size(options), names, _blob(options))
+        paths = [path for each in _paths(options) for path in listing(each).captures]
+        return read(_table(options), paths, _size(options), names, _blob(options))
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 Spark's name
         """Reads a folder to which files are added."""
@@ -249,28 +250,24 @@ class _Stream(DataSourceStreamReader):
 
     def latestOffset(self, *_: object) -> dict[str, Any]:  # noqa: N802 Spark's name
         """All files that are closed by now."""
-        return {"files": [path.name for path in closed(self._folder)]}
+        return {"files": [file.identity for file in closed_files(self._folder)]}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """Tasks for the files that came in between."""
-        new = sorted(set(end["files"]) - set(start["files"]))
+        # a stream that began with an earlier version knows files of others by their names alone
+        known = set(start["files"])
+        new = {name for name in end["files"] if known.isdisjoint((name, name.rpartition("@")[0]))}
         return [
-            part for name in new for part in _parts(self._table, [self._folder / name], self._size)
+            part
+            for file in closed_files(self._folder)
+            if file.identity in new
+            for part in _parts(self._table, [file.path], self._size)
         ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a task."""
         assert isinstance(partition, _Part)  # noqa: S101
         return _read(self._table, partition, self._names, (), self._blob)
-
-
-def closed(folder: Path) -> list[Path]:
-    """The capture files in a folder that nobody writes any more, by name."""
-    return sorted(
-        path
-        for path in folder.iterdir()
-        if path.suffix != PART and not path.name.startswith((".", "_")) and is_capture(path)
-    )
 
 
 def _table(options: Any) -> str:

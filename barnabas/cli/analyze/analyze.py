@@ -18,6 +18,7 @@ from barnabas.cli.analyze.progress import Shown, shown
 from barnabas.cli.analyze.summary import as_json, counted, lines
 from barnabas.cli.captures.files import capture_files
 from barnabas.cli.captures.input import opened
+from barnabas.cli.captures.remarks import no_captures
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.output import Output
 from barnabas.endings import interruptible, put_off
@@ -109,8 +110,10 @@ def analyze(wanted: Wanted, output: Output | None = None) -> int:
     """
     output = output or Output()
     check(wanted)
-    files = capture_files(wanted.captures)
+    files, others = capture_files(wanted.captures)
     check_captures(wanted, files)
+    for remark in no_captures(others):
+        output.note(remark)
     try:
         with (
             interruptible(),

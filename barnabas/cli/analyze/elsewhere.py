@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from barnabas.captures.files.capture_folder import listed
+from barnabas.captures.files.file_format import MOST_MAGIC, may_be_capture
 from barnabas.cli.analyze.analyze import (
     Wanted,
     check,
@@ -16,7 +18,7 @@ from barnabas.cli.analyze.analyze import (
     work,
 )
 from barnabas.cli.analyze.progress import Shown, shown
-from barnabas.cli.captures.files import capture_files, capture_path, named_so
+from barnabas.cli.captures.files import capture_files, capture_path
 from barnabas.cli.console.output import Output
 from barnabas.endings import interruptible
 from barnabas.pipeline.spark.hadoop_files import HadoopFiles, scheme_of
@@ -73,7 +75,7 @@ def _staged(
             for path in _here(one, files, staging / f"{number}")
         ]
         local = wanted._replace(captures=given, out=place)
-        found = capture_files(given)
+        found = capture_files(given).captures
         check_captures(wanted, found)
         with taken(place, "capture"):
             outcome = work(spark, local, found, progress)
@@ -90,11 +92,14 @@ def _here(text: str, files: HadoopFiles, folder: Path) -> list[Path]:
     """Where a capture is, or those of a folder are, on this machine: what has a scheme is copied."""
     if scheme_of(text) is None:
         return [capture_path(text)]
-    found = [url for url in files.matching(text) if url == text or named_so(Path(url))]
-    if not found:
-        raise Trouble(f"no capture is at {text}")
-    copies = [folder / f"{number}" / Path(url).name for number, url in enumerate(found)]
-    for url, copy in zip(found, copies, strict=True):
+    urls = files.matching(text)
+    if urls != [text]:
+        urls = [url for url in urls if may_be_capture(files.head(url, MOST_MAGIC))]
+    copies = [folder / f"{number}" / Path(url).name for number, url in enumerate(urls)]
+    for url, copy in zip(urls, copies, strict=True):
         copy.parent.mkdir(parents=True)  # others may have the name, too
         files.fetch(url, copy)
-    return copies
+    found = copies if urls == [text] else listed(copies).captures
+    if not found:
+        raise Trouble(f"no capture is at {text}")
+    return found

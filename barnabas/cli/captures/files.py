@@ -6,12 +6,9 @@ import glob
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
 
+from barnabas.captures.files.capture_folder import Listing, listing
 from barnabas.trouble import Trouble
-
-KINDS: Final = (".pcapng", ".pcap", ".cap", ".dmp")
-PACKED: Final = (".gz", ".zst")
 
 
 def capture_path(text: str) -> Path:
@@ -21,24 +18,28 @@ def capture_path(text: str) -> Path:
     return Path(text)
 
 
-def capture_files(given: Sequence[Path]) -> list[Path]:
-    """The files, each once: of a folder those that are called like captures, by their names.
+def capture_files(given: Sequence[Path]) -> Listing:
+    """The files, each once: of a folder those that are captures, in the order of their times.
 
     Raises Trouble for a folder or a pattern without one. A file that is named itself may be called
     anything, and need not be there: who opens it will say so.
     """
-    return [*dict.fromkeys(path for one in given for path in _files(one))]
+    others: dict[Path, str] = {}
+    paths = dict.fromkeys(path for one in given for path in _files(one, others))
+    return Listing([*paths], others)
 
 
-def _files(given: Path) -> Iterator[Path]:
+def _files(given: Path, others: dict[Path, str]) -> Iterator[Path]:
+    """Files that a path stands for. others: gets those of a folder that are not captures."""
     if os.path.isdir(given):  # noqa: PTH112 - also where a name is too long
         try:
-            found = sorted(path for path in given.iterdir() if path.is_file() and named_so(path))
+            found = listing(given)
+        except FileNotFoundError:
+            raise Trouble(f"no captures in the folder {given}") from None
         except OSError as problem:
             raise Trouble(f"can't read the folder {given}: {problem.strerror}") from None
-        if not found:
-            raise Trouble(f"no captures in the folder {given}: none of its files is {_kinds()}")
-        yield from found
+        others |= found.others
+        yield from found.captures
     elif glob.has_magic(str(given)) and not given.exists():
         matching = sorted(Path(path) for path in glob.glob(str(given), recursive=True))  # noqa: PTH207 - patterns may be absolute
         if not matching:
@@ -46,17 +47,3 @@ def _files(given: Path) -> Iterator[Path]:
         yield from (path for path in matching if path.is_file())
     else:
         yield given
-
-
-def named_so(path: Path) -> bool:
-    """Whether a file is called like a capture.
-
-    >>> named_so(Path("a.pcapng.zst")), named_so(Path("a.PCAP")), named_so(Path("a.keys"))
-    (True, True, False)
-    """
-    name = path.with_suffix("") if path.suffix.lower() in PACKED else path
-    return name.suffix.lower() in KINDS
-
-
-def _kinds() -> str:
-    return f"called {', '.join(KINDS)} (or {', '.join(PACKED)} behind that)"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from barnabas.captures.capture import Capture
@@ -21,8 +22,25 @@ HOW: Final = (
 _MOST: Final = 8
 
 
+_NAMED: Final = 3
+"""Files of a folder that are named as no captures."""
+
+
+def no_captures(others: Mapping[Path, str]) -> Iterator[str]:
+    """Name the files of folders that are not captures, in one line. others: see `Listing`."""
+    names = [
+        f"{path} ({reason})" if reason else str(path)
+        for path, reason in list(others.items())[:_NAMED]
+    ]
+    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    if names:
+        kind = "a capture" if len(others) == 1 else "captures"
+        yield f"left out, not {kind}: {', '.join(names)}{more}"
+
+
 def lacking(capture: Capture) -> Iterator[str]:
-    """What could not be read: segments that are missing, and TLS without its keys."""
+    """What could not be read: other files, segments that are missing, and TLS without its keys."""
+    yield from no_captures(capture.reader.others)
     for numbers in capture.reader.missing.values():
         here = "is" if len(numbers) == 1 else "are"
         count = plural(len(numbers), "segment")

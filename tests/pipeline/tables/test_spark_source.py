@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from barnabas.captures.reader import CaptureReader
 from barnabas.pipeline.rows.frames import frame_rows
-from barnabas.pipeline.tables.spark_source import KafkaCapture, closed
+from barnabas.pipeline.tables.spark_source import KafkaCapture
 from barnabas.specs.jsonform import BLOBS
 from tests.captures.produced import produced
 from tests.pipeline.generated import generated
@@ -140,12 +140,6 @@ def test_conditions_are_met_before_a_row_is_made(tmp_path: Path) -> None:
 def test_options_that_mean_nothing(options: dict[str, str], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         KafkaCapture(options).reader(fields("number bigint"))
-
-
-def test_what_is_being_written_is_not_closed(tmp_path: Path) -> None:
-    for name in ("a.pcapng", "b.pcap.gz", "c.pcapng.part", ".d.pcap", "e.txt"):
-        (tmp_path / name).write_bytes(b"")
-    assert [path.name for path in closed(tmp_path)] == ["a.pcapng", "b.pcap.gz"]
 
 
 def test_spark_reads_it_in_parts_and_by_columns(spark: SparkSession) -> None:

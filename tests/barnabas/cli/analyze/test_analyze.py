@@ -336,12 +336,15 @@ def test_without_pyspark_what_to_install_is_said(
     assert found.code == COULD_NOT_RUN
 
 
-def test_a_folder_of_captures_is_looked_at_file_by_file(tmp_path: Path) -> None:
+def test_what_of_a_folder_is_no_capture_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     captures = tmp_path / "captures"
     captures.mkdir()
     shutil.copy(CAPTURE, captures)
     (captures / "broken.pcap").write_bytes(b"broken")
-    assert "broken.pcap is not a capture" in str(trouble(Wanted([captures], tmp_path / "out")))
+    trouble(Wanted([captures], captures / "broken.pcap"))
+    assert f"left out, not a capture: {captures / 'broken.pcap'}" in capsys.readouterr().err
 
 
 def test_a_name_that_is_not_utf_8_is_said(tmp_path: Path) -> None:

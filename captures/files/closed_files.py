@@ -1,0 +1,92 @@
+"""Which captures in a folder are complete: those that nobody writes any more.
+
+A file of ours is complete once it has its last name. Of other files the system knows whether a process
+writes them (Linux, on a local disk, for the file's owner and root); elsewhere a file is complete when
+another of its series, such as `seg.pcap12` of `seg.pcap11`, begins later.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import signal
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from barnabas.captures.files.capture_folder import PART, WITHOUT_PACKET, head, listed
+
+_DIGITS: Final = re.compile("[0-9]+")
+_PACKED: Final = (".gz", ".zst")
+"""Suffixes that a tool adds to a file's name when it compresses the file."""
+
+
+class ClosedFile(NamedTuple):
+    """A complete capture."""
+
+    identity: str
+    """Stays when the file is compressed, and changes when a ring of files writes another by its name."""
+    path: Path
+
+
+def closed_files(folder: Path) -> list[ClosedFile]:
+    """Return the complete captures of a folder, by the time of their first packets. Raises OSError."""
+    heads = {path: head(path) for path in listed(folder.iterdir()).captures}
+    latest = {
+        _series(path): path for path, begins in heads.items() if begins.beginning != WITHOUT_PACKET
+    }
+    found: dict[str, ClosedFile] = {}
+    for path, begins in heads.items():
+        if path.suffix == PART or (not begins.ours and begins.beginning == WITHOUT_PACKET):
+            continue
+        written = being_written(path)
+        if written is None:
+            written = not begins.ours and latest[_series(path)] == path
+        if not written:
+            name = identity(path)
+            found.setdefault(name, ClosedFile(name, path))
+    return [*found.values()]
+
+
+def identity(path: Path) -> str:
+    """Return what a file is known by: its name, of a file of others also when its first packet was captured.
+
+    Raises OSError, CaptureError.
+    """
+    begins = head(path)
+    return path.name if begins.ours else f"{_unpacked_name(path)}@{begins.beginning}"
+
+
+def being_written(path: Path) -> bool | None:
+    """Return whether a process has a file open to write it; None: the system does not say."""
+    lease = getattr(fcntl, "F_SETLEASE", None)
+    if lease is None:
+        return None
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        # a process that opens the file meanwhile waits until the lease is gone; its signal is ignored
+        fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(file, lease, fcntl.F_RDLCK)
+        fcntl.fcntl(file, lease, fcntl.F_UNLCK)
+    except OSError as problem:
+        return True if problem.errno == errno.EAGAIN else None
+    finally:
+        os.close(file)
+    return False
+
+
+def _unpacked_name(path: Path) -> str:
+    return path.stem if path.suffix in _PACKED else path.name
+
+
+def _series(path: Path) -> str:
+    """Return what files of one writer have in common: their names without numbers.
+
+    >>> _series(Path("seg-20261128_0633.pcap12.gz"))
+    'seg-_.pcap'
+    """
+    return _DIGITS.sub("", _unpacked_name(path))

@@ -1,0 +1,134 @@
+"""The files of a capture while they are read: one behind the other, or merged by time.
+
+A file is open only while packets are taken from it, so a folder may hold more files than a process may
+open.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.growth import Growth
+from barnabas.captures.files.pcapng import Block, Packet, Run
+
+Turn = tuple[int, int]
+"""When a packet is due: its time, and the place of its file among all."""
+
+_LAST: Final = (1 << 64, 0)
+
+
+class OpenFiles:
+    """Opens capture files, and counts what was read of them."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, CaptureFile] = {}
+        self._closed = 0
+
+    @property
+    def position(self) -> int:
+        """Bytes read so far, of all files."""
+        return self._closed + sum(file.position for file in self._open.values())
+
+    def blocks(self, path: Path, growth: Growth | None = None) -> Iterator[Block | Run]:
+        """Read one file. growth: it is still being written. Raises OSError, CaptureError."""
+        file = self._opened(path, growth)
+        yield from file.runs()
+        self._close(file)
+
+    def merged(self, paths: Iterable[Path]) -> Iterator[Block | Run]:
+        """Read files as the one that mergecap would make of them. Raises OSError, CaptureError.
+
+        Blocks before the first packet of a file come first, those after it stay behind their packet. A
+        packet that is earlier than the one before it in its file stays behind that. Of packets of one time
+        those of the file that was named first come first.
+        """
+        waiting: list[tuple[int, int, int]] = []
+        for index, path in enumerate(paths := list(paths)):
+            before = 0
+            with CaptureFile(path) as file:
+                for block in file.runs():
+                    if isinstance(block, Packet | Run):
+                        waiting.append((_time(block), index, before))
+                        break
+                    before += 1
+                    yield block
+        waiting.sort(reverse=True)
+        streams: list[tuple[int, int, _Stream]] = []
+        while streams or waiting:
+            while waiting and (not streams or waiting[-1][:2] < streams[0][:2]):
+                time, index, before = waiting.pop()
+                file = self._opened(paths[index])
+                heapq.heappush(streams, (time, index, _Stream(file, index, before)))
+            _, index, stream = streams[0]
+            due = [each[:2] for each in (*streams[1:3], *waiting[-1:])]
+            yield stream.until(min(due, default=_LAST))
+            if (following := stream.following()) is None:
+                heapq.heappop(streams)
+                self._close(stream.file)
+            else:
+                heapq.heapreplace(streams, (following, index, stream))
+
+    def _opened(self, path: Path, growth: Growth | None = None) -> CaptureFile:
+        file = CaptureFile(path, growth)
+        self._open[id(file)] = file
+        return file
+
+    def _close(self, file: CaptureFile) -> None:
+        self._closed += file.position
+        del self._open[id(file)]
+        file.close()
+
+    def close(self) -> None:
+        """Close all files."""
+        for file in list(self._open.values()):
+            self._close(file)
+
+
+class _Stream:
+    """The blocks of one file from its first packet on."""
+
+    def __init__(self, file: CaptureFile, index: int, before: int) -> None:
+        self.file = file
+        self._index = index
+        self._blocks = islice(file.runs(), before, None)
+        self._block = next(self._blocks)
+        self._at = 0
+        self._now = _time(self._block)
+
+    def until(self, turn: Turn) -> Block | Run:
+        """Return the next block, or of a run all packets that are due before that."""
+        block = self._block
+        if not isinstance(block, Run):
+            return block
+        places, end = block.places, self._at + 1
+        while end < len(places) and (places[end][0], self._index) < turn:
+            end += 1
+        start, self._at = self._at, end
+        return block if end - start == len(places) else block._replace(places=places[start:end])
+
+    def following(self) -> int | None:
+        """Step to what follows, and return its time; None: the file is over."""
+        block = self._block
+        if isinstance(block, Run) and self._at < len(block.places):
+            self._now = block.places[self._at][0]
+            return self._now
+        following = next(self._blocks, None)
+        if following is None:
+            return None
+        self._block, self._at = following, 0
+        if isinstance(following, Packet | Run):
+            self._now = _time(following)
+        return self._now
+
+
+def _time(block: Block | Run) -> int:
+    """Return the time of a packet, or of the first in a run."""
+    if isinstance(block, Run):
+        return block.places[0][0]
+    assert isinstance(block, Packet)  # noqa: S101
+    return block.ts_ns
