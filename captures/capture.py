@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -45,8 +45,8 @@ class Capture:
         """Of the latest reading, with what it has counted."""
         self.undecoded = 0
         """Frames of the latest reading that no schema reads, or that nobody asked for."""
-        self.name = " and ".join(map(str, reader.given))
-        """The names of what was given: files and folders."""
+        self.name = _named(reader.given)
+        """The names of what was given: files and folders; of many the first."""
         # what said it may be left out of a slice
         context.topics.update(self.topics)
         nodes = reader.meta.get("brokers")
@@ -103,6 +103,16 @@ class Capture:
         self.context.learn(exchange)
         if not self.reader.says_brokers:
             exchange.broker = self.context.brokers.node(exchange)
+
+
+_NAMES: Final = 3
+"""Files that are called by their names: of more the first is."""
+
+
+def _named(paths: Sequence[Path]) -> str:
+    if len(paths) > _NAMES:
+        return f"{paths[0]} and {len(paths) - 1} more"
+    return " and ".join(map(str, paths))
 
 
 def open_capture(

@@ -48,7 +48,6 @@ def check(
     Notes alone are no findings in the sense of the exit code.
     """
     output = output or Output()
-    (path,) = capture.reader.given
     found: list[tuple[Check, Finding]] = []
     listed: Counter[str] = Counter()
     counts: Counter[Severity] = Counter()
@@ -73,13 +72,13 @@ def check(
     found.sort(key=lambda item: item[1].ts)
     left_out = {name: count - LISTED for name, count in listed.items() if count > LISTED}
     frames_unread = capture.undecoded + output.undecoded
-    checked = Checked(path, total, checks, found, counts, left_out, frames_unread)
+    checked = Checked(capture.reader.given, total, checks, found, counts, left_out, frames_unread)
     _print(checked, form, output)
     for remark in (*remarks(capture, dialect), *unread(frames_unread, output.too_large, dialect)):
         output.note(remark)
     if gaps := capture.conversations.losses:
         output.note(
-            f"{path} has {plural(gaps, 'gap')}: checks skip what depends on the missing bytes"
+            f"{capture.name} has {plural(gaps, 'gap')}: checks skip what depends on the missing bytes"
         )
     return FINDINGS if checked.wrong else FINE
 

@@ -301,13 +301,19 @@ def rehearse_command(
 @capture_app.command(
     "check",
     epilog="Examples:\n\n  barnabas check run.pcapng\n\n"
+    "  barnabas check broker1.pcap.gz broker2.pcap.gz\n\n"
     "  barnabas check run.pcapng --skip joins --set heartbeats.share=0.5\n\n"
     "  barnabas check run.pcapng --format sarif > findings.sarif",
 )
 def check_command(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", parser=capture_path, help="A capture.", show_default=False),
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE...",
+            parser=capture_path,
+            help="A capture; several are read as one.",
+            show_default=False,
+        ),
     ] = None,
     form: Annotated[
         Literal["text", "json", "sarif", "junit"],
@@ -350,9 +356,9 @@ def check_command(
     if list_them:
         listing(chosen(known + DRAFT_CHECKS, *narrowed))
         return
-    if file is None:
+    if not files:
         raise Trouble("check takes a capture, or --list; see --help")
-    capture = opened(file, keys=read_keys(tls_keys))
+    capture = opened(*files, keys=read_keys(tls_keys))
     dialect = spoken(capture, draft)
     wanted = chosen(known if dialect is None else known + DRAFT_CHECKS, *narrowed)
     raise typer.Exit(check(capture, wanted, form=form, dialect=dialect))

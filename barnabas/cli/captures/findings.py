@@ -27,7 +27,8 @@ UNPRINTABLE: Final = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65
 class Checked(NamedTuple):
     """What came of a capture."""
 
-    path: Path
+    paths: Sequence[Path]
+    """Files and folders that were read as one."""
     exchanges: int
     checks: Sequence[Check]
     """Those that ran."""
@@ -41,6 +42,11 @@ class Checked(NamedTuple):
     """Frames that could not be decoded, or that nobody has asked for."""
 
     @property
+    def name(self) -> str:
+        """The names of the files and folders."""
+        return " and ".join(map(str, self.paths))
+
+    @property
     def wrong(self) -> bool:
         """Whether there is more than notes."""
         return any(self.counts[severity] for severity in SEVERITIES if severity != "note")
@@ -49,7 +55,7 @@ class Checked(NamedTuple):
 def as_json(checked: Checked) -> dict[str, Any]:
     """One object; times are ISO 8601 in UTC."""
     return {
-        "file": str(checked.path),
+        "file": checked.name,
         "exchanges": checked.exchanges,
         "checks": [check.name for check in checked.checks],
         "findings": [finding.row(check.name) for check, finding in checked.findings],
@@ -61,7 +67,8 @@ def as_json(checked: Checked) -> dict[str, Any]:
 def as_sarif(checked: Checked) -> dict[str, Any]:
     """A SARIF log with one run. A capture has no lines: a location names a frame of the file."""
     index = {check.name: number for number, check in enumerate(checked.checks)}
-    uri = urllib.parse.quote(os.fsencode(checked.path))
+    uris = [urllib.parse.quote(os.fsencode(path)) for path in checked.paths]
+    uri = uris[0]  # numbers of frames are those of all files, merged
     rules = [
         {
             "id": check.name,
@@ -84,7 +91,7 @@ def as_sarif(checked: Checked) -> dict[str, Any]:
     driver = {"name": "barnabas", "version": __version__, "rules": rules}
     run = {
         "tool": {"driver": driver},
-        "artifacts": [{"location": {"uri": uri}}],
+        "artifacts": [{"location": {"uri": each}} for each in uris],
         "results": results,
         "properties": {
             "exchanges": checked.exchanges,
@@ -119,7 +126,7 @@ def as_junit(checked: Checked) -> str:
     by_check: dict[str, list[Finding]] = {check.name: [] for check in checked.checks}
     for check, finding in checked.findings:
         by_check[check.name].append(finding)
-    suite = ET.Element("testsuite", name=_clean(f"barnabas check {checked.path}"), errors="0")
+    suite = ET.Element("testsuite", name=_clean(f"barnabas check {checked.name}"), errors="0")
     failures = 0
     for name, findings in by_check.items():
         case = ET.SubElement(suite, "testcase", classname="barnabas.cli.captures.check", name=name)

@@ -21,6 +21,8 @@ from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 from tests.captures.kafka.pairing.test_conversation import request, response
+from tests.captures.split import split
+from tests.places import SAMPLES
 from tests.proxy.playbook import MS, START
 
 
@@ -139,6 +141,21 @@ def test_what_can_not_be_decoded_is_counted(tmp_path: Path) -> None:
     assert json.loads(check(path, "--format", "json")[1])["undecoded"] == 1
     (run,) = json.loads(check(path, "--format", "sarif")[1])["runs"]
     assert run["properties"]["undecoded"] == 1
+
+
+def test_several_files_are_one_capture(tmp_path: Path) -> None:
+    files = split(SAMPLES / "wrong.pcap", tmp_path, 40)
+    code, text, said = check(*files)
+    whole = check(SAMPLES / "wrong.pcap")
+    assert (code, text) == whole[:2]
+    assert said.replace(f"{files[0]} and {len(files) - 1} more", "F") == whole[2].replace(
+        str(SAMPLES / "wrong.pcap"), "F"
+    )
+    two = [SAMPLES / "wrong.pcap", SAMPLES / "midway.pcap"]
+    assert json.loads(check(*two, "--format", "json")[1])["file"] == f"{two[0]} and {two[1]}"
+    (run,) = json.loads(check(*two, "--format", "sarif")[1])["runs"]
+    assert len(run["artifacts"]) == 2
+    assert f"barnabas check {two[0]} and {two[1]}" in check(*two, "--format", "junit")[1]
 
 
 STRING = {"type": "string"}
