@@ -12,6 +12,10 @@ LONGEST = 200
 """Characters of what may be a name: seconds go by until it is told that a text of 64 KiB is none."""
 
 
+SHORTEST = 3
+"""Characters of what may be the beginning or the end of a longer name."""
+
+
 def nearest(name: str, known: Iterable[str], cutoff: float = NEAR) -> str | None:
     """The known name most like this one, in any case; None: none is by the cutoff (0 to 1).
 
@@ -20,6 +24,7 @@ def nearest(name: str, known: Iterable[str], cutoff: float = NEAR) -> str | None
     >>> nearest("NOT_LEDER", ["NOT_CONTROLLER", "NOT_LEADER_OR_FOLLOWER"])
     'NOT_LEADER_OR_FOLLOWER'
     >>> nearest("nonsense", ["apache", "embedded"])
+    >>> nearest("x", ["late-end-txn"])
     """
     if len(name) > LONGEST:
         return None
@@ -35,7 +40,9 @@ def nearest(name: str, known: Iterable[str], cutoff: float = NEAR) -> str | None
         return max(whole, ratio(other.lower()[part])), whole
 
     names = [*known]
-    for part in (slice(len(name) + 1), slice(-len(name) - 1, None)):
+    # two letters are near the beginning or the end of almost any name
+    whole = [slice(None)] if len(name) < SHORTEST else []
+    for part in whole or (slice(len(name) + 1), slice(-len(name) - 1, None)):
         best = max(names, key=lambda other: likeness(other, part), default=None)
         if best is not None and likeness(best, part)[0] >= cutoff:
             return best

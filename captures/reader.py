@@ -88,6 +88,8 @@ class CaptureReader:
         """Whether a file turned out to end within a block."""
         self.position = 0
         """Bytes read so far, of all files."""
+        self.numbered = 0
+        """Packets read so far, and other blocks that have a number in Wireshark."""
         self.missing: dict[str, list[int]] = {}
         """Segments found so far to be missing, by the name of their capture."""
         found: list[tuple[Path, Segment | None]] = []
@@ -129,13 +131,13 @@ class CaptureReader:
             self.keys.update(self._given_keys)
         section: SectionReader | None = None
         damaged: CaptureError | None = None
-        number = told = 0
+        self.numbered = number = told = 0
         files = OpenFiles()
         try:
             for block in self._blocks(files):
                 if number >= told:
                     told = number + _TOLD
-                    self.position = files.position
+                    self.position, self.numbered = files.position, number
                 if isinstance(block, Run):
                     if section is not None:
                         yield from section.run(block, self.packets, number + 1)
@@ -180,6 +182,7 @@ class CaptureReader:
         finally:
             files.close()
         self.packets.fragments.end()
+        self.numbered = number
         if section is not None:
             yield from section.end()
         if damaged is not None:

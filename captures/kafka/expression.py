@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -74,6 +74,14 @@ class Expression:
     roots: tuple[str, ...] | None = None
     """The body's own fields that it looks at: no others need be decoded. None: it may be any."""
 
+    def compared(self) -> set[tuple[str, str]]:
+        """Return the body's own fields and the texts to which they are compared, by == or !=.
+
+        >>> expression("api == 'Fetch' && topics[?api == 'x']").compared()
+        {('api', 'Fetch')}
+        """
+        return set(_compared(self.compiled.parsed))
+
     def holds(self, fields: dict[str, Any]) -> bool:
         """Whether the body meets it, by JMESPath's truth: null, false and empty values are false.
 
@@ -131,6 +139,19 @@ def expression(text: str, numbers: Collection[str] = ()) -> Expression:
     names = _roots(found.parsed)
     roots = None if names is None else tuple(sorted(names))
     return Expression(text, _Compiled(found.parsed, found.search), roots)
+
+
+def _compared(node: Any) -> Iterator[tuple[str, str]]:
+    """Find (field, text) of the comparisons that a condition is made of."""
+    inner = [each for each in node["children"] if isinstance(each, dict)]
+    if node["type"] == "comparator" and node["value"] in ("eq", "ne"):
+        fields = [each["value"] for each in inner if each["type"] == "field"]
+        texts = [each["value"] for each in inner if each["type"] == "literal"]
+        if fields and texts and isinstance(texts[0], str):
+            yield fields[0], texts[0]
+    elif node["type"] in ("and_expression", "or_expression", "not_expression"):
+        for each in inner:
+            yield from _compared(each)
 
 
 def _unordered(node: Any, numbers: Collection[str]) -> str | None:

@@ -7,20 +7,28 @@ request.topics[?name == 'orders'] && response.throttle_time_ms > 0
 
 from __future__ import annotations
 
+import re
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from barnabas.captures.kafka.columns import COLUMNS, NUMBERS
 from barnabas.captures.kafka.context.completing import complete
-from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.captures.kafka.expression import Unclear, expression
 from barnabas.nearest import did_you_mean
+from barnabas.specs.drafts.registry import DRAFTS
+from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.frames import DIRECTIONS
+from barnabas.specs.registry import NAMES
 
 BESIDE = ("note",)
 """What a condition may name beside the columns: JSON has it where there is anything to say."""
 
 Filter = Callable[[Exchange], bool]
+
+_UNKNOWN: Final = re.compile(r"(?:key |ERROR_)-?[0-9]+")
+"""What is shown of an API or an error that has no name."""
 
 
 def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) -> Filter:
@@ -53,3 +61,26 @@ def exchange_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) ->
             return False
 
     return passes
+
+
+def doubts(text: str) -> Iterator[str]:
+    """Report each name in a condition that no API and no error has. Raises ValueError as `exchange_filter`.
+
+    >>> list(doubts("api == 'Prodduce' && error != ''"))
+    ["no API is called 'Prodduce'; did you mean 'Produce'?"]
+    """
+    known = {
+        "api": ("API", [*NAMES.values(), *STAND_INS.values(), *_of_drafts("apis")]),
+        "error": ("error", ["", *(each.name for each in ERROR_CODES), *_of_drafts("errors")]),
+    }
+    for column, value in sorted(expression(text, NUMBERS).compared()):
+        if column in known:
+            what, names = known[column]
+            if value not in names and not _UNKNOWN.fullmatch(value):
+                yield f"no {what} is called {value!r}{did_you_mean(value, names)}"
+
+
+def _of_drafts(what: str) -> Iterator[str]:
+    """The names of the APIs or the errors of all drafts."""
+    for draft in DRAFTS:
+        yield from (each.name for each in (draft.apis if what == "apis" else draft.errors))

@@ -76,7 +76,11 @@ def convert(
     form = to or format_of(out)
     if out == STANDARD_OUTPUT and form == "pcapng":
         raise Trouble("standard output (-) takes text only: --to jsonl, scenario or pytest")
-    passes = None if wanted.only is None else parse_filter(wanted.only, output.context.topics)
+    passes = (
+        None
+        if wanted.only is None
+        else parse_filter(wanted.only, output.context.topics, output.note)
+    )
     capture = opened(*paths, keys=keys, context=output.context)
     for path in capture.reader.paths:
         if out.exists() and out.samefile(path):

@@ -54,7 +54,7 @@ def decode(
     if only is not None:
         if frames_only:
             raise Trouble("--filter applies to exchanges: omit --frames")
-        output.passes = parse_filter(only, output.context.topics)
+        output.passes = parse_filter(only, output.context.topics, output.note)
     if not (as_json or frames_only):
         output.fold(quiet)
     exporter: Exporter | None = None
@@ -80,9 +80,13 @@ def decode(
     else:
         found = capture.exchanges(progress, inferred=True, spoken=dialect)
         show = output.json if as_json else output.exchange
+        exchanges = 0
         with output.batches():
             for exchange in read(capture, capture.learn(map(with_bodies, found)), output, upto):
+                exchanges += 1
                 show(exchange)
+        if capture.reader.numbered and not exchanges:
+            output.note(f"no exchanges in {capture.name}")
     dropped = []
     if exporter is not None:
         exporter.close(LONGEST)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
+from barnabas.captures.kafka.exchange import body_version
 from barnabas.captures.kafka.wording import printable
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.terminal import Terminal
@@ -35,6 +36,9 @@ SHOWN: Final = 48
 
 BATCHES: Final = 10
 """Batches of a records field that are shown; the rest is counted."""
+
+_CORRELATION_ID: Final = 4
+"""Bytes of the header of an ApiVersions response, in all versions."""
 
 LAST_MOMENT: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, after which there is no date to show."""
@@ -104,7 +108,9 @@ def _of_kafka(asked: Asked, data: bytes) -> Decoded:
             raise Trouble(
                 "a response does not name its API and version: give --api and --api-version"
             )
-        key, version = known(asked.api, asked.version, asked.release).key, asked.version
+        key = known(asked.api, None, asked.release).key
+        version = body_version(key, asked.version, "response", data[_CORRELATION_ID:])
+        known(asked.api, version, asked.release)
     frame = decode_frame(data, asked.direction, key=key, version=version, release=asked.release)
     found = api(frame.key)
     body = frame_body(data, frame)
@@ -218,18 +224,20 @@ def _moment(milliseconds: int) -> str:
 def _batches(value: bytes) -> Iterator[str]:
     """A record set in a line, and each of its first batches in another."""
     total = records.summary(value)
-    count = "an unknown number of" if total.records is None else total.records
+    count = (
+        "an unknown number of records" if total.records is None else plural(total.records, "record")
+    )
     rest = f", {plural(total.trailing, 'byte')} of an incomplete batch" if total.trailing else ""
-    yield f"{total.batches} {'batch' if total.batches == 1 else 'batches'}, {count} records{rest}"
+    yield f"{plural(total.batches, 'batch', 'batches')}, {count}{rest}"
     try:
         for batch in itertools.islice(records.read(value), BATCHES):
-            count = "?" if batch.count is None else batch.count
+            count = "? records" if batch.count is None else plural(batch.count, "record")
             checked = "" if batch.crc_ok else ", wrong crc"
             yield (
                 f"batch at offset {batch.base_offset}: magic {batch.magic}, {batch.compression}, "
-                f"{count} records, {batch.size} bytes{checked}"
+                f"{count}, {plural(batch.size, 'byte')}{checked}"
             )
     except Malformed as problem:
         yield f"not a record set: {problem}"
     if total.batches > BATCHES:
-        yield f"and {total.batches - BATCHES} more batches"
+        yield f"and {plural(total.batches - BATCHES, 'more batch', 'more batches')}"

@@ -9,6 +9,7 @@ from barnabas.captures.capture import Capture
 from barnabas.captures.diff.bodies import OF_THE_RUN
 from barnabas.captures.diff.comparison import Compared, TooLarge, compare
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.kafka.filters import Filter
 from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.compared import document, where
 from barnabas.cli.captures.input import bar, opened, read
@@ -39,7 +40,8 @@ def diff(
     output = output or Output()
     fields = ignore if everything else (*OF_THE_RUN, *ignore)
     one, other = opened(left, keys=keys), opened(right, keys=keys)
-    left_side, right_side = (_exchanges(side, only, output) for side in (one, other))
+    passes = None if only is None else parse_filter(only, {}, output.note)
+    left_side, right_side = (_exchanges(side, passes, output) for side in (one, other))
     contexts = one.context, other.context
     same = different = missing = more = 0
     try:
@@ -59,9 +61,8 @@ def diff(
     return FINDINGS if different or missing or more else FINE
 
 
-def _exchanges(capture: Capture, only: str | None, output: Output) -> Iterator[Exchange]:
+def _exchanges(capture: Capture, passes: Filter | None, output: Output) -> Iterator[Exchange]:
     """Those that are compared; what the others teach is known."""
-    passes = None if only is None else parse_filter(only, {})
     for exchange in read(capture, capture.exchanges(bar(output, "reading")), output):
         capture.context.learn(exchange)
         if passes is None or passes(exchange):

@@ -41,6 +41,8 @@ def no_captures(others: Mapping[Path, str]) -> Iterator[str]:
 def lacking(capture: Capture) -> Iterator[str]:
     """What could not be read: other files, segments that are missing, and TLS without its keys."""
     yield from no_captures(capture.reader.others)
+    if not capture.reader.numbered:
+        yield f"{capture.name} has no packets"
     for numbers in capture.reader.missing.values():
         here = "is" if len(numbers) == 1 else "are"
         count = plural(len(numbers), "segment")

@@ -62,7 +62,7 @@ def summary(
         if name not in kinds:
             raise Trouble(f"--by {name}: that is unknown{choices(name, kinds)}")
     output = output or Output()
-    passes = None if only is None else parse_filter(only, output.context.topics)
+    passes = None if only is None else parse_filter(only, output.context.topics, output.note)
     overview = Summary(by or KINDS)
     rebalances = Rebalances() if GROUP in (by or (GROUP,)) else None
     transactions = Transactions(output.context) if TRANSACTION in by else None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from barnabas.captures.kafka.filters import Filter, exchange_filter
+from barnabas.captures.kafka.filters import Filter, doubts, exchange_filter
 from barnabas.captures.writing.rotation import Rotation
 from barnabas.proxy.edits.version_ranges import Offer, parse_newest
 from barnabas.proxy.matching.units import TIMES, parse_duration, parse_size
@@ -21,12 +21,19 @@ SMALLEST_SEGMENT: Final = 1 << 16
 """Bytes: below that a segment is little more than its beginning."""
 
 
-def parse_filter(text: str, topics: Mapping[uuid.UUID, str] | None = None) -> Filter:
-    """Which exchanges to show; topics: names by id. Raises Trouble."""
+def parse_filter(
+    text: str,
+    topics: Mapping[uuid.UUID, str] | None = None,
+    note: Callable[[str], None] = lambda _: None,
+) -> Filter:
+    """Which exchanges to show; topics: names by id. note: gets names that nothing has. Raises Trouble."""
     try:
-        return exchange_filter(text, topics)
+        found = exchange_filter(text, topics)
+        for doubt in doubts(text):
+            note(f"WARNING: --filter: {doubt}")
     except ValueError as problem:
         raise Trouble(f"--filter: {problem}") from None
+    return found
 
 
 def parse_offer(release: str | None, newest: Iterable[str], unstable: bool = False) -> Offer:

@@ -195,7 +195,7 @@ def proxy_command(
     if values or schemas is not None:
         output.values = options.reading
     if only is not None:
-        output.passes = parse_filter(only, output.context.topics)
+        output.passes = parse_filter(only, output.context.topics, output.note)
     if log == given.Log.pretty:
         output.fold(quiet_fetches)
     elif quiet_fetches:

@@ -120,7 +120,7 @@ def replay(asked: Replay, output: Output | None = None) -> int:
     try:
         capture = opened(asked.path, keys=asked.keys)
         first = read(capture, capture.exchanges(bar(output, "reading")), output)
-        found = index(_wanted(asked, first))
+        found = index(_wanted(asked, first, output.note))
         found.topics = capture.topics | found.topics
         if not found.order:
             raise Trouble(f"{asked.path} has no replayable requests", COULD_NOT_RUN)
@@ -212,15 +212,17 @@ def _check_own(asked: Replay, address: Address) -> None:
         )
 
 
-def _wanted(asked: Replay, found: Iterator[Exchange]) -> Iterator[Exchange]:
-    """The exchanges of the capture that shall be replayed."""
+def _wanted(
+    asked: Replay, found: Iterator[Exchange], note: Callable[[str], None] = lambda _: None
+) -> Iterator[Exchange]:
+    """The exchanges of the capture that shall be replayed. note: see `parse_filter`."""
     if asked.only is None:
         return found
     from barnabas.cli.console.parsing import (
         parse_filter,  # what else it parses takes long to import
     )
 
-    return filter(parse_filter(asked.only, {}), found)
+    return filter(parse_filter(asked.only, {}, note), found)
 
 
 @contextlib.contextmanager

@@ -40,7 +40,7 @@ from barnabas.captures.kafka.wording import arrow
 from barnabas.captures.tcp.events import Chunk, FlowName, Opened
 from barnabas.captures.tcp.mid_stream import first_frames, waiting
 from barnabas.specs.frames import Direction
-from barnabas.specs.keys import SASL_HANDSHAKE
+from barnabas.specs.keys import API_VERSIONS, SASL_HANDSHAKE
 
 WAITING: Final = 256 << 20
 """Bytes of the requests of a connection that wait."""
@@ -227,7 +227,8 @@ class Conversation:
             self.pairing.sent(opaque)
             return None
         self._raw_tokens = head.key == SASL_HANDSHAKE and head.version == 0
-        self.undecoded += not known_version(head.key, head.version)
+        # an ApiVersions response can be read all the same: its exchange tells that the request can't
+        self.undecoded += head.key != API_VERSIONS and not known_version(head.key, head.version)
         pending = captured_request(frame, head)
         self._authenticates(pending, pending.body or b"", facts)
         left, note = facts.get("left"), facts.get("note", "")

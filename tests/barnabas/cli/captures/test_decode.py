@@ -139,3 +139,36 @@ def test_brokers_of_others_are_named_by_their_addresses(tmp_path: Path) -> None:
         assert result.exit_code == 0
     assert brokers(whole) == brokers(sample)
     assert brokers(sliced) == brokers(sample, *only) != []
+
+
+def test_a_capture_without_packets_is_reported(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.pcap"
+    empty.write_bytes((SAMPLES / "wrong.pcap").read_bytes()[:24])
+    assert decode(empty) == ([], f"{empty} has no packets\n")
+
+
+def test_packets_without_exchanges_are_reported(tmp_path: Path) -> None:
+    path = written(tmp_path, [])
+    assert decode(path) == ([], f"no exchanges in {path}\n")
+
+
+@pytest.mark.parametrize(("version", "undecodable"), [(4, ""), (99, "1 frame undecodable")])
+def test_an_answer_in_the_layout_of_version_0_is_decodable(
+    tmp_path: Path, version: int, undecodable: str
+) -> None:
+    """KIP-511: only the request of a version that nobody knows can't be read."""
+    asked = bytes.fromhex(f"0012 {version:04x} 00000001 0001 61 00 0261 0262 00")
+    answer = bytes.fromhex("00000001 0023 00000001 0012 0000 0003")
+    said: list[Said] = [("request", framed(asked)), ("response", framed(answer))]
+    lines, remarks = decode(written(tmp_path, [*said, *talk(2)]))
+    assert "UNSUPPORTED_VERSION" in lines[0]
+    assert remarks.partition(" or without a request")[0] == undecodable
+
+
+def written(tmp_path: Path, said: list[Said]) -> Path:
+    packets = map(ip_packet, segments(said, itertools.repeat(90)))
+    return write_pcap(tmp_path / "run.pcap", packets)
+
+
+def framed(data: bytes) -> bytes:
+    return len(data).to_bytes(4) + data

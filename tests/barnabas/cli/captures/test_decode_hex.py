@@ -187,3 +187,21 @@ def test_wrong_input_is_one_line(arguments: tuple[str, ...], code: int, said: st
     assert found.exception.code == code
     assert said in str(found.exception)
     assert "\n" not in str(found.exception)
+
+
+@pytest.mark.parametrize("version", ["3", "4", "99"])
+def test_a_version_that_the_broker_does_not_know_is_answered_in_the_first(version: str) -> None:
+    """KIP-511: an ApiVersions response with error 35 is laid out as v0."""
+    answer = "00000001 0023 00000001 0012 0000 0003"
+    text = run("--response", answer, "--api", "ApiVersions", "--api-version", version)
+    assert text == (
+        "ApiVersions v0 response\nheader:\n  correlation_id: 1\nbody:\n"
+        "  error_code: 35 (UNSUPPORTED_VERSION)\n  api_keys: 1\n    [0]:\n      api_key: 18\n"
+        "      min_version: 0\n      max_version: 3\n"
+    )
+
+
+def test_a_response_of_an_unknown_version_is_refused() -> None:
+    given = ["decode", "--response", "00000001 0000 00000000", "--api", "ApiVersions"]
+    with pytest.raises(Trouble, match="ApiVersions has versions 0 to"):
+        CliRunner().invoke(app, [*given, "--api-version", "99"], catch_exceptions=False)

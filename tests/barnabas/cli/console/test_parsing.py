@@ -41,3 +41,25 @@ def test_what_is_not_printed_is_learnt_from_and_counted_all_the_same() -> None:
     output = Output(passes=parse_filter("api == 'Fetch'"))
     output.exchange(Exchange(0, 1, "c:1", "me", 1, 3, 1, 0, 10, request_body=b"?"))
     assert (output.hidden, output.undecoded) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("api == 'Prodduce'", ["no API is called 'Prodduce'; did you mean 'Produce'?"]),
+        (
+            "version > 3 && 'produce' != api",
+            ["no API is called 'produce'; did you mean 'Produce'?"],
+        ),
+        ("error == 'NOT_LEDER_OR_FOLLOWER'", ["no error is called"]),
+        ("!(api == 'Fetch' || error == '') && client_id == 'Prodduce'", []),
+        ("api == 'key 1000' || api == 'SASL token' || error == 'ERROR_999'", []),
+        ("request.topics[?api == 'x'] || contains(api, 'etch')", []),
+    ],
+)
+def test_a_name_that_nothing_has_is_doubted(text: str, expected: list[str]) -> None:
+    found: list[str] = []
+    parse_filter(text, note=found.append)
+    assert len(found) == len(expected)
+    for line, beginning in zip(found, expected, strict=True):
+        assert line.startswith(f"WARNING: --filter: {beginning}")
