@@ -26,6 +26,7 @@ from barnabas.captures.kafka.wording import (
     shorten,
     size,
 )
+from barnabas.plural import plural
 from barnabas.specs.codec import TooLarge
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
@@ -45,8 +46,9 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
     if exchange.sasl:
         return shorten(exchange.sasl, WIDTH)
     if exchange.key in HEADLESS:
-        came = "?" if exchange.response_size is None else exchange.response_size
-        return f"{exchange.request_size} bytes → {came} bytes"
+        came = exchange.response_size
+        answer = "? bytes" if came is None else plural(came, "byte")
+        return f"{plural(exchange.request_size, 'byte')} → {answer}"
     if exchange.key not in NAMES and exchange.key not in DRAFT_DETAILS:
         return ""
     try:

@@ -103,7 +103,7 @@ def breakpoint(found: Found) -> str:  # noqa: A001
     arrow = "→" if found["direction"] == "request" else "←"
     words = [
         f"{found['id']:>6} {found['client_id'] or found['client_address']} {arrow} {broker} "
-        f"{found['api']} v{found['version']} #{found['correlation_id']}, {found['size']} bytes",
+        f"{found['api']} v{found['version']} #{found['correlation_id']}, {plural(found['size'], 'byte')}",
         f"waits {_seconds(found['waited_ms'])}, {_seconds(found['left_ms'])} more at most",
     ]
     if (timeout := found["client_timeout"]) is not None:

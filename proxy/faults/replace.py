@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
+from barnabas.plural import plural
 from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.matching.field_paths import FieldValue, fitting, node_at
 from barnabas.proxy.matching.message import Message
@@ -63,7 +64,7 @@ def replace(config: Replace, message: Message, roll: Roll) -> Effects:
     """Put another body in its place; nothing is left to chance. Raises Unable."""
     if config.hex is not None:
         body = bytes.fromhex(config.hex)
-        return (Become(body, f"replace with {len(body)} bytes"),)
+        return (Become(body, f"replace with {plural(len(body), 'byte')}"),)
     node = node_at(message.codec().layout, ())
     assert node is not None  # noqa: S101 - the body itself
     body = message.encoded(fitting("body", dict(config.body or {}), node))

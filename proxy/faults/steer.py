@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
+from barnabas.plural import plural
 from barnabas.proxy.effects import Become, Effects
 from barnabas.proxy.matching.message import Message, Unable
 from barnabas.proxy.matching.seeded_random import Roll
@@ -78,7 +79,7 @@ def steer(config: Steer, message: Message, roll: Roll) -> Effects:
             count += 1
     if not count:
         raise Unable("the response names no leader or coordinator")
-    return (Become(message.encoded(values), f"steered in {count} places"),)
+    return (Become(message.encoded(values), f"steered in {plural(count, 'place')}"),)
 
 
 def _partitions(config: Steer, values: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from barnabas.plural import plural
 from barnabas.proxy import effects
 from barnabas.proxy.matching.units import show_duration
 
@@ -40,21 +41,21 @@ def describe(effect: effects.Effect) -> str:
             end = "reset" if reset else "close"
             return f"{end} after this message" if forward else end
         case effects.Break(keep):
-            return f"truncate after {keep} bytes"
+            return f"truncate after {plural(keep, 'byte')}"
         case effects.HalfClose():
             return "half-close after this message"
         case effects.Become(what=what) | effects.Schedule(what=what):
             return what
         case effects.Answer(body):
-            return f"answer with {len(body)} bytes"
+            return f"answer with {plural(len(body), 'byte')}"
         case effects.LoseReply():
             return "lose the response"
         case effects.Repeat(times):
-            return f"repeat {times} time{'s' if times != 1 else ''}"
+            return f"repeat {plural(times, 'time')}"
         case effects.Insert(direction, frame):
-            return f"inject a {direction} of {len(frame)} bytes"
+            return f"inject a {direction} of {plural(len(frame), 'byte')}"
         case effects.Pieces(size, every):
-            return f"slice into pieces of {size} bytes, {show_duration(every)} apart"
+            return f"slice into pieces of {plural(size, 'byte')}, {show_duration(every)} apart"
         case effects.Stall(direction, ns):
             return f"stop reading {direction}s for {show_duration(ns)}"
         case effects.Partition(ns, clients, brokers, ways):

@@ -16,6 +16,7 @@ from barnabas.captures.values.value import Values
 from barnabas.cli.captures.input import bar, opened, read
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
+from barnabas.plural import plural
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.rehearsal import Rehearsal, Rehearsed, Reload
 from barnabas.proxy.rules.outcome import outcome
@@ -69,7 +70,8 @@ def rehearse(
         output.note(f"{rule.name}: {rule.matched} matched, {rule.fired} fired, {rule.what}")
     if check:
         may = f", {allowed} of them by rules that depend on other connections" if allowed else ""
-        output.note(f"{different} of {count} decisions differ from the capture{may}")
+        differ = "differs" if different == 1 else "differ"
+        output.note(f"{different} of {plural(count, 'decision')} {differ} from the capture{may}")
     return FINDINGS if check and different > allowed else FINE
 
 

@@ -15,6 +15,7 @@ from barnabas.cli.console.output import Output
 from barnabas.cli.console.show import ms
 from barnabas.experiments.explore.exploration import REPEATED
 from barnabas.experiments.explore.result import Result
+from barnabas.plural import plural
 from barnabas.specs.json_text import compact
 
 COLUMNS: Final = ("k", "API", "client", "cut", "outcome", "recovery", "what")
@@ -54,7 +55,7 @@ class Report:
             )
             return
         runs = [one for one in results if one.scenario]
-        said = [f"{len(runs)} run{'s' if len(runs) != 1 else ''}"]
+        said = [plural(len(runs), "run")]
         said.append(f"{sum(one.failed for one in runs)} with findings")
         unreached = sum(not one.reached for one in runs)
         if unreached:

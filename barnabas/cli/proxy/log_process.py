@@ -89,9 +89,11 @@ class LogProcess:
 
     def remarks(self, passed: int) -> list[str]:
         """What was not shown of so many exchanges, and why, in words."""
-        slow = "the log's reader was too slow" + (
-            ", or ended (what it printed last may be counted, too)" if self._deaths else ""
-        )
+        slow = "the log's process fell behind the traffic"
+        if self._deaths:
+            slow += ", or ended (what it printed last may be counted, too)"
+        elif not self.stream.waits:
+            slow += " (--log-wait makes the traffic wait for it)"
         why = {
             slow: self._slow(passed),
             str(self.told.get("broken")): int(self.told.get("unwritten", 0)),

@@ -42,7 +42,7 @@ class LogStream:
     def line(self, text: str) -> None:
         """Print a line for the person soon; where there is no room, their number is printed later."""
         if self._unsaid and self._say(
-            f"{plural(self._unsaid, 'line')} not printed: the terminal was too slow"
+            f"{plural(self._unsaid, 'line')} not printed: the log's process fell behind"
         ):
             self._unsaid = 0
         self._unsaid += not self._say(text)
