@@ -12,6 +12,7 @@ import fcntl
 import os
 import re
 import signal
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -30,8 +31,11 @@ class ClosedFile(NamedTuple):
     path: Path
 
 
-def closed_files(folder: Path) -> list[ClosedFile]:
-    """Return the complete captures of a folder, by the time of their first packets. Raises OSError."""
+def closed_files(folder: Path, known: Collection[str] = ()) -> list[ClosedFile]:
+    """Return the complete captures of a folder, by the time of their first packets. Raises OSError.
+
+    known: identities of files that are left out.
+    """
     heads = {path: head(path) for path in listed(folder.iterdir()).captures}
     latest = {
         _series(path): path for path, begins in heads.items() if begins.beginning != WITHOUT_PACKET
@@ -40,11 +44,12 @@ def closed_files(folder: Path) -> list[ClosedFile]:
     for path, begins in heads.items():
         if path.suffix == PART or (not begins.ours and begins.beginning == WITHOUT_PACKET):
             continue
+        if (name := identity(path)) in known:
+            continue
         written = being_written(path)
         if written is None:
             written = not begins.ours and latest[_series(path)] == path
         if not written:
-            name = identity(path)
             found.setdefault(name, ClosedFile(name, path))
     return [*found.values()]
 
@@ -54,8 +59,8 @@ def identity(path: Path) -> str:
 
     Raises OSError, CaptureError.
     """
-    begins = head(path)
-    return path.name if begins.ours else f"{_unpacked_name(path)}@{begins.beginning}"
+    begins, name = head(path), _unpacked_name(path)
+    return name if begins.ours else f"{name}@{begins.beginning}"
 
 
 def being_written(path: Path) -> bool | None:

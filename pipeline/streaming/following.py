@@ -1,4 +1,4 @@
-"""Which closed segments come next, and what is read of them: the streaming job without Spark.
+"""Which closed files come next, and what is read of them: the streaming job without Spark.
 
 Its state is what is open between two batches. A batch is a function of the state before it and of the
 segments that it is given, so that a batch which was cut short comes to the same when it is done again.
@@ -9,14 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from barnabas.captures.comments import meta_of_file
 from barnabas.captures.files.capture_folder import Segment as FileSegment
 from barnabas.captures.files.capture_folder import segment_of
+from barnabas.captures.files.closed_files import closed_files
 from barnabas.captures.files.pcapng import CaptureError
 from barnabas.pipeline.streaming.incremental_reader import IncrementalReader, TableRow
 
 Given = tuple[Path, FileSegment]
+
+OTHERS: Final = ""
+"""The capture that files of other tools are segments of; no proxy calls one so."""
 
 
 @dataclass(slots=True)
@@ -31,14 +36,25 @@ class Following:
     """Captures that are over."""
 
     def batch(
-        self, came: Iterable[Path], present: Callable[[], Collection[FileSegment]]
+        self,
+        came: Iterable[Path],
+        present: Callable[[], Collection[FileSegment]],
+        gone: Iterable[Path] = (),
     ) -> Iterator[TableRow]:
-        """The rows that these segments complete. `present`: all that are in the folder, whether they came
-        yet or not: those are waited for; what is not there is missing. Raises OSError."""
+        """The rows that these files complete. `present`: all segments that are in the folder, whether they
+        came yet or not: those are waited for; what is not there is missing. gone: what came, and was
+        overwritten or deleted since. Raises OSError.
+
+        Files that no proxy has written are read one behind the other, as they came.
+        """
+        for path in gone:
+            yield _refused(path, "overwritten or deleted before it was read")
         known = set(self.waiting)
         for path in came:
             segment = identity(path)
-            if segment is None:
+            if segment is None and is_of_others(path):
+                yield from self._read(path, self._next_of_others())
+            elif segment is None:
                 yield _refused(path, "not a segment written by a proxy")
             elif self._late(segment):
                 yield _refused(path, "later segments were read already")
@@ -61,6 +77,12 @@ class Following:
                 name = going_on
         mine = [given for given in self.waiting if given[1].capture == name]
         return min(mine, key=lambda given: given[1].number)
+
+    def _next_of_others(self) -> FileSegment:
+        """The next file that no proxy has written, as if it were a segment."""
+        last = self.reader.last if self.reader else None
+        going_on = last is not None and last.capture == OTHERS
+        return FileSegment(OTHERS, last.number + 1 if last and going_on else 1)
 
     def _waits_for_others(
         self, segment: FileSegment, present: Callable[[], Collection[FileSegment]]
@@ -88,7 +110,7 @@ class Following:
             if self.reader is not None and last is not None:
                 yield from self.reader.end()
                 self.done.add(last.capture)
-            self.reader = IncrementalReader(name_of(path, segment))
+            self.reader = IncrementalReader(name_of(path, segment), ours=segment.capture != OTHERS)
             last = FileSegment(segment.capture, 0)
         yield from self.reader.missing(range(last.number + 1, segment.number))
         yield from self.reader.segment(path)
@@ -100,7 +122,11 @@ def name_of(path: Path, segment: FileSegment) -> str:
 
     >>> name_of(Path("barnabas-20261121T203300Z-000001.pcapng"), FileSegment("5f0e", 1))
     'barnabas-20261121T203300Z 5f0e'
+    >>> name_of(Path("seg.pcap"), FileSegment(OTHERS, 1))
+    'seg.pcap'
     """
+    if segment.capture == OTHERS:
+        return path.name
     return f"{path.name.partition('.')[0].rpartition('-')[0]} {segment.capture}"
 
 
@@ -112,9 +138,17 @@ def identity(path: Path) -> FileSegment | None:
         return None
 
 
+def is_of_others(path: Path) -> bool:
+    """Return whether a file is a capture that no proxy has written. Raises OSError."""
+    try:
+        return not meta_of_file(path)
+    except CaptureError:
+        return False
+
+
 def closed(folder: Path) -> set[FileSegment]:
     """All closed segments in a folder. Raises OSError."""
-    found = (identity(path) for path in sorted(folder.glob("*.pcapng")))
+    found = (identity(file.path) for file in closed_files(folder))
     return {segment for segment in found if segment is not None}
 
 

@@ -52,9 +52,12 @@ class TableRow(NamedTuple):
 
 
 class IncrementalReader:
-    """One capture, as far as its segments have been read. `name`: what it is called in the tables."""
+    """One capture, as far as its segments have been read. `name`: what it is called in the tables.
 
-    def __init__(self, name: str) -> None:
+    ours: whether a proxy writes it.
+    """
+
+    def __init__(self, name: str, *, ours: bool = True) -> None:
         self.name = name
         self.context = Context()
         """What was learnt so far."""
@@ -66,7 +69,8 @@ class IncrementalReader:
         """Of the packet that was read last, counted over all segments."""
         self._rows = EventRows(self._found, COLUMNS, self.context, capture=name)
         left_out: Counter[tuple[int, Kind]] = Counter()
-        self._section = SectionReader(True, 0, left_out, Decryption(KeyLog(), Seen(), left_out), {})
+        decryption = Decryption(KeyLog(), Seen(), left_out)
+        self._section = SectionReader(ours, 0, left_out, decryption, {})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -118,7 +122,7 @@ class IncrementalReader:
         elif isinstance(block, Section):
             meta = meta_of(block)
             self.last = segment_of(meta) or self.last
-            if self.last is None or self.last.number == 1:
+            if meta and (self.last is None or self.last.number == 1):
                 yield self._note(0, {**meta, "barnabas": "section"})
         elif isinstance(block, Statistics):
             for text in block.comments:

@@ -1,8 +1,8 @@
-"""The tables of a capture that is still being written: a batch for each few segments that were closed.
+"""The tables of a capture that is still being written: a batch for each few files that were closed.
 
-Spark's file source says which segments came since the last batch, and keeps in its checkpoint which ones
-they were; the driver reads them one after the other (`following.py`), and tasks decode the bodies. Rows
-are written exactly once: a batch that was cut short is done again, from the state that it began with.
+Spark's file source says which files came since the last batch (`arrivals.py`), and keeps in its checkpoint
+which ones they were; the driver reads them one after the other (`following.py`), and tasks decode the bodies.
+Rows are written exactly once: a batch that was cut short is done again, from the state that it began with.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from barnabas.pipeline.rows.bodies import Names
 from barnabas.pipeline.rows.columns import ERRORS, EXCHANGES, RAW, Column, arrow
 from barnabas.pipeline.rows.exchanges import batch
 from barnabas.pipeline.rows.inside import INSIDE
+from barnabas.pipeline.streaming.arrivals import Arrivals, arrived
 from barnabas.pipeline.streaming.batches import Batches
 from barnabas.pipeline.streaming.following import closed
 from barnabas.pipeline.streaming.incremental_reader import TableRow
@@ -71,28 +72,29 @@ def follow(
     json_bodies: bool = False,
     blob: Blob = elided,
     sinks: Sequence[Sink] = (),
+    arrivals: Arrivals | None = None,
 ) -> StreamingQuery:
-    """Begin to write what a proxy captures into `folder` to tables, as segments are closed.
+    """Begin to write what is captured into `folder` to tables, as its files are closed.
 
     It goes on where the run before ended, however that did. The query runs until it is stopped;
     with `until_read` it ends when all that is there is read. every: how often the folder is looked at.
     json_bodies: whether bodies are also written as JSON text. blob: how bytes in them are written. sinks:
-    where each batch goes, too.
+    where each batch goes, too. arrivals: by whose `look` the caller finds the files that are closed later.
     Paths are those of this machine. Raises OSError if a folder can't be read or made, ValueError if the run
     before was another version's.
     """
     batches.check()
     folder, out = folder.resolve(), batches.out
-    sorted(folder.iterdir())  # Spark would wait for one that is not there
     private.folder(out)
+    arrivals = arrivals or Arrivals(folder, out)
+    arrivals.look()
     whole = with_bodies(arrow(EXCHANGES), json_bodies=json_bodies)
     files = (
         spark.readStream.format("binaryFile")
         .schema(_FILES)
-        .option("pathGlobFilter", "*.pcapng")
         .option("maxFilesPerTrigger", at_once)
         .option("maxFileAge", "36500d")
-        .load(str(folder))
+        .load(str(arrivals.notes))
         .select("path")
     )
     writer = files.writeStream.foreachBatch(
@@ -122,8 +124,8 @@ def _batch(
     paths = [Path(unquote(urlparse(row["path"]).path)) for row in files.collect()]
     state = batches.before(number)
     run = batches.begin(number)
-    there = [path for path in sorted(paths) if path.exists()]
-    read = _write(run, state.batch(there, partial(closed, folder)))
+    there, gone = arrived(paths, folder)
+    read = _write(run, state.batch(there, partial(closed, folder), gone))
     names = {} if state.reader is None else dict(state.reader.context.topics)
     written = _write_exchanges(spark, run, names, whole, blob)
     _write_quality(run, read, written)

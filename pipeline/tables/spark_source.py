@@ -254,13 +254,13 @@ class _Stream(DataSourceStreamReader):
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """Tasks for the files that came in between."""
-        # a stream that began with an earlier version knows files of others by their names alone
         known = set(start["files"])
-        new = {name for name in end["files"] if known.isdisjoint((name, name.rpartition("@")[0]))}
+        new = set(end["files"]) - known
         return [
             part
             for file in closed_files(self._folder)
-            if file.identity in new
+            # a stream that an earlier version began knows files by their names
+            if file.identity in new and file.path.name not in known
             for part in _parts(self._table, [file.path], self._size)
         ]
 

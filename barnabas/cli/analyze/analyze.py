@@ -62,6 +62,7 @@ OURS: Final = frozenset(
         "report.html",
         "report.part",
         "tables.sql",
+        "_arrivals",
         "_lock",
         "_runs",
         "_sources",

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from barnabas.captures.files.capture_folder import listed
 from barnabas.cli.analyze.analyze import Wanted, check, printed, session_of, taken
 from barnabas.cli.analyze.kafka_topic import with_connector
 from barnabas.cli.analyze.progress import Shown, shown
+from barnabas.cli.captures.remarks import no_captures
 from barnabas.cli.console.output import Output
 from barnabas.endings import interruptible, noted
 from barnabas.pipeline.spark.errors import reason
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) -> int:
-    """Write tables as segments are closed, until Ctrl-C (or all that is there is read), then the report.
+    """Write tables as files are closed, until Ctrl-C (or all that is there is read), then the report.
 
     Returns the exit code, as `analyze` does. Raises Trouble.
     """
@@ -32,13 +34,15 @@ def follow(wanted: Wanted, *, until_read: bool, output: Output | None = None) ->
     folder = _folder(wanted)
     if wanted.topic is not None:
         wanted = wanted._replace(settings=with_connector(wanted.settings))
-    segments = folder.glob("*.pcapng")
+    captures, others = listed(folder.iterdir())
+    for remark in no_captures(others):
+        output.note(remark)
     try:
         with (
             interruptible(),
             taken(wanted.out, "batch"),
             shown(output) as progress,
-            session_of(wanted, progress, segments) as spark,
+            session_of(wanted, progress, captures) as spark,
         ):
             outcome = _work(spark, wanted, folder, until_read, progress, output)
     except KeyboardInterrupt:
@@ -54,7 +58,7 @@ def _folder(wanted: Wanted) -> Path:
     if len(wanted.captures) != 1 or not os.path.isdir(wanted.captures[0]):  # noqa: PTH112 - the same
         raise Trouble(
             "--follow takes one folder: the one given to `barnabas proxy --capture FOLDER "
-            "--rotate 256MiB`"
+            "--rotate 256MiB`, or to tcpdump"
         )
     try:
         checked_path(wanted.captures[0].resolve())
@@ -85,12 +89,14 @@ def _work(
 
     from barnabas.pipeline.analyze import analyze as analyze_tables
     from barnabas.pipeline.spark.progress import watched
+    from barnabas.pipeline.streaming.arrivals import Arrivals
     from barnabas.pipeline.streaming.batches import Batches
     from barnabas.pipeline.streaming.job import follow as begin
     from barnabas.pipeline.tables.quality import quality
 
     out = wanted.out.resolve()
     batches = Batches(out)
+    arrivals = Arrivals(folder.resolve(), out)
     said = batches.count
     if said:
         as_before(wanted, out)
@@ -105,6 +111,7 @@ def _work(
                     json_bodies=wanted.json_bodies,
                     blob=wanted.blob,
                     sinks=[*_sinks(wanted, out)],
+                    arrivals=arrivals,
                 )
             except ValueError as problem:
                 raise Trouble(f"--out {out} was {problem}: choose another folder") from None
@@ -112,6 +119,8 @@ def _work(
             ended = False
             while not (ended or interrupted.is_set()):
                 ended = bool(query.awaitTermination(1))
+                if not until_read:
+                    arrivals.look()
                 if batches.count > said:
                     said = batches.count
                     output.note(f"batch {said - 1} written")  # as the tables call it
@@ -119,7 +128,7 @@ def _work(
         if not batches.count:
             if interrupted.is_set():
                 raise KeyboardInterrupt
-            raise Trouble(f"{folder} has no closed segment yet", COULD_NOT_RUN)
+            raise Trouble(f"{folder} has no complete capture yet", COULD_NOT_RUN)
         read = quality(out)
         if read and not any(row["files"] for row in read):
             raise Trouble(

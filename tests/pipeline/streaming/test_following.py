@@ -20,6 +20,7 @@ from barnabas.pipeline.rows.exchanges import row
 from barnabas.pipeline.streaming.following import Following, closed
 from barnabas.pipeline.streaming.incremental_reader import COLUMNS, TableRow
 from barnabas.pipeline.streaming.state import dump, load
+from tests.captures.split import split
 from tests.captures.writing.test_rotation import OURS, SAMPLES, rotated, segments
 
 Row = dict[str, Any]
@@ -169,3 +170,36 @@ def test_a_damaged_segment_is_an_error_and_the_next_one_is_read(tmp_path: Path) 
     assert state.reader is not None
     assert state.reader.last is not None
     assert state.reader.last.number == 4
+
+
+@pytest.mark.parametrize("name", ["old-formats.pcap", "wrong.pcap", "midway.pcap"])
+def test_files_of_tcpdump_one_by_one_are_the_capture_that_was_cut(
+    tmp_path: Path, name: str
+) -> None:
+    files = split(SAMPLES / name, tmp_path / "f", 10)
+    found, state = fed(tmp_path / "f", [[path] for path in files])
+    conversations = Conversations(inferred=True, strays=True)
+    exchanges = conversations.exchanges(CaptureReader(SAMPLES / name))
+    right = [each.row(("connection", "api", "correlation_id", "error")) for each in exchanges]
+    rows = [{at: each[at] for at in right[0]} for each in of(found, "exchanges")]
+    assert sorted(rows, key=str) == sorted(right, key=str)
+    assert {each["capture"] for each in of(found, "exchanges")} == {"seg.pcap"}
+    assert not [each for each in of(found, "errors") if each["kind"] in ("refused", "missing")]
+    assert [each["files"] for each in of(found, "quality")] == [1] * len(files)
+    assert state.reader is not None
+
+
+def test_files_of_tcpdump_and_of_a_proxy_are_captures_of_their_own(tmp_path: Path) -> None:
+    ours = segments(tmp_path / "f", [b"a"], capture="7a")
+    others = split(SAMPLES / "wrong.pcap", tmp_path / "f", 100)
+    found, _ = fed(tmp_path / "f", [[others[0]], [ours[0], others[1]], [ours[1]]])
+    captures = {each["capture"].rpartition(" ")[2] for each in of(found, "quality")}
+    assert captures == {"seg.pcap", "7a"}
+    assert not [each for each in of(found, "errors") if each["kind"] == "refused"]
+
+
+def test_what_was_overwritten_meanwhile_is_reported(tmp_path: Path) -> None:
+    gone = tmp_path / "ring.pcap0"
+    (row,) = Following().batch([], set, [gone])
+    assert row.row["reason"] == "overwritten or deleted before it was read"
+    assert row.row["file"] == str(gone)
