@@ -85,7 +85,7 @@ def decode(
             for exchange in read(capture, capture.learn(map(with_bodies, found)), output, upto):
                 exchanges += 1
                 show(exchange)
-        if capture.reader.numbered and not exchanges:
+        if capture.reader.numbered and not exchanges and not capture.reader.left_out:
             output.note(f"no exchanges in {capture.name}")
     dropped = []
     if exporter is not None:

@@ -116,7 +116,7 @@ def test_a_file_that_is_gone_meanwhile_is_left_out(tmp_path: Path) -> None:
 @pytest.fixture
 def few_descriptors() -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    highest = max(map(int, os.listdir("/proc/self/fd")))
+    highest = max(map(int, os.listdir("/dev/fd")))
     resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 8, hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -35,6 +35,7 @@ def test_a_folder_of_which_nothing_could_be_read_is_an_error(tmp_path: Path) -> 
     )
     assert (done.returncode, done.stdout) == (COULD_NOT_RUN, "")
     assert done.stderr.splitlines() == [
+        f"left out, not a capture: {captures / 'other.pcapng'}",
         "batch 0 written",
         f"barnabas: nothing in {captures} could be read: its files are no segments of a proxy; "
         "analyze them without --follow",

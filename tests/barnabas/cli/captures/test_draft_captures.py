@@ -142,7 +142,7 @@ def test_summary_is_told_what_is_spoken(capture: Path) -> None:
     plain = capture.with_name("no-scenario.pcapng")
     with CaptureWriter(plain, limit=None, meta={}):
         pass
-    assert "draft" not in summary(plain)[1]
+    assert "the draft" not in summary(plain)[1]
     assert "the draft rewrite-0.8.2" in summary(plain, "--draft", "rewrite-0.8.2")[1]
 
 
