@@ -51,6 +51,14 @@ class TableRow(NamedTuple):
     row: dict[str, Any]
 
 
+class _NoDecryption(Decryption):
+    """Lets TLS through as it is, to be left out: ciphers can't be kept between two batches."""
+
+    def lets_through(self, event: Event) -> bool:
+        """Return True: no conversation is looked at."""
+        return True
+
+
 class IncrementalReader:
     """One capture, as far as its segments have been read. `name`: what it is called in the tables.
 
@@ -69,7 +77,7 @@ class IncrementalReader:
         """Of the packet that was read last, counted over all segments."""
         self._rows = EventRows(self._found, COLUMNS, self.context, capture=name)
         left_out: Counter[tuple[int, Kind]] = Counter()
-        decryption = Decryption(KeyLog(), Seen(), left_out)
+        decryption = _NoDecryption(KeyLog(), Seen(), left_out)
         self._section = SectionReader(ours, 0, left_out, decryption, {})
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from barnabas.pipeline.analyze import Outcome
+    from barnabas.pipeline.streaming.arrivals import Arrivals
     from barnabas.pipeline.streaming.job import Sink
 
 
@@ -120,7 +121,7 @@ def _work(
             while not (ended or interrupted.is_set()):
                 ended = bool(query.awaitTermination(1))
                 if not until_read:
-                    arrivals.look()
+                    _look(arrivals, folder)
                 if batches.count > said:
                     said = batches.count
                     output.note(f"batch {said - 1} written")  # as the tables call it
@@ -140,6 +141,13 @@ def _work(
             return analyze_tables(spark, out, progress.step)
     except PySparkException as problem:
         raise Trouble(f"Spark failed: {reason(problem, out)}", COULD_NOT_RUN) from problem
+
+
+def _look(arrivals: Arrivals, folder: Path) -> None:
+    try:
+        arrivals.look()
+    except OSError as problem:
+        raise Trouble(f"can't follow {folder}: {problem.strerror}", COULD_NOT_RUN) from None
 
 
 def as_before(wanted: Wanted, out: Path) -> None:

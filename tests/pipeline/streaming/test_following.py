@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from barnabas.captures.files.file_format import CaptureFile
+from barnabas.captures.files.pcapng import Packet
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
@@ -21,6 +23,7 @@ from barnabas.pipeline.streaming.following import Following, closed
 from barnabas.pipeline.streaming.incremental_reader import COLUMNS, TableRow
 from barnabas.pipeline.streaming.state import dump, load
 from tests.captures.split import split
+from tests.captures.traffic import write_pcap
 from tests.captures.writing.test_rotation import OURS, SAMPLES, rotated, segments
 
 Row = dict[str, Any]
@@ -187,6 +190,17 @@ def test_files_of_tcpdump_one_by_one_are_the_capture_that_was_cut(
     assert not [each for each in of(found, "errors") if each["kind"] in ("refused", "missing")]
     assert [each["files"] for each in of(found, "quality")] == [1] * len(files)
     assert state.reader is not None
+
+
+def test_tls_of_other_tools_is_left_out(tmp_path: Path) -> None:
+    with CaptureFile(SAMPLES / "tls.pcapng") as file:
+        packets = [block for block in file.blocks() if isinstance(block, Packet)]
+    data = [packet.data for packet in packets]
+    source = write_pcap(tmp_path / "tls.pcap", data, packets[0].linktype)
+    files = split(source, tmp_path / "f", 3)
+    found, _ = fed(tmp_path / "f", [[path] for path in files])
+    assert of(found, "quality")
+    assert not of(found, "exchanges")
 
 
 def test_files_of_tcpdump_and_of_a_proxy_are_captures_of_their_own(tmp_path: Path) -> None:
