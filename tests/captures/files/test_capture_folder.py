@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
 import resource
 import shutil
@@ -116,8 +117,9 @@ def test_a_file_that_is_gone_meanwhile_is_left_out(tmp_path: Path) -> None:
 @pytest.fixture
 def few_descriptors() -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    highest = max(map(int, os.listdir("/dev/fd")))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 8, hard))
+    taken = set(map(int, os.listdir("/dev/fd")))
+    free = (number for number in itertools.count() if number not in taken)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next(itertools.islice(free, 16, None)), hard))
     yield
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
