@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange
+from barnabas.captures.kafka.notes import NOT_OFFERED
 from barnabas.proxy.connection.dispatch import ANSWERED
-from barnabas.proxy.connection.requests import REFUSED
 from barnabas.proxy.matching.settings import Settings
 
 
@@ -44,7 +44,7 @@ class Seen(Settings):
 def seen(exchange: Exchange) -> Seen:
     """What is kept of an exchange; of its bodies only error codes are read."""
     ruled = exchange.key not in HEADLESS and not any(
-        note in exchange.note for note in (ANSWERED, REFUSED)
+        note in exchange.note for note in (ANSWERED, NOT_OFFERED)
     )
     return Seen(
         ts=exchange.ts,

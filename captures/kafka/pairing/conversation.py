@@ -199,7 +199,7 @@ class Conversation:
         """Yield the exchange of a frame that has arrived in part, if it can be told which request it is
         or answers."""
         found = self.framings["arrived", direction].cut_off()
-        if found is None or self._cut_off:
+        if found is None or self.cut_off:
             return
         frame, size = found
         pending = None

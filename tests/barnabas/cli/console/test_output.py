@@ -202,7 +202,7 @@ def test_the_summary_says_what_passed_what_was_lost_and_where_the_capture_is(
 ) -> None:
     tally = ApiStats()
     tally.note(3, 5_000_000)
-    rule = Outcome("cut", ("close",), 3, 2, 0, 0, 0, 1, 0, Counter(), Counter(dark=1))
+    rule = Outcome("cut", ("close",), 3, 2, 0, 0, 0, 0, 1, 0, Counter(), Counter(dark=1))
     totals = Totals(connections=4, unreachable=1, undecoded=2, withheld=1, lost=3)
     capture = CaptureState("c.pcapng", Stats(packets=5, bytes=6, lost_packets=1, lost_bytes=7))
     report = Report(tally, totals, rules=(rule,), capture=capture)
