@@ -25,8 +25,18 @@ def main() -> None:
     if ours:
         signal.signal(signal.SIGINT, _end)
     _buffer_stdout()
+    import threading
+
     from barnabas.cli.app import main as run
 
+    def repeat(lost: sys.UnraisableHookArgs) -> None:
+        """Send an interrupt again that Python has lost in a callback, such as importlib's of a weakref."""
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+        else:
+            sys.__unraisablehook__(lost)
+
+    sys.unraisablehook = repeat
     if ours:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -42,6 +42,20 @@ def kinds():
 barnabas.cli.peers.run.kinds = kinds
 """
 
+LOST = f"""
+import signal, weakref
+import barnabas.cli.peers.run
+class Module:
+    pass
+def kinds():
+    module = Module()
+    reference = weakref.ref(module, lambda _: exec("{SIGNAL}"))
+    del module
+    signal.pause()  # until the interrupt comes again: Python ignores exceptions of the callback
+    return []
+barnabas.cli.peers.run.kinds = kinds
+"""
+
 ENDING = f"""
 import atexit
 def end():
@@ -72,6 +86,10 @@ WHENEVER = pytest.mark.parametrize(
 @WHENEVER
 def test_ctrl_c_ends_it_with_130_and_without_a_word(when: str) -> None:
     assert ended(when) == (130, "")
+
+
+def test_an_interrupt_that_python_loses_in_a_callback_comes_again() -> None:
+    assert ended(LOST) == (130, "")
 
 
 @WHENEVER
