@@ -29,7 +29,7 @@ export function Network() {
   ].map(([what, label]) => html`<button aria-label=${`${label}: connection ${row.connection}`} onClick=${() => tell(`/connections/${row.connection}/${what}`, again)}>${label}</button>`)}</span>`;
   const way = name => row => `${count(row[name].frames)}, ${bytes(row[name].received_bytes)}`;
   const waits = row => [row.paused && "paused", ...["request", "response"].flatMap(name => [
-    row[name].queued && `${row[name].queued} ${name}s delayed`, row[name].held && `${row[name].held} ${name}s held`, row[name].lost && `${name}s are lost`,
+    row[name].queued && `${plural(row[name].queued, name)} delayed`, row[name].held && `${plural(row[name].held, name)} held`, row[name].lost && `${name}s are lost`,
   ])].filter(Boolean).join(", ");
   return html`<div class="view">
     ${problems(found && status, problem || trouble)}
