@@ -153,7 +153,7 @@ def _came(offset: int, next_offset: int) -> tuple[str, str]:
     """Return in words what came for a Fetch from an offset, and what to do about it."""
     if next_offset < 0:
         return "part of a batch came each time", (
-            "Raise max.partition.fetch.bytes (fetch.message.max.bytes): the batch is larger. From "
+            "Raise max.partition.fetch.bytes (fetch.message.max.bytes in 0.8): the batch is larger. From "
             "Fetch v3 on brokers send the first batch whole (KIP-74)."
         )
     batch = f"a batch up to offset {next_offset - 1} came"

@@ -125,7 +125,7 @@ class _Walk(NamedTuple):
         if known:
             problem = f"no field {path!r} in {self.context}{did_you_mean(name, known)}"
             if f'"{name}"' in self.text:
-                problem += f" Text is written in single quotes: '{name}'"
+                problem += f"; text is written in single quotes: '{name}'"
         elif any(node.kind == "array" for node in at.nodes):
             problem = f"{at.path!r} is an array; write {at.path}[].{name}"
         else:

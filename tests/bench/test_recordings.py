@@ -72,7 +72,7 @@ def test_what_was_written_is_read_and_can_be_decoded(recording: Recording) -> No
 def test_both_kinds_hold_the_same_exchanges(tmp_path: Path) -> None:
     ours, others = (
         Counter(
-            (one.connection, one.api, one.correlation_id, one.request_body, one.response_body)
+            (one.client_address, one.api, one.correlation_id, one.request_body, one.response_body)
             for one in exchanges(make(tmp_path / name, 4 * MIB))
         )
         for name, make in KINDS.values()

@@ -21,6 +21,7 @@ from barnabas.captures.writing.masked_flow import MaskedFlow
 from barnabas.captures.writing.masking import Masking
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions, Cut, Hide, Left
+from barnabas.proxy.connection.requests import ADDRESSES
 from barnabas.proxy.fastpath.plan import Plan
 from barnabas.specs.frames import Direction
 from barnabas.specs.records import Record, build
@@ -454,6 +455,7 @@ def test_a_response_that_is_withheld_is_recorded_as_such(
     for one in (*answers, *told):
         if one.key == UNREADABLE:
             one.client_id = None  # the log has that of the requests before
+            one.note = one.note.removeprefix(f"{ADDRESSES}; ")  # a capture has it as undecodable
     assert shown(answers) == shown(told)
     assert (conversations.skipped, conversations.losses) == (0, 0)
     (note,) = (one.note for one in decoded if "withheld" in one.note)

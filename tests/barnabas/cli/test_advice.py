@@ -45,8 +45,14 @@ LAST: Final = frozenset(name.rpartition(".")[2] for name in KAFKA)
 DRAFTS: Final = frozenset(("partition.assignment.strategies", "max.session.timeout"))
 """Settings of designs that never shipped."""
 
-OTHER_OPTIONS: Final = frozenset(("--help", "--topic", "--line", "--kafka-bootstrap-server"))
-"""Of every command; of the program that an example explores; a style sheet's variable; pytest's."""
+EARLIER: Final = frozenset(("fetch.message.max.bytes",))
+"""Settings of the consumer of 0.8."""
+
+OTHER_OPTIONS: Final = frozenset(
+    ("--help", "--topic", "--line", "--kafka-bootstrap-server", "--deep-iteration")
+)
+"""Of every command; of the program that an example explores; a style sheet's variable; pytest's; of
+kafka-dump-log."""
 
 ENGLISH: Final = frozenset(
     re.findall(r"\w+", "a longer other one of both and or too not alone without name code another")
@@ -106,7 +112,7 @@ def wrong(text: str, *, of_scenarios: bool = False) -> Iterator[str]:
     """What a message names that does not exist."""
     for word in re.findall(r"(?<![\w./{}$'-])[a-z]+(?:\.[a-z]+)+(?![\w({/-])", text):
         meant = word.split(".")[0] in FIRST and word.rpartition(".")[2] in LAST
-        if meant and word not in KAFKA | DRAFTS:
+        if meant and word not in KAFKA | DRAFTS | EARLIER:
             yield word
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]\b", text):
         if option not in OPTIONS and option != text:
