@@ -75,11 +75,9 @@ def _look(path: Path) -> tuple[Kind, State]:
     with CaptureFile(path) as file:
         blocks = file.blocks()
         first = next(blocks, None)
-        if head[:4] in pcap.MAGICS:
-            if len(head) < pcap.HEADER:
-                raise CaptureError(0, "the file ends within its header")
+        if head[:4] in pcap.MAGICS and len(head) == pcap.HEADER:
             return "pcap", State(layout=pcap.read_header(head))
-        if head[:4] != pcapng.MAGIC:
+        if head[:4] != pcapng.MAGIC:  # or cut off in its header: whoever reads it reports that
             return "packed", State()
         if not isinstance(first, pcapng.Section):
             return "pcapng", State()

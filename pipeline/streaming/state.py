@@ -85,6 +85,13 @@ _PLAIN: Final[dict[str, Callable[[list[Any]], Any]]] = {
 """How the other objects are made of what stands in their rows."""
 
 
+_HASHED: Final = {"set": 1, "frozenset": 1, "dict": 2, "OrderedDict": 2, "Counter": 2}
+"""Types that hash what is in them: every object, or every second one, which is a key."""
+
+KEY: Final = 1000
+"""Objects in such a key, each as often as it is referred to: Python hashes them all, and can't be interrupted."""
+
+
 def dump(state: Following) -> bytes:
     """Return a state as text. Raises TypeError for an object that is no value of the known classes,
     RecursionError for a circle of objects."""
@@ -112,8 +119,13 @@ def dump(state: Following) -> bytes:
 def load(text: bytes) -> Following:
     """Return the state that a text holds. Raises ValueError for any other text."""
     made: list[Any] = []
+    sizes: list[int] = []
     try:
         for name, *parts in json.loads(text):
+            inside = [sizes[part[0]] if type(part) is list else 1 for part in parts]
+            if name in _HASHED and any(size > KEY for size in inside[:: _HASHED[name]]):
+                raise ValueError("a key of too many objects")
+            sizes.append(min(1 + sum(inside), KEY + 1))
             values = [made[part[0]] if type(part) is list else part for part in parts]
             plain = _PLAIN.get(name)
             made.append(_object(_CLASSES[name], *values) if plain is None else plain(values))
