@@ -27,3 +27,7 @@ class Malformed(ValueError):
         self.path = path
         self.offset = offset
         self.reason = reason
+
+
+class TooLarge(Malformed):
+    """Compressed bytes that hold more than the caller allows."""

@@ -13,10 +13,11 @@ import os
 import re
 import signal
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from barnabas.captures.files.capture_folder import PART, WITHOUT_PACKET, head, listed
+from barnabas.captures.files.capture_folder import PART, WITHOUT_PACKET, Head, head, listed
 
 _DIGITS: Final = re.compile("[0-9]+")
 _PACKED: Final = (".gz", ".zst")
@@ -36,7 +37,12 @@ def closed_files(folder: Path, known: Collection[str] = ()) -> list[ClosedFile]:
 
     known: identities of files that are left out.
     """
-    heads = {path: head(path) for path in listed(folder.iterdir()).captures}
+    heads: dict[Path, Head] = {}
+    for path in listed(folder.iterdir()).captures:
+        with suppress(
+            FileNotFoundError
+        ):  # gone meanwhile: a ring of files writes another by its name
+            heads[path] = head(path)
     latest = {
         _series(path): path for path, begins in heads.items() if begins.beginning != WITHOUT_PACKET
     }
@@ -44,7 +50,7 @@ def closed_files(folder: Path, known: Collection[str] = ()) -> list[ClosedFile]:
     for path, begins in heads.items():
         if path.suffix == PART or (not begins.ours and begins.beginning == WITHOUT_PACKET):
             continue
-        if (name := identity(path)) in known:
+        if (name := _identity(path, begins)) in known:
             continue
         written = being_written(path)
         if written is None:
@@ -59,7 +65,11 @@ def identity(path: Path) -> str:
 
     Raises OSError, CaptureError.
     """
-    begins, name = head(path), _unpacked_name(path)
+    return _identity(path, head(path))
+
+
+def _identity(path: Path, begins: Head) -> str:
+    name = _unpacked_name(path)
     return name if begins.ours else f"{name}@{begins.beginning}"
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from barnabas.captures.files import private
+from barnabas.captures.files.capture_folder import size_of
 from barnabas.captures.files.closed_files import closed_files, identity
 from barnabas.captures.files.pcapng import CaptureError
 
@@ -30,23 +31,39 @@ class Arrived(NamedTuple):
 
 
 class Arrivals:
-    """Notes which files of a folder are complete. All methods raise OSError."""
+    """Notes which files of a folder are complete. All methods raise OSError.
 
-    def __init__(self, folder: Path, out: Path) -> None:
+    grown: called once with each file that has become longer since it was noted; the rest of it is not read.
+    """
+
+    def __init__(
+        self, folder: Path, out: Path, grown: Callable[[Path], None] = lambda _: None
+    ) -> None:
         self.notes = out / NOTES
         self._folder = folder
         private.folder(self.notes)
-        self._known = {_read(note)["identity"] for note in self.notes.glob("[0-9]*")}
+        self._grown = grown
+        notes = [_read(note) for note in self.notes.glob("[0-9]*")]
+        self._known = {note["identity"] for note in notes}
+        self._noted = {Path(note["file"]): note for note in notes}
 
     def look(self) -> None:
         """Note the files that were completed since the last look."""
+        for path, note in [*self._noted.items()]:
+            if (size := size_of(path)) != note["size"]:
+                del self._noted[path]
+                if size > note["size"] and _identity(path) == note["identity"]:
+                    self._grown(path)
         for file in closed_files(self._folder, self._known):
             number = len(self._known) + 1
             part = self.notes / ".part"
-            part.write_text(json.dumps({"identity": file.identity, "file": str(file.path)}))
+            size = size_of(file.path)
+            note = {"identity": file.identity, "file": str(file.path), "size": size}
+            part.write_text(json.dumps(note))
             os.utime(part, (number, number))  # Spark goes by that
             part.rename(self.notes / f"{number:09}")
             self._known.add(file.identity)
+            self._noted[file.path] = note
 
 
 def arrived(paths: Iterable[Path], folder: Path) -> Arrived:
@@ -76,6 +93,6 @@ def _identity(path: Path) -> str | None:
         return None
 
 
-def _read(note: Path) -> dict[str, str]:
-    found: dict[str, str] = json.loads(note.read_text())
+def _read(note: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(note.read_text())
     return found

@@ -89,7 +89,7 @@ _HASHED: Final = {"set": 1, "frozenset": 1, "dict": 2, "OrderedDict": 2, "Counte
 """Types that hash what is in them: every object, or every second one, which is a key."""
 
 KEY: Final = 1000
-"""Objects in such a key, each as often as it is referred to: Python hashes them all, and can't be interrupted."""
+"""Objects in such a key, each as often as it is referred to: nothing interrupts Python while it hashes."""
 
 
 def dump(state: Following) -> bytes:

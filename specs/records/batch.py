@@ -198,7 +198,7 @@ def _read_records(batch: Batch, path: str) -> Iterator[Record]:
     try:
         data = decompress(batch.compression, batch.data[OVERHEAD:], limit=batch.max_output)
     except Malformed as e:
-        raise Malformed(path + e.path, origin + e.offset, e.reason) from None
+        raise type(e)(path + e.path, origin + e.offset, e.reason) from None
     if batch.compression != "none":
         origin = 0
         path += f"{batch.compression}."

@@ -10,7 +10,7 @@ from typing import Final
 
 import cramjam
 
-from barnabas.specs.malformed import Malformed
+from barnabas.specs.malformed import Malformed, TooLarge
 from barnabas.specs.records import lz4
 
 MAX_OUTPUT: Final = 128 << 20
@@ -78,7 +78,7 @@ def _gzip(data: bytes | memoryview, limit: int) -> bytes:
                 raise Malformed("gzip", position, str(e)) from None
             total += len(part)
             if total > limit:
-                raise Malformed("gzip", position, f"more than {limit} bytes of output")
+                raise TooLarge("gzip", position, f"more than {limit} bytes of output")
             parts.append(part)
             position += len(chunk) - len(member.unused_data)
         if data[position : position + 2] != _GZIP_MAGIC:
@@ -112,7 +112,7 @@ def _raw_snappy(data: bytes, limit: int, origin: int) -> bytes:
     try:
         size = cramjam.snappy.decompress_raw_len(data)
         if size > limit:
-            raise Malformed("snappy", origin, f"more output than the limit leaves: {size} bytes")
+            raise TooLarge("snappy", origin, f"more output than the limit leaves: {size} bytes")
         if size > _SNAPPY_RATIO * len(data):
             raise Malformed("snappy", origin, f"{size} bytes cannot come out of {len(data)}")
         return bytes(cramjam.snappy.decompress_raw(data))
@@ -132,6 +132,6 @@ def _zstd(data: bytes | memoryview, limit: int) -> bytes:
             if "write whole buffer" not in str(e):
                 raise Malformed("zstd", 0, str(e)) from None
         if size == limit:
-            raise Malformed("zstd", 0, f"more than {limit} bytes of output")
+            raise TooLarge("zstd", 0, f"more than {limit} bytes of output")
         size = min(limit, 4 * size)
         del buffer

@@ -10,7 +10,7 @@ import struct
 
 import cramjam
 
-from barnabas.specs.malformed import Malformed
+from barnabas.specs.malformed import Malformed, TooLarge
 
 MAGIC = b"\x04\x22\x4d\x18"
 END_MARK = bytes(4)
@@ -48,7 +48,7 @@ def decompress(data: bytes | memoryview, limit: int, *, check_header: bool = Tru
             raise Malformed("lz4", position, str(e)) from None
         total += len(block)
         if total > limit:
-            raise Malformed("lz4", position, f"more than {limit} bytes of output")
+            raise TooLarge("lz4", position, f"more than {limit} bytes of output")
         blocks.append(block)
         position = end
 

@@ -93,7 +93,7 @@ def read_records(data: bytes, *, limit: int, path: str, origin: int = 0) -> Iter
     try:
         inner = decompress(codec, outer.value, limit=limit, magic=outer.magic)
     except Malformed as e:
-        raise Malformed(f"{path}.{e.path}", value_at + e.offset, e.reason) from None
+        raise type(e)(f"{path}.{e.path}", value_at + e.offset, e.reason) from None
     yield from _inner_records(outer, inner, f"{path}.{codec}.")
 
 

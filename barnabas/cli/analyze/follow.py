@@ -97,7 +97,14 @@ def _work(
 
     out = wanted.out.resolve()
     batches = Batches(out)
-    arrivals = Arrivals(folder.resolve(), out)
+    arrivals = Arrivals(
+        folder.resolve(),
+        out,
+        lambda path: output.note(
+            f"{path} has grown since it was read, and the rest is not in the tables: move captures into the "
+            "folder when they are complete"
+        ),
+    )
     said = batches.count
     if said:
         as_before(wanted, out)

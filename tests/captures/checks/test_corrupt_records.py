@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.captures.checks.flaws import MOST, RECORDS
+from barnabas.captures.checks.flaws import MOST, OUTPUT, PACKED, RECORDS
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.specs.records import Record, build, control_key, marker_value, with_crc
 from tests.captures.checks.given import exchange, found, whats
@@ -124,10 +124,6 @@ FETCHED = {
         build([Record(7, 5, b"\0", None)], **OF_TRANSACTION),
         "at offset 7 of producer 9: key: 4 bytes of a control record",
     ),
-    "timestamps": (
-        changed(SOUND, max_timestamp=1),
-        "record 1 is younger than the batch's max timestamp",
-    ),
     "size": (bytes(8) + b"\xff\xff\xff\xff" + bytes(20), "batches[0].size: 14 to"),
     "second": (SOUND + BROKEN, "the checksum is 0x00000000"),
 }
@@ -217,6 +213,7 @@ def test_what_a_version_may_not_carry(one: Exchange, words: str) -> None:
         fetch(b""),
         fetch(None),
         fetch(changed(SOUND, attributes=8, max_timestamp=1)),
+        fetch(changed(SOUND, max_timestamp=1)),  # no consumer compares it
         produced(1, ["a", "b"], producer=7, epoch=0, sequence=4),
         share_fetch(SOUND),
     ],
@@ -246,6 +243,26 @@ def test_a_payload_that_was_taken_out_is_not_read() -> None:
     hidden = {"response": {"responses[0].partitions[0].records": "a1"}}
     assert len(found("corrupt_records", fetch(digits))) == 1
     assert found("corrupt_records", replace(fetch(digits), payload=hidden)) == []
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_what_is_compressed_is_read_up_to_a_size(codec: str) -> None:
+    """A few bytes that hold many megabytes must not cost minutes."""
+
+    def damaged(size: int) -> bytes:
+        """A batch that holds nearly so much, whose second record has the offset of the first."""
+        records = [Record(offset, 5, None, bytes(size * (not offset))) for offset in (0, 0, 2)]
+        return build(records, compression=codec)
+
+    assert len(found("corrupt_records", produce(damaged(OUTPUT // 2 - 100)))) == 1
+    assert found("corrupt_records", produce(damaged(OUTPUT // 2 + 100))) == []
+
+
+def test_compressed_batches_are_read_up_to_a_number() -> None:
+    wrong = filled(SNAPPY, b"0123456789")
+    sound = build(FIVE, compression="gzip")
+    assert len(found("corrupt_records", fetch(sound * (PACKED - 1) + wrong))) == 1
+    assert found("corrupt_records", fetch(sound * PACKED + wrong)) == []
 
 
 def test_records_are_read_up_to_a_number() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import fcntl
 import gzip
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from barnabas.captures.files import closed_files as module
+from barnabas.captures.files.capture_folder import Listing, listed
 from barnabas.captures.files.closed_files import being_written, closed_files
 from tests.captures.split import pieces, split
 from tests.places import SAMPLES
@@ -69,6 +71,21 @@ def test_a_ring_of_files_gives_each_once(tmp_path: Path, packed: bool) -> None:
             assert {file.identity for file in closed_files(tmp_path)} <= {*seen}
             (tmp_path / f"{path.name}.gz").unlink()
     assert list(seen.values()) == list(pieces(SOURCE, 10))
+
+
+def test_a_file_that_is_gone_meanwhile_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = split(SOURCE, tmp_path, 100)[:2]
+
+    def then_gone(paths: Iterable[Path]) -> Listing:
+        found = listed(paths)
+        one.unlink()
+        return found
+
+    monkeypatch.setattr(module, "listed", then_gone)
+    assert other.name in (left := names(tmp_path))
+    assert one.name not in left
 
 
 def test_nobody_is_stopped_by_the_look(tmp_path: Path) -> None:

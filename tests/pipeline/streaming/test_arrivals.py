@@ -57,3 +57,23 @@ def test_what_was_compressed_since_is_found_and_what_was_overwritten_is_not(tmp_
     count = len(notes(out))
     arrivals.look()
     assert len(notes(out)) == count
+
+
+def test_a_file_that_grows_after_it_was_noted_is_reported_once(tmp_path: Path) -> None:
+    """As by a copy that was interrupted, and went on."""
+    folder, out = tmp_path / "in", tmp_path / "out"
+    one, other = split(SOURCE, folder, 100)[:2]
+    whole = one.read_bytes()
+    one.write_bytes(whole[: len(whole) // 2])
+    grown: list[Path] = []
+    arrivals = Arrivals(folder, out, grown.append)
+    arrivals.look()
+    count = len(notes(out))
+    one.write_bytes(whole)
+    other.write_bytes(other.read_bytes()[:24])
+    arrivals.look()
+    arrivals.look()
+    assert grown == [one]
+    Arrivals(folder, out, grown.append).look()
+    assert grown == [one, one], "started again, it is reported again"
+    assert len(notes(out)) == count
