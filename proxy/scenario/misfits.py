@@ -22,12 +22,15 @@ def misfits(config: BaseModel, match: Match) -> Iterator[tuple[Loc, str]]:
     """Yield where each such value stands in the settings, and why the newest message can't hold it."""
     for value in getattr(config, "field_values", ()):
         why = _misfit(value, match, getattr(config, "layout", _layout))
+        if why is None and not hasattr(config, "paths"):  # which are checked where they stand
+            why = f"{value.path}: no such field"
         if why:
             yield value.loc, f"no message that the rule is about can hold it: {why}"
 
 
-def _misfit(value: FieldValue, match: Match, layout: Callable[..., Layout]) -> str:
-    why = ""
+def _misfit(value: FieldValue, match: Match, layout: Callable[..., Layout]) -> str | None:
+    """Return why no message can hold a value; "" if one can, None if none has such a field."""
+    why = None
     for kind in match.kinds():
         found = value.misfit(layout(*kind))
         if found == "":

@@ -128,6 +128,8 @@ def _value(out: list[bytes], node: Node, value: Any, path: str) -> None:
                 raise Unfit(path, f"True or False is expected, not {value!r}")
             out.append(b"\x01" if value else b"\x00")
         case kind:
+            if isinstance(value, bool):  # which struct takes for a number
+                raise Unfit(path, f"{value!r} is no {kind}")
             try:
                 out.append(FIXED[kind].pack(value))
             except (struct.error, OverflowError) as problem:
