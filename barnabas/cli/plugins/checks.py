@@ -46,17 +46,20 @@ def chosen(
         if not (equals and dot):
             raise Trouble(f"--set {text}: write CHECK.SETTING=VALUE, e.g. joins.longest_ms=10000")
         by_name[name] = _set(_known(name, by_name), setting, value)
-    return tuple(
+    left = tuple(
         check
         for check in by_name.values()
         if (not wanted or check.name in wanted) and check.name not in unwanted
     )
+    if not left:
+        raise Trouble("--skip leaves no check to run: name fewer")
+    return left
 
 
 def _known(name: str, checks: dict[str, Check]) -> Check:
     if name not in checks:
         raise Trouble(
-            f"there is no check {name!r}{did_you_mean(name, checks)} See `barnabas check --list`"
+            f"there is no check {name!r}{did_you_mean(name, checks)}; `barnabas check --list` names all"
         )
     return checks[name]
 

@@ -309,6 +309,7 @@ def test_misuse_is_one_line(wrong: Path, tmp_path: Path) -> None:
         ((tmp_path / "empty",), "there is no capture in this folder"),
         ((wrong, "--only", "jons"), "there is no check 'jons'; did you mean 'joins'?"),
         ((wrong, "--skip", "jons"), "there is no check 'jons'"),
+        ((wrong, "--only", "joins", "--skip", "joins"), "--skip leaves no check to run"),
         ((wrong, "--set", "joins"), "write CHECK.SETTING=VALUE"),
         ((wrong, "--set", "joins.longest=1"), "no setting 'longest'; did you mean 'longest_ms'?"),
         ((wrong, "--set", "order.x=1"), "it has none"),
