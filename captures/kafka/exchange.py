@@ -277,13 +277,15 @@ class Exchange:
         """The exchange in JSON form, in the order of COLUMNS, secrets redacted, bytes as `blob` has them.
 
         Only the columns that are named, if any are: bodies are decoded only if they are among them.
-        Without names, `note`, `sasl`, `payload` and `too_large` stand beside them if there is anything to
-        say. It shares with the decoded bodies what JSON has as they do. tags: as `barnabas.specs.json_forms`
+        Without names, `controller`, `note`, `sasl`, `payload` and `too_large` stand beside them if there is
+        anything to say. It shares with the decoded bodies what JSON has as they do. tags: as `barnabas.specs.json_forms`
         has it.
         """
         if columns is not None:
             return _maker(tuple(columns))(self, blob, tags)
         found = _maker(_COLUMN_NAMES)(self, blob, tags)
+        if self.controller is not None:
+            found["controller"] = self.controller
         if self.note:
             found["note"] = self.note
         if self.sasl:

@@ -37,7 +37,8 @@ def all_columns() -> str:
         "Some lines have more: `payload` (hashes in place of what `--no-payload` took out), "
         "`inside` (messages "
         "within bytes fields), `context` (what earlier messages of the session or group say), `sasl` "
-        "(mechanism, user and outcome of an authentication), `too_large` (bodies that are not decoded) "
+        "(mechanism, user and outcome of an authentication), `too_large` (bodies that are not decoded), "
+        "`controller` (node id of the controller that was asked in place of a broker) "
         "and `note` (how an exchange without a response ended, such as `no response (acks=0)`, or which "
         "frame was cut off: `request cut off: 300 of 612 bytes, then the client closed (reset)`). "
         "`--filter` may name `note`, too.",

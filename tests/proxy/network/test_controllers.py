@@ -44,4 +44,5 @@ def test_its_exchanges_are_not_those_of_the_broker(tmp_path: Path) -> None:
         summary.note(exchange, capture.context)
     assert [about(exchange) for exchange in read] == expected
     assert [exchange.row()["broker"] for exchange in read] == [1, None]
+    assert [exchange.row().get("controller") for exchange in read] == [None, 1]
     assert sorted(name for name, _ in summary.rows("broker")) == ["1", "c1"]
