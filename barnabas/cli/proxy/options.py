@@ -203,8 +203,8 @@ BrokerPorts = Annotated[
     str | None,
     typer.Option(
         metavar="FIRST-LAST",
-        help="Ports of the brokers' listeners: FIRST + node id if that is free. A broker's own port on this "
-        "machine is left to it.",
+        help="Ports of the brokers' listeners: FIRST + node id if that is free, else the last free one. A "
+        "broker's own port on this machine is left to it.",
         rich_help_panel="Addresses",
     ),
 ]
