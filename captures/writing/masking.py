@@ -100,10 +100,11 @@ class Masking:
             sets = record_sets(key, direction, version) if self.key is not None else ()
             layout = api(key).message(direction).layout(version)
             secrets = by_field(secret_paths(key, direction))
-            found = spans(layout, body, {*secrets, *filter(None, secrets.values()), *sets})
+            telling = {*filter(None, secrets.values())}
+            found = spans(layout, body, {*secrets, *telling, *sets})
         except (Malformed, LookupError):
             return Masked(b"*" * len(body), {})
-        flags = {span.path: body[span.start] for span in found if span.field in secrets.values()}
+        flags = {span.path: body[span.start] for span in found if span.field in telling}
         out, hashes = bytearray(body), {}
         for span in found:
             if span.path in flags or not _hidden(span, secrets.get(span.field, ""), flags):
