@@ -278,8 +278,8 @@ class Exchange:
 
         Only the columns that are named, if any are: bodies are decoded only if they are among them.
         Without names, `controller`, `note`, `sasl`, `payload` and `too_large` stand beside them if there is
-        anything to say. It shares with the decoded bodies what JSON has as they do. tags: as `barnabas.specs.json_forms`
-        has it.
+        anything to say. It shares with the decoded bodies what JSON has as they do. tags: as
+        `barnabas.specs.json_forms` has it.
         """
         if columns is not None:
             return _maker(tuple(columns))(self, blob, tags)

@@ -67,7 +67,7 @@ class Breakpoints:
             if do is not None:
                 scenario = await asyncio.to_thread(as_scenario, do, found, before)
         except ScenarioError as problem:
-            raise HTTPException(422, "; ".join(problem.problems)) from None
+            raise HTTPException(422, f"{'; '.join(problem.problems)}; it still waits") from None
         try:
             what = await self.target.decide(found.id, scenario)
         except LookupError:
