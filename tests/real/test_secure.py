@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,8 @@ class Load:
     def __init__(self, proxy: ProxyProcess) -> None:
         self.acknowledged: dict[str, list[bytes]] = {"alice": [], "bob": []}
         self.consumed: dict[str, set[bytes]] = {"alice": set(), "bob": set()}
-        self.problems: list[BaseException] = []
+        self.problems: list[str] = []
+        """What ended a client, with the place."""
         self._proxy = proxy
         self._produced = threading.Event()
         self._over = threading.Event()
@@ -144,8 +146,8 @@ class Load:
     def _run(self, work: Any) -> None:
         try:
             work()
-        except BaseException as problem:  # noqa: BLE001 - shown by the test
-            self.problems.append(problem)
+        except BaseException:  # noqa: BLE001 - shown by the test
+            self.problems.append(traceback.format_exc())
 
     def _bob_sends(self) -> None:
         producer = Producer(bob(self._proxy.bootstrap, self._proxy.ca) | {"acks": "all"})
