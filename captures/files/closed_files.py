@@ -39,9 +39,8 @@ def closed_files(folder: Path, known: Collection[str] = ()) -> list[ClosedFile]:
     """
     heads: dict[Path, Head] = {}
     for path in listed(folder.iterdir()).captures:
-        with suppress(
-            FileNotFoundError
-        ):  # gone meanwhile: a ring of files writes another by its name
+        # gone meanwhile: a ring of files writes another by its name
+        with suppress(FileNotFoundError):
             heads[path] = head(path)
     latest = {
         _series(path): path for path, begins in heads.items() if begins.beginning != WITHOUT_PACKET

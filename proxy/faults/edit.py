@@ -41,8 +41,7 @@ class Edit(Settings, json_schema_extra=some_of("set", "append", "remove")):
     """The receiver gets the message with fields set, appended to or removed, encoded anew.
 
     Values are as in JSON: bytes in base64, a uuid in Kafka's 22 characters; an error by its name or code. A
-    message that can't be
-    encoded so, or has no such place, is left as it came, counted and shown.
+    message that can't be encoded so, or has no such place, is left as it came, counted and shown.
     """
 
     set: Mapping[Path, Any] = Field(default={}, strict=False, examples=[{"throttle_time_ms": 500}])

@@ -306,7 +306,11 @@ class Proxy:
             except Exception as problem:  # noqa: BLE001 - whatever it is costs this connection only
                 # mostly TLS failed, or the client is gone already
                 why = reason_of(problem) if isinstance(problem, OSError) else repr(problem)
-                self._unreachable.say(why, f"{client.name}: {why}; closed", self._loop.time())
+                line = f"{client.name}: {why}; closed"
+                if isinstance(problem, OSError):
+                    self._unreachable.say(why, line, self._loop.time())
+                else:
+                    self._say(line)
                 if relay is not None and not relay.greeted:
                     relay.close()
                     await self._dismiss(client)
