@@ -3,8 +3,9 @@
 The way of a captured packet, room by room. A file of ours is read by the same way as one of tcpdump; only
 what must be guessed in the latter is known.
 
-1. `files/` finds out what a file is, unpacks it as it is read, and makes packets, numbered as Wireshark
-   does. Several files are merged by time.
+1. `files/` lists the captures of a folder by content and time (`capture_folder.py`; `closed_files.py`: those
+   that nobody writes any more), finds out what a file is, unpacks it as it is read, and makes packets,
+   numbered as Wireshark does. Several files are merged by time.
 2. `tcp/` finds the stream of a TCP segment and puts it in order: `fast_reassembly.py` is the hot path over
    runs of usual packets, `packets.py` reads any other one, `through_scapy.py` tunnels and rare link types. A
    TCP segment also waits for what its sender had acknowledged, so a response never comes before its request.
