@@ -19,12 +19,12 @@ from barnabas.captures.files.pcapng import CaptureError
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.id_names import names_by_id
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.draft_conversations import DraftConversations
+from barnabas.captures.kafka.dialect_conversations import DialectConversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tcp.events import Event
 from barnabas.captures.tls.keylog import KeyLog
-from barnabas.specs.drafts import Draft, draft
+from barnabas.specs.dialects import Dialect, dialect
 
 Progress = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 """Given how many bytes are to be read; while it is entered it is told how many were."""
@@ -58,13 +58,13 @@ class Capture:
         """Names by id that stand in a slice's own words."""
         return names_by_id(self.reader.meta.get("topics"))
 
-    def draft(self, name: str | None = None) -> Draft | None:
-        """The draft that is spoken: the one of this name, else what the scenario says; None: Kafka's own.
+    def dialect(self, name: str | None = None) -> Dialect | None:
+        """Return the dialect of this name, or else the one that the scenario names; None: Kafka's protocol.
 
-        Raises Unreadable for a name that is none of a draft's.
+        Raises Unreadable if no dialect has the name.
         """
         try:
-            return spoken_in(self.reader.meta) if name is None else draft(name)
+            return spoken_in(self.reader.meta) if name is None else dialect(name)
         except LookupError as problem:
             raise Unreadable(str(problem)) from None
 
@@ -84,11 +84,14 @@ class Capture:
         *,
         inferred: bool = False,
         strays: bool = False,
-        spoken: Draft | None = None,
+        spoken: Dialect | None = None,
     ) -> Iterator[Exchange]:
-        """The exchanges, each when it is over. inferred, strays: see `Conversations`. spoken: see `draft`."""
+        """Yield the exchanges, each when it is over.
+
+        inferred, strays: see `Conversations`. spoken: see `dialect`.
+        """
         self.conversations = Conversations(inferred=inferred, strays=strays)
-        source = self.conversations if spoken is None else DraftConversations(spoken)
+        source = self.conversations if spoken is None else DialectConversations(spoken)
         yield from source.exchanges(self.events(progress))
         self.undecoded = source.undecoded
 
@@ -139,12 +142,12 @@ def open_capture(
     return Capture(reader, context or Context())
 
 
-def spoken_in(meta: dict[str, Any]) -> Draft | None:
-    """The draft that is spoken as a section's scenario says; None: Kafka's own. Raises LookupError."""
+def spoken_in(meta: dict[str, Any]) -> Dialect | None:
+    """Return the dialect that the scenario of a section names; None: Kafka's protocol. Raises LookupError."""
     scenario = meta.get("scenario")
     try:
         document = yaml.safe_load(scenario) if isinstance(scenario, str) else None
     except (yaml.YAMLError, ValueError, RecursionError):  # a date of month 13 is a ValueError
         return None
     name = document.get("dialect") if isinstance(document, dict) else None
-    return draft(name) if isinstance(name, str) else None
+    return dialect(name) if isinstance(name, str) else None

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from barnabas.captures.kafka.draft_conversations import DraftExchange
 from barnabas.captures.kafka.exchange import Exchange
 
-E = TypeVar("E", Exchange, DraftExchange)
+
+class Timed(Protocol):
+    """An exchange that a diagram can show."""
+
+    @property
+    def ts(self) -> int:
+        """When the request arrived, in ns since the epoch."""
+
+    @property
+    def broker(self) -> int | None:
+        """The node id of the broker."""
+
+    @property
+    def latency_ms(self) -> float | None:
+        """From the request's arrival to the response's; None: there was no response."""
+
+
+E = TypeVar("E", bound=Timed)
 
 
 class Step(NamedTuple):
@@ -32,25 +48,14 @@ def steps(exchanges: Iterable[Exchange]) -> list[Step]:
             f"{one.api} #{one.correlation_id}",
             f"{one.error or 'answer to'} #{one.correlation_id}",
         )
-        for one, timed in _timed(exchanges)
+        for one, timed in timed_in_order(exchanges)
     ]
 
 
-def draft_steps(exchanges: Iterable[DraftExchange]) -> list[Step]:
-    """The same of the drafts' exchanges, whose clients are named and may be asked."""
-    return [
-        Step(
-            *timed,
-            one.api,
-            f"{one.error or 'answer'} to {one.api}",
-            one.client,
-            one.asked_by == "response",
-        )
-        for one, timed in _timed(exchanges)
-    ]
-
-
-def _timed(exchanges: Iterable[E]) -> Iterator[tuple[E, tuple[float, float | None, int | None]]]:
+def timed_in_order(
+    exchanges: Iterable[E],
+) -> Iterator[tuple[E, tuple[float, float | None, int | None]]]:
+    """Yield exchanges by the time of their requests, with begin and latency in ms, and the broker."""
     found = sorted(exchanges, key=lambda one: one.ts)
     for one in found:
         latency = None if one.latency_ms is None else round(one.latency_ms, 1)

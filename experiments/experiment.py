@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from barnabas.peers.leaders import Address
-
 Measured = dict[str, Any]
 """What was observed, as JSON has it: all that `write` needs, so that a result can be written again."""
 
@@ -22,8 +20,8 @@ class Between(Protocol):
     """What passed; whole when the proxy has stopped."""
 
 
-def address_of(proxy: Between) -> Address:
-    """Where clients reach it."""
+def address_of(proxy: Between) -> tuple[str, int]:
+    """Return the host and port where clients reach a proxy."""
     host, port = proxy.bootstrap_server.rsplit(":", 1)
     return host, int(port)
 

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any, Final
 
-from barnabas.specs.drafts.keys import STEP, of_key
+from barnabas.specs.dialects.keys import STEP, of_key
 from barnabas.specs.frames import Direction
 from barnabas.specs.guide import changes, history, purpose, span
 from barnabas.specs.registry import NAMES, api
@@ -24,8 +24,8 @@ def about(key: int, version: int) -> dict[str, Any] | None:
     "the coordinator asks the consumer; Central consumer coordination, in 0.7's format"
     """
     if key > STEP:
-        design, one = of_key(key)
-        said = f"the {one.asker} asks the {one.answerer}; {design.title}"
+        dialect, one = of_key(key)
+        said = f"the {one.asker} asks the {one.answerer}; {dialect.title}"
         return {"purpose": said, "versions": [one.version, one.version], "brought": []}
     if key not in NAMES:
         return None

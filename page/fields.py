@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 
-from barnabas.proxy.scenario.model import DIALECTS, dialect
-from barnabas.specs.drafts.keys import own_key
+from barnabas.specs.dialects import dialects
+from barnabas.specs.dialects.keys import own_key
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.layout import Layout
 from barnabas.specs.registry import NAMES, api, codec_of
@@ -23,7 +23,7 @@ def body_fields() -> dict[str, str]:
     'StopFetcher (central-coordination)'
     """
     found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for key, name in (*NAMES.items(), *_of_drafts()):
+    for key, name in (*NAMES.items(), *_of_dialects()):
         oldest, newest = api(key).versions
         for version in range(newest, oldest - 1, -1):
             for direction in DIRECTIONS:
@@ -32,11 +32,11 @@ def body_fields() -> dict[str, str]:
     return {path: ", ".join(names) for path, names in found.items()}
 
 
-def _of_drafts() -> Iterator[tuple[int, str]]:
-    """The APIs of the designs that are spoken, which are named."""
-    for design in map(dialect, DIALECTS):
-        for one in design.apis:
-            yield own_key(design, one), f"{one.name} ({design.name})"
+def _of_dialects() -> Iterator[tuple[int, str]]:
+    """Yield the APIs of dialects, with the name of the dialect."""
+    for dialect in dialects():
+        for one in dialect.apis:
+            yield own_key(dialect, one), f"{one.name} ({dialect.name})"
 
 
 def _paths(layout: Layout) -> Iterator[str]:

@@ -6,8 +6,8 @@
 >>> fetch.codec(11).decode(body)["max_wait_ms"], fetch.at(11).parse(body).max_wait_ms
 (500, 500)
 
-The packages `barnabas.specs.records` (record sets), `barnabas.specs.embedded` (messages inside bytes fields)
-and `barnabas.specs.drafts` (protocols that never shipped) are imported when they are first named.
+The packages `barnabas.specs.records` (record sets) and `barnabas.specs.embedded` (messages inside bytes
+fields) are imported when they are first named. `barnabas.specs.dialects` has protocols that are not Kafka's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from barnabas.specs.message import Api, Message
 from barnabas.specs.registry import NAMES, REGISTRY, api, key_of
 
 if TYPE_CHECKING:
-    from barnabas.specs import drafts, embedded, records
+    from barnabas.specs import embedded, records
 
 __all__ = [
     "NAMES",
@@ -36,14 +36,13 @@ __all__ = [
     "Unfit",
     "api",
     "decode_frame",
-    "drafts",
     "embedded",
     "encode_frame",
     "key_of",
     "records",
 ]
 
-LATE: Final = ("drafts", "embedded", "records")
+LATE: Final = ("embedded", "records")
 """Packages that an import of specs does not load."""
 
 

@@ -19,6 +19,7 @@ from barnabas.specs.codec.careful_encoder import uvarint
 from barnabas.specs.codec.codegen import CHARS
 from barnabas.specs.codec.decoder import IRREGULAR
 from barnabas.specs.declaration import FOREVER
+from barnabas.specs.dialects.keys import STEP, of_key
 from barnabas.specs.keys import (
     BEGIN_QUORUM_EPOCH,
     DESCRIBE_CLUSTER,
@@ -90,12 +91,6 @@ PLACES: Final[dict[int, tuple[Place, ...]]] = {
 }
 """By API key: the places that `patch` understands."""
 
-DRAFTS: Final[dict[int, tuple[Place, ...]]] = {
-    (1 << 16) + 5: (Place(0, FOREVER, "brokers_info.", "brokers_info.id"),),  # ClusterMetadata
-    (5 << 16) + 10: (Place(0, FOREVER, "", "node_id"),),  # ConsumerMetadata
-}
-"""The same of the drafts that are spoken, by the keys of `barnabas.specs.drafts.keys`."""
-
 NOT_OURS: Final[dict[int, str]] = {
     58: "what a controller tells a broker (KIP-590), which knows controllers by its configuration",
     88: "endpoints of Streams applications (KIP-1071), not of brokers",
@@ -122,7 +117,10 @@ def leaks(key: int, version: int | None = None) -> bool:
 @functools.cache
 def place_of(key: int, version: int) -> Place | None:
     """Where the addresses stand in this version's response; None if it has none."""
-    for place in PLACES.get(key, DRAFTS.get(key, ())):
+    if key > STEP:
+        paths = of_key(key)[1].addresses
+        return None if paths is None else Place(0, FOREVER, *paths)
+    for place in PLACES.get(key, ()):
         if place.first <= version <= place.last:
             return place
     return None

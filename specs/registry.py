@@ -13,6 +13,8 @@ from typing import Final
 from barnabas.nearest import did_you_mean
 from barnabas.specs import keys
 from barnabas.specs.codec import Codec
+from barnabas.specs.dialects import Dialect
+from barnabas.specs.dialects.keys import STEP, of_key, own_key
 from barnabas.specs.message import Api
 
 REGISTRY: Final[tuple[tuple[int, str, str], ...]] = tuple(
@@ -24,9 +26,6 @@ REGISTRY: Final[tuple[tuple[int, str, str], ...]] = tuple(
 
 NAMES: Final = {key: name for key, name, _ in REGISTRY}
 """Name of each API by its key."""
-
-_HEADERS: Final = 32767
-"""The highest key that a header can hold."""
 
 _KEYS: Final = {name.lower(): key for key, name, _ in REGISTRY}
 _MODULES: Final = {key: module for key, _, module in REGISTRY}
@@ -47,13 +46,37 @@ def key_of(which: int | str) -> int:
     """The key of an API, by key or by name in any case. Raises LookupError as `api` does."""
     if isinstance(which, int) or which.isdecimal():
         key = int(which)
-        if key in NAMES or (key > _HEADERS and _of_draft(key) is not None):
+        if key in NAMES:
             return key
-        raise LookupError(f"no API has key {key}; the keys are 0 to {max(NAMES)}")
+        if key < STEP:
+            raise LookupError(f"no API has key {key}; the keys are 0 to {max(NAMES)}")
+        of_key(key)
+        return key
     found = _KEYS.get(which.lower())
     if found is not None:
         return found
     raise LookupError(f"no API is called {which!r}{did_you_mean(which, NAMES.values())}")
+
+
+def key_in(dialect: Dialect, which: int | str) -> int:
+    """Return the key of an API that may be sent where a dialect is spoken: the dialect's own, or Kafka's.
+
+    Raises LookupError, with the nearest name.
+
+    >>> from barnabas.specs.dialects import dialect
+    >>> rewrite = dialect("rewrite-0.8.2")
+    >>> key_in(rewrite, "Metadata"), key_in(rewrite, "JoinGroup") % STEP
+    (3, 11)
+    """
+    try:
+        return own_key(dialect, dialect.api(which))
+    except LookupError:
+        allowed = {NAMES[key].lower() for key in dialect.kafka_apis} | set(
+            map(str, dialect.kafka_apis)
+        )
+        if dialect.has_kafka_headers or str(which).lower() in allowed:
+            return key_of(which)
+        raise
 
 
 @functools.cache
@@ -66,35 +89,23 @@ def codec_of(key: int, version: int, direction: str) -> Codec:
 
 
 def name_of(key: int) -> str | None:
-    """The name of an API, of a draft too (`barnabas.specs.drafts.keys`); None: there is none.
+    """Return the name of an API, of a dialect too (`barnabas.specs.dialects.keys`); None: there is none.
 
     >>> name_of(3), name_of(65536 + 7), name_of(1000)
     ('Metadata', 'Ping', None)
     """
-    found = NAMES.get(key)
-    if found is None and key > _HEADERS and (declared := _of_draft(key)) is not None:
-        return declared.name
-    return found
-
-
-@functools.cache
-def _of_draft(key: int) -> Api | None:
-    """A draft's API by the key that it has here."""
-    drafts = importlib.import_module("barnabas.specs.drafts.keys")
+    if key < STEP:
+        return NAMES.get(key)
     try:
-        found = drafts.of_key(key)[1].api
+        return of_key(key)[1].name
     except LookupError:
         return None
-    assert isinstance(found, Api)  # noqa: S101 - the type of DraftApi.api
-    return found
 
 
 @functools.cache
 def _load(key: int) -> Api:
-    if key > _HEADERS:
-        declared = _of_draft(key)
-        assert declared is not None  # noqa: S101 - key_of has looked
-        return declared
+    if key > STEP:
+        return of_key(key)[1].api
     found = getattr(importlib.import_module(f"barnabas.specs.apis.{_MODULES[key]}"), NAMES[key])
     assert isinstance(found, Api)  # noqa: S101 - a slip in the declaration
     return found.of(key, NAMES[key])

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, Self
 from barnabas.captures.checks.facts import GROUP
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.drafts.keys import of_key
+from barnabas.specs.dialects.keys import of_key
 from barnabas.specs.keys import HEARTBEAT
 
 
 class Answered(NamedTuple):
-    """What one says of a group: of Kafka's it is the message itself, of a design's what it comes to
-    (`barnabas.captures.checks.drafts.groups`). Times are ns since the epoch."""
+    """What one says of a group: of Kafka's it is the message itself, of a dialect's what it comes to
+    (`barnabas.captures.checks.dialect_groups`). Times are ns since the epoch."""
 
     exchange: Exchange
     """Whose it is: where it is shown, that is what is shown."""

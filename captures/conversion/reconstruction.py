@@ -84,7 +84,7 @@ def unwritable(exchange: Exchange) -> str:
     if exchange.key in HEADLESS or exchange.key == STRAY:
         return "no header that can be read"
     if exchange.key > _LARGEST_KEY:
-        return "of a draft protocol"
+        return "of a dialect"
     if exchange.inferred:
         return "request not captured"
     for direction in DIRECTIONS:

@@ -2,7 +2,7 @@
 
 - `framing/` detects the protocol and cuts frames out of a stream, also behind a gap.
 - `pairing/` pairs the requests and responses of one connection; `conversations.py` does it for a capture,
-  `draft_conversations.py` for one in which a draft is spoken. `frames.py` lists frames without pairing them.
+  `dialect_conversations.py` for one of a dialect. `frames.py` lists frames without pairing them.
 - `exchange.py` is a request with its response, `columns.py` what its columns are, `notes.py` what is noted.
 - `context/` learns what messages leave out: names of topics, partitions of sessions, members, transactions.
 - `errors.py`, `topics.py`, `client_software.py`, `sasl.py`, `embedded.py`, `unpacked_records.py` read one

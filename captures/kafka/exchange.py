@@ -14,7 +14,7 @@ from barnabas.captures.kafka.columns import COLUMNS, FORMS
 from barnabas.captures.kafka.errors import first_error
 from barnabas.specs.codec import TooLarge
 from barnabas.specs.codec.codegen import Source, dict_of
-from barnabas.specs.drafts.keys import error_in
+from barnabas.specs.dialects.keys import error_in
 from barnabas.specs.frames import DIRECTIONS, Direction
 from barnabas.specs.json_forms import json_form
 from barnabas.specs.jsonform import Blob, base64_text

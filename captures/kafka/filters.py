@@ -17,7 +17,7 @@ from barnabas.captures.kafka.context.completing import complete
 from barnabas.captures.kafka.exchange import STAND_INS, Exchange
 from barnabas.captures.kafka.expression import Unclear, expression
 from barnabas.nearest import did_you_mean
-from barnabas.specs.drafts.registry import DRAFTS
+from barnabas.specs.dialects import dialects
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.frames import DIRECTIONS
 from barnabas.specs.registry import NAMES
@@ -70,8 +70,8 @@ def doubts(text: str) -> Iterator[str]:
     ["no API is called 'Prodduce'; did you mean 'Produce'?"]
     """
     known = {
-        "api": ("API", [*NAMES.values(), *STAND_INS.values(), *_of_drafts("apis")]),
-        "error": ("error", ["", *(each.name for each in ERROR_CODES), *_of_drafts("errors")]),
+        "api": ("API", [*NAMES.values(), *STAND_INS.values(), *_of_dialects("apis")]),
+        "error": ("error", ["", *(each.name for each in ERROR_CODES), *_of_dialects("errors")]),
     }
     for column, value in sorted(expression(text, NUMBERS).compared()):
         if column in known:
@@ -80,7 +80,7 @@ def doubts(text: str) -> Iterator[str]:
                 yield f"no {what} is called {value!r}{did_you_mean(value, names)}"
 
 
-def _of_drafts(what: str) -> Iterator[str]:
-    """The names of the APIs or the errors of all drafts."""
-    for draft in DRAFTS:
-        yield from (each.name for each in (draft.apis if what == "apis" else draft.errors))
+def _of_dialects(what: str) -> Iterator[str]:
+    """Yield the names of the APIs or the errors of all dialects."""
+    for dialect in dialects():
+        yield from (each.name for each in (dialect.apis if what == "apis" else dialect.errors))

@@ -14,7 +14,6 @@ from typing import Final
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import HEADLESS, Exchange, body_version
 from barnabas.captures.kafka.phrases import cluster, groups, offsets, records, sasl, transactions
-from barnabas.captures.kafka.phrases.drafts import DRAFT_DETAILS, Phrase
 from barnabas.captures.kafka.phrases.learnt import learnt
 from barnabas.captures.kafka.wording import (
     WIDTH,
@@ -28,6 +27,8 @@ from barnabas.captures.kafka.wording import (
 )
 from barnabas.plural import plural
 from barnabas.specs.codec import TooLarge
+from barnabas.specs.dialects.dialect import PhraseRow
+from barnabas.specs.dialects.keys import STEP, of_key
 from barnabas.specs.frames import Direction
 from barnabas.specs.jsonform import uuid_text
 from barnabas.specs.keys import METADATA
@@ -49,10 +50,10 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
         came = exchange.response_size
         answer = "? bytes" if came is None else plural(came, "byte")
         return f"{plural(exchange.request_size, 'byte')} → {answer}"
-    if exchange.key not in NAMES and exchange.key not in DRAFT_DETAILS:
+    if exchange.key not in NAMES and exchange.key < STEP:
         return ""
     try:
-        found = DETAILS.get(exchange.key) or DRAFT_DETAILS.get(exchange.key)
+        found = _row(exchange.key)
         wanted, answered, words = found or ((), (), None)
         if words is None:
             text = _generic(exchange)
@@ -73,13 +74,20 @@ def details(exchange: Exchange, context: Context | None = None) -> str:
     return fit(printable(text), WIDTH)
 
 
+def _row(key: int) -> PhraseRow | None:
+    if key < STEP:
+        return DETAILS.get(key)
+    dialect, one = of_key(key)
+    return dialect.phrases.get(one.name)
+
+
 def _fields(exchange: Exchange, direction: Direction, paths: tuple[str, ...]) -> Body:
     """These fields, or all where they are decoded already."""
     body = exchange.body(direction)
     if body is None or not paths:
         return {}
-    if not body and exchange.key in DRAFT_DETAILS:
-        return {}  # behind an error in the header stands nothing, nor behind a StopFetcher without offsets
+    if not body and exchange.key > STEP:
+        return {}  # after an error in the header there is no body
     known = exchange.known(direction)
     if known is not None:
         return known
@@ -100,7 +108,7 @@ _FETCHED_OFFSETS: Final = (
 
 _HEARTBEAT: Final = ("group_id", "member_id", "member_epoch")
 
-DETAILS: Final[dict[int, tuple[tuple[str, ...], tuple[str, ...], Phrase]]] = {
+DETAILS: Final[dict[int, PhraseRow]] = {
     0: (
         (
             "transactional_id",

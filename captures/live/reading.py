@@ -15,7 +15,7 @@ from barnabas.captures.comments import document, meta_of
 from barnabas.captures.files.pcapng import Packet, Run, Section, Statistics
 from barnabas.captures.files.pcapng_file import read_runs
 from barnabas.captures.kafka.conversations import Conversations
-from barnabas.captures.kafka.draft_conversations import DraftConversations
+from barnabas.captures.kafka.dialect_conversations import DialectConversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.framing.protocol_detection import Kind
 from barnabas.captures.live.ring import Ring
@@ -89,7 +89,7 @@ class LiveReader:
     def __init__(self, file: io.BufferedIOBase, note: Callable[[Note], None]) -> None:
         self.restarts = -1
         self.under_way: Callable[[], list[Exchange]] = list
-        """The exchanges that are not over, as they stand; none of a draft. Any thread may ask."""
+        """The exchanges that are not over, as they stand; none of a dialect. Any thread may ask."""
         self._note = note
         self._blocks = read_runs(file)
         self._meta: dict[str, Any] | None = None
@@ -99,8 +99,8 @@ class LiveReader:
         list(self._events())
         while (meta := self._meta) is not None:
             self.restarts += 1
-            draft = spoken_in(meta)
-            source = Conversations() if draft is None else DraftConversations(draft)
+            dialect = spoken_in(meta)
+            source = Conversations() if dialect is None else DialectConversations(dialect)
             self.under_way = source.under_way if isinstance(source, Conversations) else list
             for exchange in source.exchanges(self._events()):
                 if self._meta is not None:  # it was under way when something was lost

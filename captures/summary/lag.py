@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from barnabas.captures.checks.drafts.groups import DraftGroups
+from barnabas.captures.checks.dialect_groups import DialectGroups
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.checks.partitions import answered_partitions, by_follower
 from barnabas.captures.kafka.context import Context
@@ -64,7 +64,7 @@ class Lag:
 
     def __init__(self, context: Context, most: int = MOST, bytes_: int = BYTES) -> None:
         self._context = context
-        self._drafts = DraftGroups(bytes_)
+        self._dialects = DialectGroups(bytes_)
         self._committed: Memory[tuple[str, str, int | str], Seen] = Memory(most, bytes_)
         self._ends: Memory[Place, Seen] = Memory(most, bytes_)
         self._pending: Memory[str, dict[tuple[str, str, int], int]] = Memory(most, bytes_)
@@ -75,11 +75,11 @@ class Lag:
     def forgotten(self) -> int:
         """What was forgotten because there was too much."""
         kept = self._committed.forgotten + self._ends.forgotten + self._pending.forgotten
-        return kept + self._drafts.forgotten
+        return kept + self._dialects.forgotten
 
     def add(self, exchange: Exchange) -> None:
         """Take an exchange of which the context has learnt, in the order in which they end."""
-        for seen in self._drafts.of(exchange):
+        for seen in self._dialects.of(exchange):
             if seen.key == OFFSET_COMMIT:
                 for topic, number, offset in seen.partitions:
                     self._committed[seen.group, topic, number] = Seen(

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from barnabas.captures.checks.drafts.groups import DraftGroups
+from barnabas.captures.checks.dialect_groups import DialectGroups
 from barnabas.captures.checks.facts import GROUP_APIS, GROUP_TYPES
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.checks.rebalance import REASON
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, weight
-from barnabas.captures.kafka.draft_conversations import DraftExchange
+from barnabas.captures.kafka.dialect_conversations import error_of
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import shorten
-from barnabas.specs.drafts.keys import STEP
+from barnabas.specs.dialects.keys import STEP
 from barnabas.specs.keys import HEARTBEAT, LEAVE_GROUP
 
 EVENTS: Final = 1000
@@ -113,7 +113,7 @@ class Lanes:
     """
 
     def __init__(self, most: int = MOST, bytes_: int = BYTES, events: int = EVENTS) -> None:
-        self._drafts = DraftGroups(bytes_)
+        self._dialects = DialectGroups(bytes_)
         self._lanes: Memory[tuple[str, str], Lane] = Memory(most, bytes_)
         self._events = events
         self.fell_out = 0
@@ -121,8 +121,8 @@ class Lanes:
 
     @property
     def forgotten(self) -> int:
-        """Lanes, and groups of designs, that were forgotten because there were too many."""
-        return self._lanes.forgotten + self._drafts.forgotten
+        """Lanes, and groups of dialects, that were forgotten because there were too many."""
+        return self._lanes.forgotten + self._dialects.forgotten
 
     def add(self, exchange: Exchange) -> None:
         """Take an exchange, in the order in which they end."""
@@ -145,11 +145,11 @@ class Lanes:
             self._lanes[key] = lane
 
     def _said(self, exchange: Exchange) -> _Said | None:
-        """What it says, answered or not; of a design's the first of what it comes to."""
-        drafts = list(self._drafts.of(exchange))
-        if drafts:
-            one, error = drafts[0], DraftExchange.of(exchange).error
-            return _Said(one.key, one.group, one.request, one.response, error)
+        """What it says, answered or not; of a dialect's the first of what it comes to."""
+        found = list(self._dialects.of(exchange))
+        if found:
+            one = found[0]
+            return _Said(one.key, one.group, one.request, one.response, error_of(exchange))
         request = exchange.request if exchange.key < STEP and exchange.api in GROUP_APIS else None
         if not request:
             return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from barnabas.captures.checks.drafts.groups import DraftGroups
+from barnabas.captures.checks.dialect_groups import DialectGroups
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.id_names import name_of
@@ -38,7 +38,7 @@ class Moves:
 
     def __init__(self, context: Context, most: int = MOST, bytes_: int = BYTES) -> None:
         self._context = context
-        self._drafts = DraftGroups(bytes_)
+        self._dialects = DialectGroups(bytes_)
         self._owners: Memory[tuple[str, str, int | str], str] = Memory(most, bytes_)
         self._moves: Memory[tuple[str, int], Weighed[Move]] = Memory(most, bytes_)
         self.fell_out = 0
@@ -47,11 +47,11 @@ class Moves:
     @property
     def forgotten(self) -> int:
         """Owners, generations and groups of designs that made room for later ones."""
-        return self._owners.forgotten + self._moves.forgotten + self._drafts.forgotten
+        return self._owners.forgotten + self._moves.forgotten + self._dialects.forgotten
 
     def add(self, exchange: Exchange) -> None:
         """Take an exchange of which the context has learnt."""
-        for seen in self._drafts.of(exchange):
+        for seen in self._dialects.of(exchange):
             if seen.key == JOIN_GROUP and not seen.error:
                 told = seen.response
                 partitions = [(topic, number) for topic, number, _ in seen.partitions]

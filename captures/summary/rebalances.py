@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from barnabas.captures.checks.drafts.groups import DraftGroups
+from barnabas.captures.checks.dialect_groups import DialectGroups
 from barnabas.captures.checks.epochs import Epochs
 from barnabas.captures.checks.generations import Generations
 from barnabas.captures.checks.rebalance import Cause, Generation
@@ -35,8 +35,8 @@ class Rebalances:
         """Generations that are over."""
         self._rows: Memory[int, Row] = Memory(most, bytes_)
         self._row = row
-        self._drafts = DraftGroups()
-        self._of = (Generations(), Epochs(), Generations(read=self._drafts.of))
+        self._dialects = DialectGroups()
+        self._of = (Generations(), Epochs(), Generations(read=self._dialects.of))
 
     def note(self, exchange: Exchange) -> None:
         """Take an exchange, in the order in which they end."""
@@ -57,7 +57,7 @@ class Rebalances:
     @property
     def forgotten(self) -> int:
         """Rows, and groups of designs, that made room for later ones."""
-        return self._rows.forgotten + self._drafts.forgotten
+        return self._rows.forgotten + self._dialects.forgotten
 
     def _keep(self, found: Iterable[Cause | Generation]) -> None:
         for one in found:

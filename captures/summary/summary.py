@@ -16,7 +16,7 @@ from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.topics import topics_of
 from barnabas.captures.summary.api_stats import Latencies
-from barnabas.specs.drafts.keys import error_in_header
+from barnabas.specs.dialects.keys import error_in_header
 
 MOST: Final = 100_000
 """Rows of a kind."""

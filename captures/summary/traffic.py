@@ -104,7 +104,7 @@ class Traffic:
     def add(self, exchange: Exchange) -> None:
         """Take an exchange of which the context has learnt, in the order in which they end."""
         self._now = max(self._now, exchange.end)
-        if exchange.api in GROUP_APIS or exchange.key in registrations.KEYS:
+        if exchange.api in GROUP_APIS or registrations.is_registration(exchange.key):
             group = (fields(exchange, "request", "group_id") or {}).get("group_id")
             if group:
                 self._groups[client_key(exchange)] = group

@@ -18,7 +18,7 @@ from barnabas.fuzz.cases.case import Seed, session_of
 from barnabas.fuzz.frame_map import records
 from barnabas.fuzz.frame_map.parts import Part, Parts
 from barnabas.specs.codec.careful_decoder import FIXED, CarefulDecoder
-from barnabas.specs.drafts.keys import of_key
+from barnabas.specs.dialects.keys import of_key
 from barnabas.specs.headers import (
     REQUEST_HEADER,
     RESPONSE_HEADER,
@@ -113,7 +113,7 @@ def map_of(seed: Seed) -> FieldMap:
 @functools.cache
 def _layouts(key: int, version: int, direction: str) -> tuple[Layout, Layout]:
     body = api(key).message(direction).layout(version)
-    if key not in NAMES:  # of a draft
+    if key not in NAMES:  # of a dialect
         spoken, asked = of_key(key)
         if direction == "request":
             return spoken.request_header.layout(0), body

@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from barnabas.captures.kafka.pairing.draft_pairing import DraftPairing
+from barnabas.captures.kafka.pairing.dialect_pairing import pairing_of
 from barnabas.plural import plural
 from barnabas.proxy.connection.action_buffer import ActionBuffer
 from barnabas.proxy.connection.actions import NOTHING, PASS, Actions
 from barnabas.proxy.connection.breakpoints import Breakpoints
+from barnabas.proxy.connection.dialect_handler import DialectHandler
 from barnabas.proxy.connection.dispatch import Dispatch
-from barnabas.proxy.connection.draft_handler import DraftHandler
 from barnabas.proxy.connection.egress import Egress
 from barnabas.proxy.connection.foreign import START, begins, pass_all
 from barnabas.proxy.connection.framing import Framing
@@ -53,16 +53,16 @@ class Connection:
         self.actions = ActionBuffer(state)
         self.dispatch = Dispatch(state, self.actions)
         self.egress = Egress(state, self.actions, self.dispatch)
-        requests: Requests | DraftHandler
-        self.responses: Responses | DraftHandler
+        requests: Requests | DialectHandler
+        self.responses: Responses | DialectHandler
         parts = state, self.actions, self.dispatch
         if state.plan.dialect is None:
             requests = Requests(*parts)
             self.responses = Responses(*parts)
         else:
-            pairing = DraftPairing(state.plan.dialect)
-            requests = DraftHandler(*parts, "request", pairing)
-            self.responses = DraftHandler(*parts, "response", pairing)
+            pairing = pairing_of(state.plan.dialect)
+            requests = DialectHandler(*parts, "request", pairing)
+            self.responses = DialectHandler(*parts, "response", pairing)
         self.framing = Framing(
             state, self.actions, {"request": requests, "response": self.responses}
         )

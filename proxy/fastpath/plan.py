@@ -9,7 +9,7 @@ from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.proxy.matching.kinds import known
 from barnabas.proxy.rules.rules import REMEMBERED, Rules
 from barnabas.proxy.topic_names.names import teaches
-from barnabas.specs.drafts import Draft, draft
+from barnabas.specs.dialects import Dialect, dialect
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import API_VERSIONS, SASL_HANDSHAKE
 from barnabas.specs.node_endpoints import ends_with_endpoints
@@ -44,8 +44,8 @@ class Plan:
     ) -> None:
         self.rules = rules
         spoken = None if rules.scenario is None else rules.scenario.dialect
-        self.dialect: Draft | None = None if spoken is None else draft(spoken)
-        """What is spoken on connections that begin under it, if that is a draft."""
+        self.dialect: Dialect | None = None if spoken is None else dialect(spoken)
+        """The dialect of connections that begin under the plan; None: Kafka's protocol."""
         self.offer = offer or Offer()
         self.hides = hides
         """Which messages must be whole to be masked for the capture; None: there is none."""

@@ -9,7 +9,7 @@ makes it do nothing; `across`, how it depends on other connections; `caution`, w
 may not be meant; `paths`, the fields that it names; `field_values`, the values that it gives to some, and
 `layout(key, direction, version)`, of which message, if not of the one itself; `counts`, whose messages it
 waits for; `same`, among which it acts; `only_kafka`, that it makes or pairs frames, or looks for fields, as
-no draft has them; `asks`, that of a response it wants the request, too.
+no dialect has them; `asks`, that of a response it wants the request, too.
 
 A fault of one's own needs no fork: a tuple like this one goes to `barnabas.proxy.scenario.file.load`,
 and `--faults module:TUPLE` names it on the command line.

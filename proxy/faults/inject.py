@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from barnabas.proxy.effects import Effects, Insert
 from barnabas.proxy.matching.field_paths import FieldValue, fitting, node_at
 from barnabas.proxy.matching.message import Message, Unable
-from barnabas.proxy.matching.notation import API_SCHEMA, api_key
+from barnabas.proxy.matching.notation import api_key, api_schema
 from barnabas.proxy.matching.seeded_random import Roll
 from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import api
@@ -30,7 +30,7 @@ class Inject(Settings):
     the other side does. What a broker answers to an injected request is taken out.
     """
 
-    api: Annotated[int, BeforeValidator(api_key), WithJsonSchema(API_SCHEMA)]
+    api: Annotated[int, BeforeValidator(api_key), WithJsonSchema(api_schema())]
     """Name or key of its API."""
     version: Annotated[int, Field(ge=0, le=32767)]
     """Its version."""

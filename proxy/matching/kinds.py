@@ -5,7 +5,7 @@ from __future__ import annotations
 from barnabas.captures.kafka.context.id_names import TOPIC, places_without_names
 from barnabas.captures.kafka.errors import error_paths
 from barnabas.specs import api
-from barnabas.specs.drafts.keys import error_in_header
+from barnabas.specs.dialects.keys import error_in_header
 from barnabas.specs.entities import Entity, entity_paths
 from barnabas.specs.frames import Direction
 from barnabas.specs.partitions import partition_places

@@ -30,7 +30,7 @@ from barnabas.proxy.matching.notation import (
 )
 from barnabas.proxy.matching.settings import Settings
 from barnabas.specs import NAMES, api
-from barnabas.specs.drafts.keys import error_in
+from barnabas.specs.dialects.keys import error_in
 from barnabas.specs.entities import Entity
 from barnabas.specs.frames import Direction
 from barnabas.specs.keys import PRODUCE

@@ -19,7 +19,7 @@ from barnabas.captures.values.value import Values
 from barnabas.proxy.matching.kinds import names_any
 from barnabas.specs import api
 from barnabas.specs.codec import Codec, TooLarge, Unfit
-from barnabas.specs.drafts.keys import error_in_header
+from barnabas.specs.dialects.keys import error_in_header
 from barnabas.specs.entities import Entity, entity_paths, named
 from barnabas.specs.frames import Direction, Short, request_head
 from barnabas.specs.jsonform import to_json

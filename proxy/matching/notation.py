@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field, StrictInt, StrictStr, WithJsonSchema
@@ -12,10 +13,9 @@ from barnabas.nearest import did_you_mean
 from barnabas.proxy.matching.settings import Settings
 from barnabas.proxy.matching.units import Size
 from barnabas.specs import NAMES, key_of
-from barnabas.specs.drafts.idiom import Draft
-from barnabas.specs.drafts.keys import key_in
-from barnabas.specs.drafts.registry import DRAFTS
+from barnabas.specs.dialects.dialect import Dialect
 from barnabas.specs.error_codes import ERROR_CODES
+from barnabas.specs.registry import key_in
 
 Versions = tuple[int, int]
 """A range of versions, both ends included."""
@@ -36,7 +36,7 @@ def listed(value: Any) -> Any:
     return value if value is None or isinstance(value, tuple | list | frozenset) else (value,)
 
 
-def api_key(value: Any, dialect: Draft | None = None) -> int:
+def api_key(value: Any, dialect: Dialect | None = None) -> int:
     """The key of an API by its key or name, as a dialect has it first, if one is spoken.
 
     Raises ValueError with the nearest name.
@@ -83,7 +83,7 @@ def range_text(low: int, high: int, last: int) -> str:
     return f"{low}" if low == high else f"{low}+" if high == last else f"{low}-{high}"
 
 
-def error_code(value: Any, dialect: Draft | None = None) -> int:
+def error_code(value: Any, dialect: Dialect | None = None) -> int:
     """The code of an error by its name or code, as a dialect has it first, if one is spoken.
 
     Raises ValueError.
@@ -124,14 +124,16 @@ def one_or_more(item: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [item, {"type": "array", "items": item, "minItems": 1}]}
 
 
-_SPOKEN: Final = dict.fromkeys(api.name for one in DRAFTS for api in one.apis)
-_ALL: Final = dict.fromkeys((*NAMES.values(), *_SPOKEN))
-_NAMES: Final = [*_ALL, *(name.lower() for name in _ALL)]
-API_SCHEMA: Final = {
-    "anyOf": [{"enum": _NAMES}, {"type": "integer", "minimum": 0, "maximum": max(NAMES)}]
-}
-"""An API in JSON Schema, which can't say 'in any case': its name, in small letters too; nor can it say
-which names a dialect has, so it takes those of all."""
+def api_schema(further: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the JSON Schema of an API: its key, or its name as Kafka writes it or in small letters.
+
+    further: names of APIs of dialects. The schema can't say which dialect has which, so it takes all.
+    """
+    names = dict.fromkeys((*NAMES.values(), *further))
+    integer = {"type": "integer", "minimum": 0, "maximum": max(NAMES)}
+    return {"anyOf": [{"enum": [*names, *(name.lower() for name in names)]}, integer]}
+
+
 VERSION_SCHEMA: Final = {
     "anyOf": [
         {"type": "integer", "minimum": 0, "maximum": NEWEST},
@@ -144,7 +146,7 @@ PARTITION_SCHEMA: Final = {
 }
 """A partition or a range of them in JSON Schema."""
 ERROR_SCHEMA: Final = {"type": ["string", "integer"], "examples": list(_ERRORS)}
-"""An error in JSON Schema: a draft has names of its own, so these are examples."""
+"""An error in JSON Schema: a dialect has names of its own, so these are examples."""
 _Several = Field(strict=False, min_length=1)
 
 Globs = Annotated[
@@ -156,7 +158,7 @@ Globs = Annotated[
 ApiKeys = Annotated[
     Annotated[frozenset[Annotated[int, BeforeValidator(_spoken_key)]], _Several] | None,
     BeforeValidator(listed),
-    WithJsonSchema(one_or_more(API_SCHEMA)),
+    WithJsonSchema(one_or_more(api_schema())),
 ]
 """Names or keys of APIs, as keys."""
 VersionRange = Annotated[

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.scenario.errors import ScenarioError, explain
-from barnabas.proxy.scenario.model import DIALECTS, Scenario, dialect
+from barnabas.proxy.scenario.model import Scenario
 from barnabas.proxy.scenario.yaml_lines import MAX_BYTES, TOO_LONG, Document, read
-from barnabas.specs.drafts import Draft
+from barnabas.specs.dialects import Dialect, dialect
 
 __all__ = ["Scenario", "ScenarioError", "examine", "load", "loads", "text_of"]
 
@@ -72,10 +72,13 @@ def examine(text: str, faults: tuple[Fault, ...] = FAULTS) -> Scenario | list[tu
     return sorted(dict.fromkeys(problems), key=lambda problem: problem[0])
 
 
-def _dialect(document: Document) -> Draft | None:
-    """The dialect that is named; what is none is said when the whole is looked at."""
+def _dialect(document: Document) -> Dialect | None:
+    """Return the dialect that a document names; None for an unknown one, which the validation reports."""
     name = document.value.get("dialect") if isinstance(document.value, dict) else None
-    return dialect(name) if isinstance(name, str) and name in DIALECTS else None
+    try:
+        return dialect(name) if isinstance(name, str) else None
+    except LookupError:
+        return None
 
 
 def _same_names(document: Document) -> list[tuple[int, str]]:

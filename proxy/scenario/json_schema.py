@@ -13,11 +13,12 @@ from pydantic.json_schema import models_json_schema
 
 from barnabas.proxy.faults import FAULTS, Fault
 from barnabas.proxy.matching.match import Match, Until
-from barnabas.proxy.matching.notation import API_SCHEMA, one_or_more
+from barnabas.proxy.matching.notation import api_schema, one_or_more
 from barnabas.proxy.scenario.model import RuleConfig, Scenario
 from barnabas.proxy.scenario.planned import alone
+from barnabas.specs.dialects import dialects, names
 
-DRAFT = "https://json-schema.org/draft/2020-12/schema"
+SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 """The dialect."""
 
 
@@ -45,12 +46,13 @@ def scenario_schema(faults: tuple[Fault, ...] = FAULTS) -> dict[str, Any]:
     one = {"anyOf": [bare, entry]}
     for model in (Match, Until):  # the long list of names once
         definitions[model.__name__]["properties"]["api"] |= one_or_more({"$ref": "#/$defs/Api"})
-    definitions["Api"] = API_SCHEMA
+    definitions["Api"] = api_schema(api.name for each in dialects() for api in each.apis)
     definitions.pop("BaseModel", None)  # what `do` becomes, not what it is written as
     do = definitions[RuleConfig.__name__]["properties"]["do"]
     do["anyOf"] = [bare, entry, {"type": "array", "items": one, "minItems": 1}]
     scenario = definitions.pop(_name(places[Scenario, "validation"]))
-    return {"$schema": DRAFT, **scenario, "$defs": definitions}
+    scenario["properties"]["dialect"]["examples"] = names()
+    return {"$schema": SCHEMA, **scenario, "$defs": definitions}
 
 
 def _settings(

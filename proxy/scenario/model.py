@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     Field,
@@ -25,21 +25,7 @@ from barnabas.proxy.scenario.contradictions import clashes
 from barnabas.proxy.scenario.errors import unknown
 from barnabas.proxy.scenario.misfits import misfits
 from barnabas.proxy.scenario.planned import Planned, plan, raised
-from barnabas.specs.drafts import Draft, draft
-
-DIALECTS: Final = ("central-coordination", "rewrite-0.8.2")
-"""The drafts that peers here speak."""
-
-
-def dialect(name: str) -> Draft:
-    """A draft that is spoken. Raises ValueError.
-
-    >>> dialect("rewrite-0.8.2").title
-    'Consumer rewrite, as its layouts reached 0.8.2'
-    """
-    if name not in DIALECTS:
-        raise ValueError(f"{name!r} is an unknown dialect; give {' or '.join(DIALECTS)}")
-    return draft(name)
+from barnabas.specs.dialects import dialect
 
 
 class RuleConfig(Settings):
@@ -145,18 +131,19 @@ class Scenario(Settings):
     """What it is for."""
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] = 0
     """Another seed, another chance; the same seed and traffic, the same decisions."""
-    dialect: Annotated[str | None, Field(examples=list(DIALECTS))] = None
-    """What clients and brokers speak, if it is a draft that never shipped: `central-coordination` or
-    `rewrite-0.8.2`. Then rules name its APIs, and some faults are not there."""
+    dialect: str | None = None
+    """The protocol of clients and brokers, if it is not Kafka's; `barnabas spec list --dialects` has the
+    names. Rules then name APIs of the dialect, and some faults are unavailable."""
     rules: Annotated[tuple[RuleConfig, ...], Field(strict=False)]
     """Asked in this order."""
 
     @field_validator("dialect")
     @classmethod
     def _is_spoken(cls, name: str | None) -> str | None:
-        if name is not None:
-            dialect(name)
-        return name
+        try:
+            return None if name is None else dialect(name).name
+        except LookupError as problem:
+            raise ValueError(str(problem)) from None
 
     @model_validator(mode="after")
     def _can(self) -> Self:

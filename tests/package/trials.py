@@ -50,7 +50,7 @@ assert (found.kind, found.value) == ("protobuf", {"id": 5}), found
 
 JAVA: Final = "import jgo, jpype; from barnabas.peers.apache.java import java; print(java())"
 
-REGISTRY: Final = "import kazoo.client, barnabas.peers.registry.zookeeper"
+REGISTRY: Final = "import kazoo.client, barnabas.designs.brokers.registry.zookeeper"
 
 PROXY: Final = ("barnabas", "proxy", "-b", "127.0.0.1:9", "--listen", "127.0.0.1:0")
 """It connects to its brokers when a client connects, so that none need be there."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.designs.central_coordination.peers import wire
 from barnabas.page.detail import SHOWN, detail
-from barnabas.peers.central_coordination import wire
 from barnabas.specs import api
-from barnabas.specs.drafts import draft
-from barnabas.specs.drafts.keys import own_key
+from barnabas.specs.dialects import dialect
+from barnabas.specs.dialects.keys import own_key
 
 
 def test_fields_behind_the_bytes_that_are_shown_are_not_listed() -> None:
@@ -22,7 +22,7 @@ def test_fields_behind_the_bytes_that_are_shown_are_not_listed() -> None:
 
 
 def test_a_message_of_a_design_is_declared_as_kafkas_are() -> None:
-    central = draft("central-coordination")
+    central = dialect("central-coordination")
     key = own_key(central, central.api("StartFetcher"))
     rows = {"offset_info": [{"topic": "t", "partition": "0", "offset": 7}]}
     body = wire.request("StartFetcher", rows)[6:]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from barnabas.captures.checks.finding import MS
-from barnabas.captures.kafka.draft_conversations import DraftConversations
+from barnabas.captures.kafka.dialect_conversations import DialectConversations
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.tcp.events import Chunk, Closed, Event, Opened
-from barnabas.specs.drafts import draft
+from barnabas.specs.dialects import dialect
 from barnabas.specs.frames import Direction
 
 Tapped = list[tuple[int, int, Direction, bytes]]
@@ -17,7 +17,7 @@ Tapped = list[tuple[int, int, Direction, bytes]]
 
 def exchanges(name: str, tapped: Tapped) -> list[Exchange]:
     """Those of a draft, in the order in which they end."""
-    return list(DraftConversations(draft(name)).exchanges(_events(tapped)))
+    return list(DialectConversations(dialect(name)).exchanges(_events(tapped)))
 
 
 def _events(tapped: Tapped) -> Iterator[Event]:

@@ -10,8 +10,8 @@ from barnabas.specs import NAMES, api
 from barnabas.specs.codec import Codec, TooLarge
 from barnabas.specs.codec.budget import BUDGET, FREE, TAG, WALK, WIDE, cost, element_cost
 from barnabas.specs.codec.codegen import CHARS, size_of
-from barnabas.specs.drafts import DRAFTS
-from barnabas.specs.drafts.keys import own_key
+from barnabas.specs.dialects import dialects
+from barnabas.specs.dialects.keys import own_key
 from barnabas.specs.embedded import REGISTRY, message
 from barnabas.specs.layout import Layout, Node
 from barnabas.specs.message import Message
@@ -147,7 +147,7 @@ def test_no_body_that_is_free_can_take_more_than_the_budget() -> None:
 
 
 def _codecs() -> Iterator[Codec]:
-    own = [own_key(draft, one) for draft in DRAFTS for one in draft.apis]
+    own = [own_key(dialect, one) for dialect in dialects() for one in dialect.apis]
     messages: list[Message] = [message(name) for name, _ in REGISTRY]
     for key in (*NAMES, *own):
         messages += [api(key).request, api(key).response]

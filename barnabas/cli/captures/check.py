@@ -26,7 +26,7 @@ from barnabas.cli.captures.remarks import remarks, unread
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.plural import plural
-from barnabas.specs.drafts import Draft
+from barnabas.specs.dialects import Dialect
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
 
 Format = Literal["text", "json", "sarif", "junit"]
@@ -39,12 +39,12 @@ def check(
     checks: Sequence[Check],
     *,
     form: Format = "text",
-    dialect: Draft | None = None,
+    dialect: Dialect | None = None,
     output: Output | None = None,
 ) -> int:
     """Print what the checks find in a capture; returns the exit code. Raises Trouble.
 
-    dialect: what is spoken in it, if that is a draft.
+    dialect: the protocol of the capture; None: Kafka's.
     Notes alone are no findings in the sense of the exit code.
     """
     output = output or Output()

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from barnabas.cli.captures.decode_command import DECODE_EXAMPLES, DraftName, decode_command
+from barnabas.cli.captures.decode_command import DECODE_EXAMPLES, DialectName, decode_command
 from barnabas.cli.captures.files import capture_path
 from barnabas.cli.captures.tls_keys import read_keys
 from barnabas.cli.console.options import (
@@ -59,14 +59,14 @@ def summary_command(
     only: Filter = None,
     most: Annotated[int, typer.Option(metavar="N", min=1, help="Rows per table.")] = 20,
     tls_keys: TlsKeys = None,
-    draft: DraftName = None,
+    dialect: DialectName = None,
     as_json: OneDocument = False,
 ) -> None:
     """Summarise a capture: counts, errors, latencies, versions, client software."""
     from barnabas.cli.captures.summary import summary
 
     kinds, keys = tuple(by or ()), read_keys(tls_keys)
-    found = summary(files, kinds, only=only, most=most, as_json=as_json, keys=keys, draft=draft)
+    found = summary(files, kinds, only=only, most=most, as_json=as_json, keys=keys, dialect=dialect)
     raise typer.Exit(found)
 
 
@@ -336,29 +336,31 @@ def check_command(
         typer.Option("--checks", metavar="MODULE:TUPLE", help="Add checks of your own."),
     ] = None,
     tls_keys: TlsKeys = None,
-    draft: DraftName = None,
+    dialect: DialectName = None,
     list_them: Annotated[
         bool,
         typer.Option(
             "--list",
-            help="List all checks with their versions, drafts and thresholds, and exit.",
+            help="List all checks with their versions, dialects and thresholds, and exit.",
         ),
     ] = False,
 ) -> None:
     """Check a capture for protocol violations and misbehaving clients. Exit code 1: errors or warnings."""
-    from barnabas.captures.checks.drafts import DRAFT_CHECKS
+    from barnabas.captures.checks.dialect_checks import dialect_checks
     from barnabas.cli.captures.check import check, listing
     from barnabas.cli.captures.input import opened, spoken
     from barnabas.cli.plugins.checks import chosen, own_checks
+    from barnabas.specs.dialects import dialects
 
     narrowed = only or (), skip or (), settings or ()
     known = own_checks(checks)
     if list_them:
-        listing(chosen(known + DRAFT_CHECKS, *narrowed))
+        listing(chosen(known + dialect_checks(dialects()), *narrowed))
         return
     if not files:
         raise Trouble("check takes a capture, or --list; see --help")
     capture = opened(*files, keys=read_keys(tls_keys))
-    dialect = spoken(capture, draft)
-    wanted = chosen(known if dialect is None else known + DRAFT_CHECKS, *narrowed)
-    raise typer.Exit(check(capture, wanted, form=form, dialect=dialect))
+    protocol = spoken(capture, dialect)
+    own = () if protocol is None else dialect_checks(dialects())
+    wanted = chosen(known + own, *narrowed)
+    raise typer.Exit(check(capture, wanted, form=form, dialect=protocol))

@@ -35,7 +35,7 @@ def decode(
     only: str | None = None,
     quiet: bool | None = None,
     keys: KeyLog | None = None,
-    draft: str | None = None,
+    dialect: str | None = None,
     bodies: Bodies | None = None,
     otlp: str | None = None,
     values: Values | None = None,
@@ -45,7 +45,7 @@ def decode(
 
     quiet: whether lines that say nothing are left out; None: on a terminal, where nothing is filtered.
     values: how keys and values of records are decoded, where JSON is to have them.
-    draft: what is spoken in them, if their scenario does not say it. otlp: where spans of them go.
+    dialect: its name, if their scenario does not have it. otlp: where spans of them go.
     Raises Trouble for a file that can't be read, or a condition that can't be meant.
     """
     output = output or Output()
@@ -64,12 +64,12 @@ def decode(
         exporter = Exporter(otlp, output.context, output.note, InTurn)
         output.traced = exporter.exchange
     capture = opened(*paths, keys=keys, context=output.context)
-    dialect = spoken(capture, draft)
+    protocol = spoken(capture, dialect)
     progress = bar(output, "decoding")
     upto = "; shown up to there"
     if frames_only:
-        if dialect is not None:
-            raise Trouble(f"--frames reads Kafka's headers only: this capture is {dialect.name}")
+        if protocol is not None:
+            raise Trouble(f"--frames reads Kafka's headers only: this capture is {protocol.name}")
         seen = read(capture, frames(capture.events(progress)), output, upto)
         with output.batches():
             for frame in seen:
@@ -78,7 +78,7 @@ def decode(
                 else:
                     output.line(_text(frame))
     else:
-        found = capture.exchanges(progress, inferred=True, spoken=dialect)
+        found = capture.exchanges(progress, inferred=True, spoken=protocol)
         show = output.json if as_json else output.exchange
         exchanges = 0
         with output.batches():
@@ -91,14 +91,14 @@ def decode(
     if exporter is not None:
         exporter.close(LONGEST)
         dropped = exporter.remarks()
-    for remark in (*remarks(capture, dialect), *left_over(capture.conversations)):
+    for remark in (*remarks(capture, protocol), *left_over(capture.conversations)):
         output.note(remark)
     if output.hidden:
         output.note(f"{plural(output.hidden, 'exchange')} not shown: --filter")
     if output.folded is not None and output.folded.said:
         output.note(output.folded.said)
     frames_unread = capture.undecoded + output.undecoded
-    for remark in (*unread(frames_unread, output.too_large, dialect), *dropped):
+    for remark in (*unread(frames_unread, output.too_large, protocol), *dropped):
         output.note(remark)
     return COULD_NOT_RUN if dropped else FINE
 

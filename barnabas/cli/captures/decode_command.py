@@ -35,13 +35,14 @@ DECODE_EXAMPLES: Final = (
 )
 """What stands below its help."""
 
-DraftName = Annotated[
+DialectName = Annotated[
     str | None,
     typer.Option(
+        "--dialect",
         "--draft",
         metavar="NAME",
-        help="Read the capture as this draft protocol, e.g. rewrite-a; barnabas' own captures "
-        "name it.",
+        help="Read the capture as of this dialect, see `barnabas spec list --dialects`; barnabas' own "
+        "captures name it.",
     ),
 ]
 
@@ -77,7 +78,7 @@ def decode_command(
     release: Annotated[
         str | None, typer.Option(metavar="X.Y", help="Kafka release, where its layout differs.")
     ] = None,
-    draft: DraftName = None,
+    dialect: DialectName = None,
     values: ShowValues = False,
     schemas: Schemas = None,
     schema_id_bytes: SchemaIdBytes = 4,
@@ -109,7 +110,7 @@ def decode_command(
                 only=only,
                 quiet=quiet_fetches,
                 keys=keys,
-                draft=draft,
+                dialect=dialect,
                 bodies=bodies,
                 otlp=None if otlp is None else endpoint_of(otlp),
                 values=reading,
@@ -132,5 +133,5 @@ def decode_command(
     text = request if request is not None else response
     assert text is not None  # noqa: S101
     direction: Literal["request", "response"] = "response" if request is None else "request"
-    asked = Asked(text, direction, api, api_version, release, draft, as_json)
+    asked = Asked(text, direction, api, api_version, release, dialect, as_json)
     raise typer.Exit(decode_hex(asked))

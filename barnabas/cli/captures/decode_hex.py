@@ -21,8 +21,8 @@ from barnabas.cli.console.terminal import Terminal
 from barnabas.cli.specs.show import known
 from barnabas.plural import plural
 from barnabas.specs import Malformed, Oddity, api, decode_frame, records
-from barnabas.specs.drafts import decode_frame as decode_draft
-from barnabas.specs.drafts import draft as draft_of
+from barnabas.specs.dialect_frames import decode_frame as decode_dialect
+from barnabas.specs.dialects import dialect
 from barnabas.specs.embedded import reveal
 from barnabas.specs.error_codes import error_name
 from barnabas.specs.frames import Direction, Short, frame_body, request_head
@@ -53,7 +53,7 @@ class Asked:
     api: str | None = None
     version: int | None = None
     release: str | None = None
-    draft: str | None = None
+    dialect: str | None = None
     as_json: bool = False
 
 
@@ -62,14 +62,14 @@ def decode_hex(asked: Asked) -> int:
     data = from_hex(sys.stdin.read() if asked.text == "-" else asked.text)
     try:
         name, version, header, body, oddities = (
-            _of_draft(asked, data) if asked.draft else _of_kafka(asked, data)
+            _of_dialect(asked, data) if asked.dialect else _of_kafka(asked, data)
         )
     except Malformed as problem:
         raise Trouble(f"undecodable: {problem}", FINDINGS) from None
     except (LookupError, ValueError) as problem:
         raise Trouble(str(problem)) from None
     hidden = {}
-    if asked.draft is None:
+    if asked.dialect is None:
         hidden = reveal(api(name).key, asked.direction, body, release=asked.release)
     if asked.as_json:
         found = {
@@ -136,13 +136,13 @@ def _check_head(data: bytes) -> None:
         raise Malformed("header", 0, str(problem)) from None
 
 
-def _of_draft(asked: Asked, data: bytes) -> Decoded:
+def _of_dialect(asked: Asked, data: bytes) -> Decoded:
     if asked.direction == "response" and asked.api is None:
         raise Trouble("a response does not name its API: give --api")
-    assert asked.draft is not None  # noqa: S101
-    draft = draft_of(asked.draft)
-    frame = decode_draft(draft, data, asked.direction, api=asked.api)
-    return frame.api, draft.api(frame.api).version, frame.header, frame.body, []
+    assert asked.dialect is not None  # noqa: S101
+    spoken = dialect(asked.dialect)
+    frame = decode_dialect(spoken, data, asked.direction, api=asked.api)
+    return frame.api, spoken.api(frame.api).version, frame.header, frame.body, []
 
 
 def from_hex(text: str) -> bytes:

@@ -19,7 +19,7 @@ from barnabas.captures.tls.keylog import KeyLog
 from barnabas.cli.captures.remarks import lacking
 from barnabas.cli.console.output import Output
 from barnabas.cli.proxy.memory import keep_freed
-from barnabas.specs.drafts import Draft
+from barnabas.specs.dialects import Dialect
 from barnabas.trouble import Trouble
 
 T = TypeVar("T")
@@ -39,10 +39,10 @@ def opened(
         raise Trouble(str(problem)) from None
 
 
-def spoken(found: Capture, name: str | None) -> Draft | None:
-    """The draft that is spoken in a capture. Raises Trouble for a name that is none of a draft's."""
+def spoken(found: Capture, name: str | None) -> Dialect | None:
+    """Return the dialect of a capture; None: Kafka's protocol. Raises Trouble if no dialect has the name."""
     try:
-        return found.draft(name)
+        return found.dialect(name)
     except Unreadable as problem:
         raise Trouble(str(problem)) from None
 

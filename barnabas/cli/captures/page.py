@@ -75,7 +75,7 @@ async def _main(
         line = f"the page needs the package {problem.name}: pip install 'barnabas[control]'"
         raise Trouble(line, COULD_NOT_RUN) from None
     history = History(most=keep, bytes_=BYTES, context=capture.context, learn=capture.learn_from)
-    draft, token = spoken(capture, None), new_token()
+    dialect, token = spoken(capture, None), new_token()
     stop = asyncio.Event()
     for number in endings():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -92,10 +92,10 @@ async def _main(
 
     def lacks() -> Iterator[str]:
         yield from lacking(capture)
-        yield from remarks(capture, draft)
+        yield from remarks(capture, dialect)
         yield from left_over(capture.conversations)
 
-    reading.start(capture.exchanges(inferred=True, spoken=draft), history, lacks)
+    reading.start(capture.exchanges(inferred=True, spoken=dialect), history, lacks)
     address = f"http://{endpoint_text(serving.address)}/#token={token}"
     output.ready(address)
     if browser and output.err.is_terminal:

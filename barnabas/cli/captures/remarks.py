@@ -13,7 +13,7 @@ from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.captures.tls.connection import NO_KEYS
 from barnabas.plural import plural
-from barnabas.specs.drafts import Draft
+from barnabas.specs.dialects import Dialect
 
 HOW: Final = (
     "TLS can't be read without its keys: give --tls-keys FILE, written by a client or broker "
@@ -50,7 +50,7 @@ def lacking(capture: Capture) -> Iterator[str]:
     yield from _tls(capture.reader)
 
 
-def remarks(capture: Capture, spoken: Draft | None = None) -> Iterator[str]:
+def remarks(capture: Capture, spoken: Dialect | None = None) -> Iterator[str]:
     """What a capture that was read has, and was not shown: a line for each kind; and as what it was read."""
     reader, name = capture.reader, capture.name
     sliced = reader.meta.get("slice")
@@ -80,7 +80,7 @@ def remarks(capture: Capture, spoken: Draft | None = None) -> Iterator[str]:
     if packets.fragments.given_up:
         yield f"{plural(packets.fragments.given_up, 'datagram')} with a missing IP fragment"
     if spoken is not None:
-        yield f"read as the draft {spoken.name}, a protocol that never shipped"
+        yield f"read as the dialect {spoken.name}: {spoken.title}"
 
 
 def left_over(found: Conversations) -> Iterator[str]:
@@ -92,10 +92,10 @@ def left_over(found: Conversations) -> Iterator[str]:
         yield f"{plural(found.skipped, 'byte')} in which no frame was found"
 
 
-def unread(frames: int, too_large: int, spoken: Draft | None) -> Iterator[str]:
+def unread(frames: int, too_large: int, spoken: Dialect | None) -> Iterator[str]:
     """Frames and exchanges that could not be decoded. spoken: as what they were read."""
     if frames:
-        other = "" if spoken is None else "; if another draft is spoken, --draft names it"
+        other = "" if spoken is None else "; if the dialect is another, name it with --dialect"
         count = plural(frames, "frame")
         yield f"{count} undecodable or without a request, of which nothing is known{other}"
     if too_large:

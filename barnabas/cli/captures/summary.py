@@ -48,13 +48,13 @@ def summary(
     most: int = MOST,
     as_json: bool = False,
     keys: KeyLog | None = None,
-    draft: str | None = None,
+    dialect: str | None = None,
     output: Output | None = None,
 ) -> int:
     """Print the tables; returns the exit code. Raises Trouble.
 
     by: names of `barnabas.captures.summary.summary.KINDS`, GROUP or TRANSACTION, all but that one if empty.
-    only: a condition on exchanges. most: rows of each table; JSON has all. draft: what is spoken, if the
+    only: a condition on exchanges. most: rows of each table; JSON has all. dialect: its name, if the
     scenario does not say it.
     """
     kinds = (*KINDS, GROUP, TRANSACTION)
@@ -67,9 +67,9 @@ def summary(
     rebalances = Rebalances() if GROUP in (by or (GROUP,)) else None
     transactions = Transactions(output.context) if TRANSACTION in by else None
     capture = opened(*paths, keys=keys, context=output.context)
-    dialect = spoken(capture, draft)
+    protocol = spoken(capture, dialect)
     progress = bar(output, "reading")
-    found = capture.learn(capture.exchanges(progress, inferred=True, spoken=dialect))
+    found = capture.learn(capture.exchanges(progress, inferred=True, spoken=protocol))
     for exchange in read(capture, found, output):
         if passes is None or passes(exchange):
             overview.note(exchange, output.context)
@@ -110,7 +110,7 @@ def summary(
         _more(output, len(found_rows), most)
         if transactions.forgotten:
             output.note(f"{plural(transactions.forgotten, 'transaction')} not kept: too many")
-    for remark in (*remarks(capture, dialect), *left_over(capture.conversations)):
+    for remark in (*remarks(capture, protocol), *left_over(capture.conversations)):
         output.note(remark)
     return FINE
 

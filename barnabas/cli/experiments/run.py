@@ -19,11 +19,10 @@ from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
 from barnabas.cli.console.terminal import Terminal
 from barnabas.experiments.experiment import Bench, Between, Experiment
-from barnabas.experiments.written.registry import EXPERIMENTS, experiment
+from barnabas.experiments.registry import experiment, names
 from barnabas.location import ROOT
 from barnabas.peers.apache import BootError, UnavailableError
 from barnabas.peers.clients.errors import UnavailableClientError
-from barnabas.peers.processes import cluster
 from barnabas.testing.kafka_proxy import start_proxy
 from barnabas.testing.process import Ended
 from barnabas.trouble import COULD_NOT_RUN, FINDINGS, FINE, Trouble
@@ -40,7 +39,7 @@ LIMIT = 64 << 20
 
 def listing(*, as_json: bool = False) -> None:
     """Print them: a table for a person, or a line of JSON each."""
-    found = {name: experiment(name) for name, _ in EXPERIMENTS}
+    found = {name: experiment(name) for name in names()}
     if as_json:
         for name, one in found.items():
             print(json_text({"name": name, "question": one.question, "versions": one.versions}))
@@ -80,7 +79,6 @@ def run(name: str, out: Path, *, short: bool) -> int:
         except (
             UnavailableError,
             UnavailableClientError,
-            cluster.UnavailableError,
             BootError,
             Ended,
             OSError,

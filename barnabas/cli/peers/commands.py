@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from barnabas.cli.console.help import examples
-from barnabas.cli.console.options import JsonLines, Servers
+from barnabas.cli.console.help import Group, arrange, examples
+from barnabas.cli.console.options import JsonLines
+from barnabas.plugins import load, references
 
-peers_app = typer.Typer(no_args_is_help=True, help="Start brokers to stand behind the proxy.")
 
-Topic = Annotated[str, typer.Option("--topic", "-t", metavar="NAME", help="The topic.")]
+class PeersGroup(Group):
+    """The commands of `barnabas peers`: its own, and those that installed packages add.
+
+    A package adds one by an entry point of `barnabas.peers`: a typer application with one command.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return [*super().list_commands(ctx), *references("peers")]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; an added one is imported now."""
+        known = references("peers")
+        if cmd_name not in known:
+            return super().get_command(ctx, cmd_name)
+        added = load(f"command peers {cmd_name}", known[cmd_name])
+        arrange(added)
+        command = typer.main.get_command(added)
+        command.name = cmd_name
+        return command
+
+
+peers_app = typer.Typer(
+    cls=PeersGroup, no_args_is_help=True, help="Start brokers to stand behind the proxy."
+)
 
 
 @peers_app.command(
@@ -34,15 +58,13 @@ def peers_list(
     epilog=examples(
         "barnabas peers start embedded",
         "barnabas peers start apache:3.9.1 --nodes 3",
-        "barnabas peers start rewrite --topic t:6",
-        "barnabas peers start central --topic t:6 --zookeeper localhost:2181",
     ),
 )
 def peers_start(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="KIND", help="embedded, apache:VERSION, rewrite or central; see `peers list`."
+            metavar="KIND", help="embedded, apache:VERSION, or another of `peers list`."
         ),
     ],
     nodes: Annotated[
@@ -63,75 +85,34 @@ def peers_start(
             "--topic",
             "-t",
             metavar="NAME:PARTITIONS",
-            help="A topic of rewrite or central. May be repeated.",
+            help="A topic to create, where a kind takes topics; repeatable.",
         ),
     ] = None,
     zookeeper: Annotated[
         str | None,
         typer.Option(
             metavar="HOST:PORT|embedded",
-            help="The ZooKeeper of rewrite or central; embedded, the default, starts one.",
+            help="The ZooKeeper of kinds that need one; embedded, the default, starts one.",
         ),
     ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Where logs of rewrite or central stay; else they go with the brokers.",
+            help="Where logs stay; else they go with the brokers. Not for embedded, apache.",
         ),
     ] = None,
     listen: Annotated[
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Where the first broker of rewrite or central listens, the others on the ports "
-            "behind it; else any port of 127.0.0.1.",
+            help="Where the first broker listens, the others on the ports after it; else any port "
+            "of 127.0.0.1. Not for embedded, apache.",
         ),
     ] = None,
 ) -> None:
     """Start brokers, print their addresses, and keep them running until Ctrl-C."""
-    from barnabas.cli.peers.designs import Options
+    from barnabas.cli.peers.kinds import Options
     from barnabas.cli.peers.run import start
 
     raise typer.Exit(start(kind, nodes, options=Options(topics, zookeeper, data, listen)))
-
-
-@peers_app.command(
-    "produce",
-    epilog=examples(
-        "seq 1 100 | barnabas peers produce -b localhost:9092 --topic t",
-        "barnabas peers produce -b localhost:9092 --topic t < lines.txt",
-    ),
-)
-def peers_produce(bootstrap: Servers, topic: Topic) -> None:
-    """Send lines of stdin as records, to all partitions in turn, with Produce v0: to brokers of 0.8 to 3.9,
-    rewrite and central."""
-    from barnabas.cli.peers.produce import produce
-
-    raise typer.Exit(produce(bootstrap, topic))
-
-
-@peers_app.command(
-    "consume",
-    epilog=examples(
-        "barnabas peers consume rewrite -b localhost:9092 --group g --topic t",
-        "barnabas peers consume central -b localhost:9092 --group g --topic t --json | jq .value",
-    ),
-)
-def peers_consume(
-    design: Annotated[
-        str, typer.Argument(metavar="DESIGN", help="rewrite or central: what the brokers speak.")
-    ],
-    bootstrap: Servers,
-    group: Annotated[str, typer.Option("--group", "-g", metavar="NAME", help="Its group.")],
-    topic: Topic,
-    as_json: JsonLines = False,
-) -> None:
-    """Consume a topic as one of a group, and print records until Ctrl-C.
-
-    On stderr: which partitions it starts and stops to fetch, and why. A topic that the brokers lack is said
-    and waited for; brokers of another design end it, with exit code 3.
-    """
-    from barnabas.cli.peers.consume import consume
-
-    raise typer.Exit(consume(design, bootstrap, group, topic, as_json=as_json))

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from barnabas.cli.console.json_text import json_text
 from barnabas.cli.console.output import Output
-from barnabas.cli.peers.designs import Options, start_design
+from barnabas.cli.peers.kinds import Options, added_kinds
 from barnabas.endings import interruptible
 from barnabas.nearest import choices
 from barnabas.peers import PEERS, Peer
+from barnabas.plugins import references
 from barnabas.trouble import COULD_NOT_RUN, FINE, Trouble
 
 
@@ -27,7 +28,7 @@ class Cluster(Protocol):
 
 def kinds() -> Iterator[str]:
     """A line for each kind of brokers, and one for the versions that were seen working."""
-    for peer in PEERS:
+    for peer in _all():
         yield f"{peer.name:<10} {peer.what}"
         if versions := [
             row["version"] for row in startable() if row["kind"] == peer.name and row["version"]
@@ -39,7 +40,7 @@ def startable() -> Iterator[dict[str, Any]]:
     """What `peers start` takes, a row each, with its version and the modes that this knows."""
     from barnabas.peers.apache.versions import RELEASES
 
-    for peer in PEERS:
+    for peer in _all():
         if peer.name == "apache":
             for known in RELEASES:
                 start = f"apache:{known.version}"
@@ -47,6 +48,14 @@ def startable() -> Iterator[dict[str, Any]]:
                 yield _row(peer, start, known.version, modes)
         else:
             yield _row(peer, peer.name, None, [])
+
+
+def _all() -> list[Peer]:
+    added = (
+        Peer(name, references("brokers")[name], kind.what, kind.needs)
+        for name, kind in added_kinds().items()
+    )
+    return [*PEERS, *added]
 
 
 def _row(peer: Peer, start: str, version: str | None, modes: list[str]) -> dict[str, Any]:
@@ -67,25 +76,25 @@ def start(
 ) -> int:
     """Start a kind of brokers, print where they are, wait for a signal that asks to end.
 
-    kind: `embedded`, `apache:VERSION`, or a design: `rewrite`, `central`. brokers: how many, the kind's own
-    number if None.
+    kind: `embedded`, `apache:VERSION`, or an added kind. brokers: how many, the kind's own number if None.
     """
     name, _, version = kind.partition(":")
-    if name not in {peer.name for peer in PEERS} or (name != "apache" and version):
-        names = [peer.name for peer in PEERS]
+    names = [*(peer.name for peer in PEERS), *references("brokers")]
+    if name not in names or (name != "apache" and version):
         raise Trouble(f"unknown kind of brokers {kind!r}{choices(kind, names)}")
     output, options = output or Output(), options or Options()
     if name in ("embedded", "apache"):
         for option, value in options._asdict().items():
             if value is not None:
-                raise Trouble(f"--{option.rstrip('s')} is for rewrite and central, not for {kind}")
+                others = " and ".join(references("brokers")) or "added kinds"
+                raise Trouble(f"--{option.rstrip('s')} is for {others}, not for {kind}")
     try:
         with interruptible():
-            if name in ("rewrite", "central"):
-                return start_design(name, 3 if brokers is None else brokers, options, output)
             if name == "embedded":
                 return _embedded(3 if brokers is None else brokers, output)
-            return _apache(version, 1 if brokers is None else brokers, output)
+            if name == "apache":
+                return _apache(version, 1 if brokers is None else brokers, output)
+            return added_kinds()[name].start(brokers, options, output)
     except KeyboardInterrupt:
         return FINE
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from barnabas.plugins import load
 from barnabas.trouble import Trouble
 
 
@@ -34,13 +34,9 @@ def own_tuple(option: str, name: str) -> tuple[Any, ...]:
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:
-        module = importlib.import_module(module_name)
-    except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever the user's module does
-        text = f"{type(problem).__name__}: {problem}"
-        raise Trouble(f"{option} {name}: can't import {module_name}: {text}") from None
+        found = load(f"{option} {name}", name)
     finally:
         sys.path.remove(here)
-    found = getattr(module, attribute, None)
     if not isinstance(found, tuple):
         raise Trouble(f"{option} {name}: {module_name} has no tuple called {attribute}")
     return found

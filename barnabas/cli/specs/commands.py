@@ -19,16 +19,17 @@ def list_command(
         str, typer.Argument(metavar="NAME", help="Only APIs whose name contains this.")
     ] = "",
     as_json: JsonArray = False,
-    drafts: Annotated[
-        bool, typer.Option("--drafts", help="List the drafts that never shipped.")
+    dialects: Annotated[
+        bool,
+        typer.Option("--dialects", "--drafts", help="List protocols that are not Kafka's."),
     ] = False,
 ) -> None:
     """List the APIs: key, versions, since when flexible, what they are for."""
-    from barnabas.cli.specs import drafts as printing
+    from barnabas.cli.specs import dialects as printing
     from barnabas.cli.specs import listing
 
     raise typer.Exit(
-        printing.list_drafts(as_json=as_json) if drafts else listing.list_apis(name, as_json)
+        printing.list_dialects(as_json=as_json) if dialects else listing.list_apis(name, as_json)
     )
 
 
@@ -39,7 +40,6 @@ def list_command(
         "barnabas spec show Fetch --version 11",
         "barnabas spec show Fetch --version 12 --request --source",
         "barnabas spec show EndQuorumEpoch --version 0 --release 2.7 --request",
-        "barnabas spec show JoinGroup --draft rewrite-a",
     ),
 )
 def show_command(
@@ -56,9 +56,14 @@ def show_command(
         str | None,
         typer.Option(metavar="X.Y", help="As this release of Kafka has it, where releases differ."),
     ] = None,
-    draft: Annotated[
+    dialect: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="As a draft has it: see `spec list --drafts`."),
+        typer.Option(
+            "--dialect",
+            "--draft",
+            metavar="NAME",
+            help="As this dialect has it: see `spec list --dialects`.",
+        ),
     ] = None,
     source: Annotated[
         bool, typer.Option("--source", help="The generated Python that reads and writes it.")
@@ -66,28 +71,28 @@ def show_command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Show an API: a version as in Kafka's protocol guide, or the history of all."""
-    from barnabas.cli.specs import drafts, show
+    from barnabas.cli.specs import dialects, show
 
     which: Literal["request", "response"] | None = None
     if request != response:
         which = "request" if request else "response"
     problems = []
     try:
-        if draft is None:
+        if dialect is None:
             show.known(name, version, release)
         else:
-            drafts.known(draft, name)
+            dialects.known(dialect, name)
     except Trouble as problem:
         problems.append(str(problem))
-    if (source or release is not None) and version is None and draft is None:
+    if (source or release is not None) and version is None and dialect is None:
         option = "--source" if source else "--release"
         problems.append(f"{option} is for one version: give --version too")
-    if source and (draft is not None or as_json):
-        problems.append(f"--source goes without {'--json' if as_json else '--draft'}")
+    if source and (dialect is not None or as_json):
+        problems.append(f"--source goes without {'--json' if as_json else '--dialect'}")
     if problems:
         raise Trouble("; ".join(problems))
-    if draft is not None:
-        raise typer.Exit(drafts.show(draft, name, which, as_json=as_json))
+    if dialect is not None:
+        raise typer.Exit(dialects.show(dialect, name, which, as_json=as_json))
     if source and version is not None:
         raise typer.Exit(show.source(name, version, which, release))
     raise typer.Exit(show.show(name, version, which, release, as_json))

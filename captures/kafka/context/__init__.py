@@ -50,7 +50,7 @@ class Context:
     producers: Memory[int, str] = field(default_factory=Memory)
     """The transactional id of a producer by its producer id."""
     registrations: Memory[int, str] = field(default_factory=Memory)
-    """The group of a consumer of central coordination by its connection."""
+    """The group of a connection that a dialect binds to one."""
     brokers: Brokers = field(default_factory=Brokers)
     """Which broker a connection of a capture of others goes to."""
 
@@ -90,7 +90,7 @@ def _found(key: int, version: int) -> Iterator[Lesson]:
         yield lambda context, exchange: context.sessions.learn(exchange)
     if key in members.KEYS:
         yield lambda context, exchange: context.members.learn(exchange)
-    if key in registrations.KEYS:
+    if registrations.is_registration(key):
         yield lambda context, exchange: learn_registration(context.registrations, exchange)
     if key in brokers.KEYS:
         yield lambda context, exchange: context.brokers.learn(exchange)

@@ -1,28 +1,31 @@
-"""The group of a consumer of central coordination, which nothing names but its registration."""
+"""The group of a connection, where a dialect binds a connection to a group by one request."""
 
 from __future__ import annotations
-
-from typing import Final
 
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.context.reading import fields
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.drafts import draft
-from barnabas.specs.drafts.keys import own_key
+from barnabas.specs.dialects.keys import STEP, of_key
 
-_CENTRAL: Final = draft("central-coordination")
 
-KEYS: Final = (own_key(_CENTRAL, _CENTRAL.api("RegisterConsumer")),)
-"""Who teaches it."""
+def is_registration(key: int) -> bool:
+    """Return whether requests of an API bind their connection to a group."""
+    if key < STEP:
+        return False
+    dialect, api = of_key(key)
+    return api.name == dialect.registration
 
-ASKED: Final = frozenset(
-    own_key(_CENTRAL, one) for one in _CENTRAL.apis if one.asker == "coordinator"
-)
-"""What a coordinator asks."""
+
+def is_for_registered(key: int) -> bool:
+    """Return whether requests of an API go to clients that registered, so that they do not name the group."""
+    if key < STEP:
+        return False
+    dialect, api = of_key(key)
+    return bool(dialect.registration) and api.answerer == dialect.api(dialect.registration).asker
 
 
 def learn_registration(registrations: Memory[int, str], exchange: Exchange) -> None:
-    """Take what an accepted RegisterConsumer says; a refused one has an error in its header, the note."""
+    """Take the group of an accepted registration; a refused one has an error in its header, the note."""
     request = fields(exchange, "request", "group_id")
     if request and exchange.response_body is not None and not exchange.note:
         registrations[exchange.connection] = request["group_id"]

@@ -9,7 +9,7 @@ from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.id_names import PRODUCER, ids_without_names
 from barnabas.captures.kafka.context.members import Member
 from barnabas.captures.kafka.context.reading import fields
-from barnabas.captures.kafka.context.registrations import ASKED
+from barnabas.captures.kafka.context.registrations import is_for_registered
 from barnabas.captures.kafka.context.sessions import Session
 from barnabas.captures.kafka.exchange import Exchange
 from barnabas.captures.kafka.wording import Names, group_name, listed, partitions_of, ranges
@@ -27,7 +27,7 @@ def learnt(exchange: Exchange, context: Context) -> str:
         said = fields(exchange, "response", "assignment", "active_tasks") or {}
         new = any(said.get(name) is not None for name in ("assignment", "active_tasks"))
         return "" if new else _member(member, context.topics)
-    if exchange.key in ASKED:
+    if is_for_registered(exchange.key):
         group = context.registrations.get(exchange.connection)
         return "" if group is None else f" of {group_name(group)}"
     owners = [context.producers.get(number) for number in ids_without_names(exchange, PRODUCER)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from barnabas.captures.summary.api_stats import KINDS, ApiStats, Latencies, Row
-from barnabas.specs.drafts.keys import STEP
+from barnabas.specs.dialects.keys import STEP
 
 RESOLUTION = 2 ** (1 / 70) * (1 + 1e-9)  # half a bucket, and the rounding of a float
 

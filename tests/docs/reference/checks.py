@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 
 from barnabas.captures.checks import CHECKS, Check
-from barnabas.captures.checks.drafts import DRAFT_CHECKS
+from barnabas.captures.checks.dialect_checks import dialect_checks
+from barnabas.specs.dialects import dialects
 from tests.docs.reference.markdown import code, page, prose, table
 
 
@@ -22,7 +23,7 @@ def checks() -> str:
         "## Checks of drafts",
         "These run on captures of the [designs that never shipped](../findings.md), beside "
         "the others.",
-        _table(DRAFT_CHECKS),
+        _table(dialect_checks(dialects())),
     )
 
 

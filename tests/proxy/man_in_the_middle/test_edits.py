@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import ConsumerMetadata
 from barnabas.proxy.edits.version_ranges import Offer
 from barnabas.specs import api
-from barnabas.specs.drafts.rewrite_0_8_2 import ConsumerMetadata
 from tests.proxy.playbook import (
     Actor,
     Chunks,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from barnabas.proxy.faults import FAULTS
 from barnabas.proxy.matching.match import Match
 from barnabas.proxy.scenario.completion import completion
-from barnabas.proxy.scenario.model import DIALECTS
+from barnabas.specs.dialects import names
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.registry import NAMES
 
@@ -35,7 +35,7 @@ def test_values_are_names_once_as_kafka_writes_them() -> None:
     assert len({name.lower() for name in found}) == len(found)
     assert places["Match"]["error"]["values"] == [error.name for error in ERROR_CODES]
     assert places["Respond"]["error"]["values"] == [error.name for error in ERROR_CODES]
-    assert places["Scenario"]["dialect"]["values"] == list(DIALECTS)
+    assert places["Scenario"]["dialect"]["values"] == list(names())
     assert places["Match"]["direction"]["values"] == ["request", "response"]
     assert places["Drop"]["selective"]["values"] == [True, False]
     assert "close" in places["RuleConfig"]["do"]["values"]

@@ -15,10 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 from barnabas.captures.checks import CHECKS
-from barnabas.captures.checks.drafts import DRAFT_CHECKS
+from barnabas.captures.checks.dialect_checks import dialect_checks
 from barnabas.captures.checks.finding import LISTED
 from barnabas.captures.writing.writer import CaptureWriter
 from barnabas.cli.app import app
+from barnabas.specs.dialects import dialects
 from barnabas.trouble import COULD_NOT_RUN, Trouble
 from tests.captures.kafka.pairing.test_conversation import request, response
 from tests.captures.split import split
@@ -290,8 +291,8 @@ def test_many_findings_are_listed_to_a_limit(tmp_path: Path) -> None:
 def test_the_list_names_every_check_with_what_it_holds_for_and_its_settings() -> None:
     code, out, _ = check("--list")
     assert code == 0
-    assert all(f"{one.name}: {one.what}\n" in out for one in (*CHECKS, *DRAFT_CHECKS))
-    assert all(one.holds in out for one in (*CHECKS, *DRAFT_CHECKS))
+    assert all(f"{one.name}: {one.what}\n" in out for one in (*CHECKS, *dialect_checks(dialects())))
+    assert all(one.holds in out for one in (*CHECKS, *dialect_checks(dialects())))
     assert "--set: longest_ms 5000" in out
 
 

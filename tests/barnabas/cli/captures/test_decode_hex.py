@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 
 from barnabas import specs
 from barnabas.cli.app import app
-from barnabas.specs.drafts import DraftFrame, draft
-from barnabas.specs.drafts import encode_frame as encode_draft
+from barnabas.specs.dialect_frames import DialectFrame
+from barnabas.specs.dialect_frames import encode_frame as encode_dialect
+from barnabas.specs.dialects import dialect
 from barnabas.specs.frames import Direction, Frame, encode_frame
 from barnabas.trouble import Trouble
 
@@ -145,8 +146,8 @@ def test_a_release_and_a_draft() -> None:
     codec = specs.api("EndQuorumEpoch").request.codec(0, "2.7")
     data = bytes.fromhex("0036 0000 00000001 ffff") + codec.encode(body)
     assert "replica_id: 0" in run("--request", data.hex(), "--release", "2.7.1")
-    central = draft("central-coordination")
-    ping = encode_draft(central, DraftFrame("request", "Ping", {}, {})).hex()
+    central = dialect("central-coordination")
+    ping = encode_dialect(central, DialectFrame("request", "Ping", {}, {})).hex()
     assert run("--request", ping, "--draft", central.name).startswith("Ping v0 request\n")
 
 

@@ -36,7 +36,7 @@ def _known(monkeypatch: pytest.MonkeyPatch) -> None:
         return Experiment("What is it?", ("4.3.1",), run, said)
 
     monkeypatch.setattr(run, "experiment", experiment)
-    monkeypatch.setattr(run, "EXPERIMENTS", (("answer", "nowhere"),))
+    monkeypatch.setattr(run, "names", lambda: ["answer"])
     monkeypatch.setattr(os, "getloadavg", lambda: (0.1, 0.1, 0.1))
 
 

@@ -17,7 +17,7 @@ from barnabas.cli.app import app
 from barnabas.cli.specs import show
 from barnabas.cli.specs.listing import fit
 from barnabas.specs import REGISTRY, api
-from barnabas.specs.drafts import DRAFTS
+from barnabas.specs.dialects import dialects
 from barnabas.specs.error_codes import ERROR_CODES
 from barnabas.specs.wireshark import script
 from barnabas.trouble import Trouble
@@ -202,14 +202,14 @@ def test_error_codes() -> None:
 
 def test_drafts_are_listed_and_shown_with_their_reconstructions() -> None:
     text = run("list", "--drafts")
-    assert all(draft.name in text for draft in DRAFTS)
+    assert all(draft.name in text for draft in dialects())
     shown = run("show", "joingroup", "--draft", "rewrite-a")
     assert "Reconstructed: key, version, response.partitions_to_own." in shown
     assert "consumer_addr => STRING" in shown
     found = json.loads(run("show", "Ping", "--draft", "central-coordination", "--json"))
     assert found["reconstructed"] == ["key", "request", "response"]
     assert found["asker"] == "coordinator"
-    for draft in DRAFTS:
+    for draft in dialects():
         for one in draft.apis:
             assert run("show", one.name, "--draft", draft.name)
 

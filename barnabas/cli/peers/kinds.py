@@ -1,0 +1,47 @@
+"""The kinds of brokers that packages add to `barnabas peers start`: entry points of `barnabas.brokers`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from barnabas.cli.console.output import Output
+from barnabas.plugins import load, references
+from barnabas.trouble import Trouble
+
+
+class Options(NamedTuple):
+    """Options of `peers start` that added kinds take, and embedded and apache do not; None: not given."""
+
+    topics: list[str] | None = None
+    zookeeper: str | None = None
+    data: Path | None = None
+    listen: str | None = None
+
+
+class BrokerKind(NamedTuple):
+    """A kind of brokers.
+
+    Attributes:
+        what: A line for `peers list`.
+        needs: How to install what they need.
+        start: Starts so many brokers (None: the kind's own number), runs until a signal, and returns the exit
+            code. Raises Trouble.
+    """
+
+    what: str
+    needs: str
+    start: Callable[[int | None, Options, Output], int]
+
+
+def added_kinds() -> dict[str, BrokerKind]:
+    """Return the kinds that installed packages add, by name. Raises Trouble for one that is unusable."""
+    return {name: _load(name, reference) for name, reference in references("brokers").items()}
+
+
+def _load(name: str, reference: str) -> BrokerKind:
+    found = load(f"kind of brokers {name}", reference)
+    if not isinstance(found, BrokerKind):
+        raise Trouble(f"kind of brokers {name}: {reference} is no barnabas.cli.peers BrokerKind")
+    return found

@@ -1,0 +1,49 @@
+"""What messages of dialects say of groups, in the words of Kafka's classic groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from barnabas.captures.checks.answered import Answered
+from barnabas.captures.kafka.context.memory import BYTES
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.plugins import load
+from barnabas.specs.dialects.keys import STEP, of_key
+
+
+class GroupReader(Protocol):
+    """Reads the exchanges of one dialect, in the order in which they end, in bounded memory."""
+
+    @property
+    def forgotten(self) -> int:
+        """Groups and consumers that were forgotten because there were too many."""
+
+    def of(self, exchange: Exchange) -> Iterable[Answered]:
+        """Return what an exchange says of a group; the first entry has the member and its generation."""
+
+
+class DialectGroups:
+    """The groups of all dialects, each read by the class that the dialect names (`Dialect.groups`)."""
+
+    def __init__(self, bytes_: int = BYTES) -> None:
+        self._bytes = bytes_
+        self._readers: dict[str, GroupReader] = {}
+
+    @property
+    def forgotten(self) -> int:
+        """Groups and consumers that were forgotten because there were too many."""
+        return sum(reader.forgotten for reader in self._readers.values())
+
+    def of(self, exchange: Exchange) -> Iterable[Answered]:
+        """Return what an exchange says of a group; nothing for Kafka's own APIs and unreadable bodies."""
+        if exchange.key < STEP:
+            return ()
+        dialect, _ = of_key(exchange.key)
+        if not dialect.groups:
+            return ()
+        if dialect.name not in self._readers:
+            self._readers[dialect.name] = load(f"dialect {dialect.name}", dialect.groups)(
+                self._bytes
+            )
+        return self._readers[dialect.name].of(exchange)

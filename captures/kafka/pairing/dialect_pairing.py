@@ -1,0 +1,146 @@
+"""Pairs the requests and responses of a connection on which a dialect is spoken.
+
+A dialect names its class (`barnabas.specs.dialects.dialect.Dialect.pairing`). `CorrelationPairing` serves all
+whose headers have a correlation id.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from barnabas.plugins import load
+from barnabas.specs.dialect_frames import header_size
+from barnabas.specs.dialects import Dialect
+from barnabas.specs.dialects.keys import own_key
+from barnabas.specs.frames import Direction, Short, request_head
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
+
+
+@dataclass(slots=True, eq=False)
+class Asked:
+    """A request. Two requests are never equal."""
+
+    side: Direction
+    """The sender: "request" for the client, "response" for what it has connected to."""
+    api: str
+    key: int
+    """The key of the API, as `barnabas.specs.dialects.keys` has it."""
+    version: int
+    correlation_id: int
+    """The correlation id of the header; a running number where there is none."""
+    client_id: str | None
+    body: bytes
+    answered: bool = True
+    """Whether a response follows: none does after a Produce with acks=0."""
+    reason: Any = None
+    """Whatever the caller wants to find again with the response."""
+
+
+class Answer(NamedTuple):
+    """A response, and the request that it answers."""
+
+    asked: Asked
+    body: bytes
+    error: str
+    """The name of the error in the header. Errors in bodies are not read."""
+
+
+class Pairing(Protocol):
+    """The state of one connection. Frames are whole, without their size."""
+
+    client: str | None
+    """The client id; where headers have none, the id that the client gave itself in a body."""
+    waiting: dict[Direction, deque[Asked]]
+    """Requests without a response so far, by sender."""
+
+    def frame(self, direction: Direction, data: bytes) -> Asked | Answer:
+        """Read a frame. Raises Malformed, or LookupError for a response without a request."""
+
+    def forget(self, asked: Asked) -> None:
+        """Forget a request that is not forwarded: no response follows."""
+
+    def response(self, asked: Asked, body: bytes) -> dict[str, Any]:
+        """Decode the body of a response. Raises Malformed."""
+
+
+def pairing_of(dialect: Dialect) -> Pairing:
+    """Return the pairing of a new connection. Raises Trouble if the dialect's class can't be loaded."""
+    found: Pairing = load(f"dialect {dialect.name}", dialect.pairing)(dialect)
+    return found
+
+
+@dataclass(slots=True)
+class CorrelationPairing:
+    """Clients send requests; a response has the correlation id of its request in the header.
+
+    If the headers are Kafka's, the connection may carry Kafka's APIs as well.
+    """
+
+    dialect: Dialect
+    client: str | None = None
+    waiting: dict[Direction, deque[Asked]] = field(default_factory=lambda: {"request": deque()})
+
+    def frame(self, direction: Direction, data: bytes) -> Asked | Answer:
+        """Read a frame. Raises Malformed, or LookupError for a response without a request."""
+        if direction == "response":
+            return self._answer(data)
+        asked = self._kafka_request(data) if self.dialect.has_kafka_headers else self._request(data)
+        self.client = asked.client_id
+        if asked.answered:
+            self.waiting["request"].append(asked)
+        return asked
+
+    def forget(self, asked: Asked) -> None:
+        """Forget a request that is not forwarded: no response follows."""
+        if asked.answered:
+            self.waiting["request"].remove(asked)
+
+    def response(self, asked: Asked, body: bytes) -> dict[str, Any]:
+        """Decode the body of a response. Raises Malformed."""
+        return api(asked.key).response.codec(asked.version).decode(body)
+
+    def _kafka_request(self, data: bytes) -> Asked:
+        asked = kafka_request(data)
+        for one in self.dialect.apis:
+            if (one.key, one.version) == (asked.key, asked.version):
+                asked.key, asked.api = own_key(self.dialect, one), one.name
+        return asked
+
+    def _request(self, data: bytes) -> Asked:
+        dialect = self.dialect
+        header = dialect.request_header.codec(0).decode(data)
+        one = dialect.api(header[dialect.key_field])
+        return Asked(
+            "request",
+            one.name,
+            own_key(dialect, one),
+            one.version if dialect.version_field is None else header[dialect.version_field],
+            header["correlation_id"],
+            header.get("client_id", self.client),
+            data[header_size(dialect.request_header, data) :],
+        )
+
+    def _answer(self, data: bytes) -> Answer:
+        for asked in self.waiting["request"]:
+            message = self.dialect.response_header
+            if asked.key not in NAMES:
+                message = self.dialect.response_header_of(self.dialect.api(asked.api))
+            header = message.codec(0).decode(data)
+            if header["correlation_id"] == asked.correlation_id:
+                self.waiting["request"].remove(asked)
+                return Answer(asked, data[header_size(message, data) :], "")
+        raise LookupError("response without a request")
+
+
+def kafka_request(data: bytes) -> Asked:
+    """Read a request with Kafka's header. Raises Malformed."""
+    try:
+        head = request_head(data, 0, len(data))
+    except Short:
+        raise Malformed("header", len(data), "the header is cut off") from None
+    name = NAMES.get(head.key, f"key {head.key}")
+    about = head.key, head.version, head.correlation_id, head.client_id
+    return Asked("request", name, *about, data[head.body :], answered=head.acks != 0)

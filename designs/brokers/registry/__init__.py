@@ -1,0 +1,6 @@
+"""What coordinators agree on outside of themselves: what is written down, topics, who leads."""
+
+from barnabas.designs.brokers.registry.interface import Elector, Entry, Leader, Rank, Registry
+from barnabas.designs.brokers.registry.memory import MemoryElector, MemoryRegistry
+
+__all__ = ["Elector", "Entry", "Leader", "MemoryElector", "MemoryRegistry", "Rank", "Registry"]

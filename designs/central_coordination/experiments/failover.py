@@ -1,0 +1,290 @@
+"""Central coordination (document 001): the coordinator dies, between rebalances and in each phase of one.
+
+"The new coordinator will not try to connect to the consumers but wait for the consumers to realize the
+previous coordinator is dead and try to re-connect to the new one." The coordinator dies between two of its
+actions: what stands before is done, nothing behind it. Consumers read meanwhile, and each record is counted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from barnabas.designs import experimenting
+from barnabas.designs.brokers.listener import Address, Send
+from barnabas.designs.central_coordination.experiments.reading import (
+    EVERY_MS,
+    Reading,
+    reading,
+    registering,
+    shared,
+)
+from barnabas.designs.central_coordination.peers.actions import (
+    BrokerAction,
+    ReadOffsets,
+    StoreOffsets,
+)
+from barnabas.designs.central_coordination.peers.client import Client
+from barnabas.designs.central_coordination.peers.server import Cluster
+from barnabas.designs.central_coordination.peers.settings import BrokerSettings
+from barnabas.designs.central_coordination.peers.wire import read_request
+from barnabas.designs.diagram import design_steps
+from barnabas.designs.exchange import DialectExchange
+from barnabas.experiments import plots
+from barnabas.experiments.diagram import sequence
+from barnabas.experiments.experiment import Bench, Between, Experiment, Measured
+from barnabas.specs.malformed import Malformed
+
+SESSION_MS: Final = 1_500
+ROUNDS: Final = 20
+SHORT: Final = {"session": 600, "rounds": 1}
+PARTITIONS: Final = ("0-0", "0-1", "0-2", "0-3", "0-4", "0-5")
+RECORDS: Final = 40
+"""Of each partition that are read before anything happens; nobody is told of them."""
+READ_ON: Final = 0.1
+"""Seconds for which consumers read when they own all."""
+
+AT_ONCE, LATE = "all at once", "one of them late"
+KINDS: Final = (AT_ONCE, LATE)
+"""When consumers notice the death."""
+APIS: Final = ("RegisterConsumer", "StopFetcher", "StartFetcher")
+
+Kind = Callable[[BrokerAction], bool]
+
+
+def asks(api: str) -> Kind:
+    """Whether an action sends a request of this API."""
+
+    def does(action: BrokerAction) -> bool:
+        try:
+            return isinstance(action, Send) and read_request(action.data[4:])[0] == api
+        except Malformed:  # an answer
+            return False
+
+    return does
+
+
+STEADY: Final = "1: steady"
+PHASES: Final[tuple[tuple[str, Kind, int, str], ...]] = (
+    (STEADY, asks("Ping"), 1, "between rebalances"),
+    ("2: begun", asks("StopFetcher"), 1, "before it stopped anybody"),
+    ("3: stopping", asks("StopFetcher"), 2, "when one consumer was told to stop"),
+    ("4: stopped", lambda one: isinstance(one, StoreOffsets), 1, "when all had, before the write"),
+    ("5: stored", lambda one: isinstance(one, ReadOffsets), 1, "behind the write"),
+    ("6: decided", asks("StartFetcher"), 1, "before it started anybody"),
+    ("7: starting", asks("StartFetcher"), 2, "when one consumer was told to start"),
+)
+"""(name, an action, its number, in words): it dies right before that one."""
+
+
+def run(bench: Bench) -> Measured:
+    """All phases in rounds, each with a group of its own, on the same brokers."""
+    how: dict[str, Any] = {"session": SESSION_MS, "rounds": ROUNDS}
+    how |= SHORT if bench.short else {}
+    runs, proxy = asyncio.run(_rounds(bench, how))
+    exchanges = experimenting.seen(proxy, "central-coordination")
+    pictures: dict[str, Any] = {}
+    for one in runs:
+        group, died, end = one.pop("group"), one.pop("died"), one.pop("end")
+        if one["kind"] == AT_ONCE or one["phase"] == STEADY:
+            name = f"{one['phase']}; they notice {one['kind']}"
+            pictures.setdefault(name, design_steps(_around(exchanges, group, died, end)))
+    return {"how": how, "runs": runs, "drawn": pictures}
+
+
+def _around(
+    exchanges: list[DialectExchange], group: str, died: int, end: int
+) -> list[DialectExchange]:
+    """What was under way when the coordinator died, and what followed until all owned all."""
+    return [
+        one
+        for one in exchanges
+        if one.client.startswith(f"{group}-")
+        and one.api in APIS
+        and died - 20_000_000 <= one.ts <= end
+    ]
+
+
+class _Trap:
+    """Lets a coordinator die right before one of its actions."""
+
+    def __init__(self) -> None:
+        self.node = self.left = 0
+        self.kind: Kind = asks("Ping")
+        self.died = asyncio.Event()
+
+    def arm(self, node: int, kind: Kind, ordinal: int) -> None:
+        self.node, self.kind, self.left = node, kind, ordinal
+        self.died.clear()
+
+    def watch(self, node: int, action: BrokerAction) -> None:
+        if node == self.node and self.kind(action):
+            self.left -= 1
+            if not self.left:
+                self.died.set()
+                raise asyncio.CancelledError
+
+
+async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]], Between]:
+    trap = _Trap()
+    arms = [(phase, kind) for phase, *_ in PHASES for kind in KINDS]
+    settings = BrokerSettings(min_session_timeout_ms=how["session"])
+    async with Cluster(2, topics={}, settings=settings, watch=trap.watch) as cluster:
+
+        async def each(address: Address, number: int, phase: str, kind: str) -> dict[str, Any]:
+            group, read = f"p{phase[0]}k{KINDS.index(kind)}r{number}", Reading()
+            about = [registering(address, group, name, group, how["session"]) for name in "abc"]
+            async with reading(read, *about) as clients:
+                found = await _one(cluster, trap, clients, read, phase, kind)
+            return {"phase": phase, "kind": kind, "group": group, **found}
+
+        return await experimenting.rounds(
+            bench, cluster.bootstrap, "central-coordination", how["rounds"], arms, each
+        )
+
+
+async def _one(
+    cluster: Cluster, trap: _Trap, clients: list[Client], read: Reading, phase: str, kind: str
+) -> dict[str, Any]:
+    """One death, and what was read until the group was whole again, with all its brokers."""
+    group, count = clients[0].core.settings.group_id, len(PARTITIONS)
+    await cluster.grow(group, *PARTITIONS)  # a topic of its name
+    await experimenting.until(lambda: shared(clients, count), f"group {group}")
+    await experimenting.until(lambda: read.least >= RECORDS, f"what {group} reads")
+    server = cluster.coordinator
+    assert server is not None  # noqa: S101 - it has just shared all out
+    trap.arm(server.node, *next((action, at) for name, action, at, _ in PHASES if name == phase))
+    if phase != STEADY:
+        count += 1
+        await cluster.grow(group, "1-0")
+    await asyncio.wait_for(trap.died.wait(), experimenting.PATIENCE)
+    died, trap.node = time.time_ns(), 0
+    lost = {one: one.core.losses for one in clients}
+    present = clients
+    if kind == LATE:
+        *present, read.paused = clients
+        read.paused.pause()
+    await cluster.stop(server.node)
+    await experimenting.until(
+        lambda: _back(present, lost) and shared(present, count), f"group {group} after the death"
+    )
+    ms = (time.time_ns() - died) / 1e6
+    if read.paused is not None:
+        await asyncio.sleep(READ_ON)
+        read.paused.resume()
+        await experimenting.until(lambda: _back(clients, lost), f"who was late in {group}")
+        read.paused = None
+        await experimenting.until(lambda: shared(clients, count), f"the whole group {group}")
+    await asyncio.sleep(READ_ON)
+    following = cluster.coordinator
+    assert following is not None  # noqa: S101 - it has shared all out
+    rebalances = following.core.groups[group].rebalances
+    await cluster.start(server.node, server.listener.address)
+    return {
+        "died": died,
+        "end": time.time_ns(),
+        "ms": round(ms, 1),
+        "rebalances": rebalances,
+        "behind": len(read.behind),
+        "ahead": len(read.ahead),
+        "twice": read.twice,
+        "missed": read.missed,
+    }
+
+
+def _back(clients: list[Client], lost: dict[Client, int]) -> bool:
+    """Whether all have lost a connection since."""
+    return all(one.core.losses > lost[one] for one in clients)
+
+
+def write(measured: Measured) -> str:
+    """The result as Markdown."""
+    how, runs = measured["how"], measured["runs"]
+    lines = [
+        "| phase | it died | consumers notice | until they own all (ms): median, slowest | rebalances that "
+        "follow | runs with a partition begun behind | records read twice: median, most | not read |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for phase, _, _, when in PHASES:
+        for kind in KINDS:
+            own = [one for one in runs if (one["phase"], one["kind"]) == (phase, kind)]
+            taken = [one["ms"] for one in own]
+            twice = [one["twice"] for one in own]
+            followed = sorted({one["rebalances"] for one in own})
+            lines.append(
+                f"| {phase} | {when} | {kind} | {statistics.median(taken):.0f}, {max(taken):.0f} "
+                f"| {', '.join(map(str, followed))} "
+                f"| {sum(one['behind'] > 0 for one in own)} of {len(own)} "
+                f"| {statistics.median(twice):.0f}, {max(twice)} "
+                f"| {sum(one['missed'] for one in own)} |"
+            )
+    together = [one for one in runs if one["kind"] == AT_ONCE]
+    late = [one for one in runs if one["kind"] == LATE]
+    unstored = [one for one in late if one["phase"] < PHASES[4][0]]
+    stored = [one for one in late if one["phase"] >= PHASES[4][0]]
+    pictures = "\n\n".join(
+        f"### {name}\n\n```mermaid\n{sequence(steps)}\n```"
+        for name, steps in measured["drawn"].items()
+    )
+    return (
+        "Peers of the draft central-coordination: two brokers, three consumers (session timeout "
+        f"{how['session']} ms), {len(PARTITIONS)} partitions, and one more as the reason of the rebalance "
+        f"(not in phase 1); {how['rounds']} rounds. Consumers read a record of each partition every "
+        f"{EVERY_MS} ms, at least {RECORDS} before anything happens; until then none of them was stored. "
+        "The coordinator's connections close when it dies. Either all consumers notice that, or one is "
+        f"paused, as by a collection of garbage, until the others have owned all for {READ_ON * 1e3:.0f} ms."
+        "\n\n" + "\n".join(lines) + "\n\n## What follows\n\n"
+        f"- In {len(runs)} of {len(runs)} runs the group came to own all partitions again. "
+        f"{sum(one['missed'] for one in runs)} records were not read by anybody, and "
+        f"{sum(one['ahead'] for one in runs)} partitions began ahead of what was read.\n"
+        f"- If all notice at once, {_behind(together)}. Who registers while the coordinator waits for "
+        "answers to stop-fetcher is asked, too; who is too late for that is asked in the rebalance that "
+        "follows, and what others read of its partitions until then is read twice.\n"
+        "- Nobody waits for a consumer that has not registered yet, and nobody else knows where it was. "
+        f"If one notices late, then before the offsets are stored (phases 1 to 4) {_behind(unstored)}; "
+        f"behind that (5 to 7), {_behind(stored)}. When it is there its partitions begin where it was, "
+        "if that is farther.\n"
+        "- The document stores offsets when fetchers are stopped, and at no other time: what a dead "
+        "coordinator costs grows with the time since the last rebalance.\n\n"
+        f"## One run of each, as captured\n\n{pictures}\n"
+    )
+
+
+def _behind(runs: list[dict[str, Any]]) -> str:
+    count = sum(one["behind"] > 0 for one in runs)
+    most = max(one["twice"] for one in runs)
+    return f"partitions began behind what was read in {count} of {len(runs)} runs" + (
+        f" (at most {most} records were read twice)" if most else ""
+    )
+
+
+def drawn(measured: Measured) -> dict[str, str]:
+    """How much was read twice, and how long the group was without its partitions."""
+    found = {}
+    for name, title, unit in (
+        ("twice", "Records read twice, if one consumer notices late", "records"),
+        ("recovery", "From the death until all own all, if all notice at once", "ms"),
+    ):
+        kind, value = (LATE, "twice") if name == "twice" else (AT_ONCE, "ms")
+        groups = {
+            phase[3:]: [
+                one[value]
+                for one in measured["runs"]
+                if (one["phase"], one["kind"]) == (phase, kind)
+            ]
+            for phase, *_ in PHASES
+        }
+        found[name] = plots.dots(title, unit, groups)
+    return found
+
+
+EXPERIMENT: Final = Experiment(
+    "What does a centrally coordinated group read twice, or not at all, if its coordinator dies?",
+    (),
+    run,
+    write,
+    drawn,
+)

@@ -1,0 +1,95 @@
+"""Pairs the messages of a connection of central coordination, on which either side sends requests.
+
+A consumer sends requests until it has registered. From then on the coordinator does, on the same connection.
+Headers have no correlation id: responses come in order. Requests of Kafka 0.8 for records begin with other
+numbers, so brokers take them on such connections, too.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from barnabas.captures.kafka.pairing.dialect_pairing import Answer, Asked, kafka_request
+from barnabas.designs.central_coordination.schemas import RegisterConsumer, stop_fetcher_response
+from barnabas.specs.dialect_frames import decode_frame
+from barnabas.specs.dialects import Dialect
+from barnabas.specs.dialects.keys import error_in, own_key
+from barnabas.specs.frames import OPPOSITE, Direction
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import NAMES, api
+
+
+@dataclass(slots=True)
+class OrderedPairing:
+    """One connection; see `barnabas.captures.kafka.pairing.dialect_pairing.Pairing`."""
+
+    dialect: Dialect
+    client: str | None = None
+    """The id that the consumer registers with."""
+    waiting: dict[Direction, deque[Asked]] = field(
+        default_factory=lambda: {"request": deque(), "response": deque()}
+    )
+    registered: dict[str, Any] | None = None
+    """The accepted registration, after which the consumer only answers."""
+    _count: int = 0
+
+    def frame(self, direction: Direction, data: bytes) -> Asked | Answer:
+        """Read a frame. Raises Malformed, or LookupError for a response without a request."""
+        if self._answers(direction):
+            return self._answer(OPPOSITE[direction], data)
+        asked = self._ask(direction, data)
+        if asked.answered:
+            self.waiting[direction].append(asked)
+        return asked
+
+    def forget(self, asked: Asked) -> None:
+        """Forget a request that is not forwarded: no response follows."""
+        if asked.answered:
+            self.waiting[asked.side].remove(asked)
+
+    def response(self, asked: Asked, body: bytes) -> dict[str, Any]:
+        """Decode the body of a response. Raises Malformed."""
+        if asked.key in NAMES:
+            return api(asked.key).response.codec(asked.version).decode(body)
+        kinds = {message.name: message for message in self.dialect.api(asked.api).responses}
+        name = next(iter(kinds))
+        if len(kinds) > 1:
+            auto = self.registered is not None and bool(self.registered["auto_commit"])
+            name = stop_fetcher_response(auto_commit=auto)
+        return kinds[name].codec(asked.version).decode(body)
+
+    def _answers(self, direction: Direction) -> bool:
+        if direction == "request":
+            return self.registered is not None
+        return bool(self.waiting["request"])
+
+    def _ask(self, side: Direction, data: bytes) -> Asked:
+        if side == "request" and int.from_bytes(data[:2], signed=True) in self.dialect.kafka_apis:
+            asked = kafka_request(data)
+            self.client = asked.client_id
+            return asked
+        self._count += 1
+        found = decode_frame(self.dialect, data, "request")
+        one = self.dialect.api(found.api)
+        if side == "request":
+            self.client = found.body.get("consumer_id", self.client)
+        about = one.name, own_key(self.dialect, one), one.version, self._count, self.client
+        return Asked(side, *about, data[2:])
+
+    def _answer(self, side: Direction, data: bytes) -> Answer:
+        waiting = self.waiting[side]
+        kafkas = bool(waiting) and waiting[0].key in NAMES
+        start = 4 if kafkas else 2
+        if len(data) < start:
+            raise Malformed("header", len(data), "the header is cut off")
+        head = int.from_bytes(data[:start], signed=True)
+        asked = next((one for one in waiting if not kafkas or one.correlation_id == head), None)
+        if asked is None:
+            raise LookupError("response without a request")
+        waiting.remove(asked)
+        error = "" if kafkas or not head else error_in(asked.key, head)
+        if asked.api == RegisterConsumer.name and not error:
+            self.registered = RegisterConsumer.request.codec(0).decode(asked.body)
+        return Answer(asked, data[start:], error)

@@ -1,0 +1,240 @@
+"""A consumer of this protocol without sockets: it asks twice, and from then on only answers.
+
+    consumer.start(now)          -> actions
+    consumer.connected(now)      -> actions
+    consumer.receive(data, now)  -> actions
+    consumer.lost(now)           -> actions     (the connection is closed, or could not be made)
+    consumer.tick(now)           -> actions     (at `consumer.wake`)
+
+Times are ms.
+"""
+
+from __future__ import annotations
+
+from barnabas.designs.brokers.listener import Address, Log
+from barnabas.designs.central_coordination.peers.actions import (
+    ConsumerAction,
+    StartFetchers,
+    StopFetchers,
+)
+from barnabas.designs.central_coordination.peers.interest import Partition
+from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
+from barnabas.designs.central_coordination.peers.wire import (
+    read_request,
+    read_response,
+    request,
+    response,
+)
+from barnabas.designs.central_coordination.states import (
+    CENTRAL_CONSUMER,
+    CONSULTING,
+    DOWN,
+    FETCHING,
+    LOST,
+    REGISTERING,
+    START,
+    STOP,
+)
+from barnabas.designs.consuming.connector import Connector
+from barnabas.designs.consuming.dialer import Transmit
+from barnabas.designs.framing import Refused
+from barnabas.specs.groups.table import NONE
+from barnabas.specs.malformed import Malformed
+
+NOWHERE = -1
+"""The offset of a partition of which none is known: auto_offset_reset says where to go."""
+
+Ends = tuple[int, int]
+"""The smallest and the largest offset that a fetcher may begin at; the latter is the log's end."""
+
+
+def begin(offset: int, ends: Ends, reset: str) -> int:
+    """Where a fetcher begins: where it was told, or, if that is out of range, where `reset` says.
+
+    >>> begin(7, (5, 9), "largest"), begin(4, (5, 9), "largest"), begin(NOWHERE, (5, 9), "smallest")
+    (7, 9, 5)
+    """
+    smallest, largest = ends
+    if smallest <= offset <= largest:
+        return offset
+    return smallest if reset == "smallest" else largest
+
+
+class Consumer:
+    """A consumer of one group."""
+
+    def __init__(self, settings: ConsumerSettings) -> None:
+        self.settings = settings
+        self.state = DOWN
+        self.positions: dict[Partition, int] = {}
+        """The next offset of each partition that it owns: the application sets them."""
+        self.refused = ""
+        """The error of the last registration."""
+        self.losses = 0
+        """How often it took a connection for lost."""
+        self.brokers: dict[int, Address] = {}
+        """The brokers of the cluster by id, as ClusterMetadata told last."""
+        self.coordinator_id = -1
+        """Which of them coordinates, as it told last; -1: none."""
+        self._connector = Connector(settings.bootstrap)
+        self._unreached = 0
+        """How many known brokers in a row could not be connected to."""
+        self._pause = 0
+        self._out: list[ConsumerAction] = []
+
+    @property
+    def wake(self) -> int | None:
+        """When `tick` has something to do, in ms."""
+        if self.state == DOWN:
+            return None
+        return self._pause if self._connector.address is None else self._connector.deadline
+
+    def start(self, now: int) -> list[ConsumerAction]:
+        """Begin."""
+        self._step(START)
+        return self.tick(now)
+
+    def stop(self) -> list[ConsumerAction]:
+        """Be down. The document has no request that says so: the connection is closed."""
+        if self.state != DOWN:
+            self._step(STOP)
+            self._out += self._connector.hang_up()
+        return self._taken()
+
+    def connected(self, now: int) -> list[ConsumerAction]:
+        """The connection that was asked for is there."""
+        self._connector.up = True
+        self._connector.deadline = now + self.settings.request_timeout_ms
+        settings = self.settings
+        if self.state == CONSULTING:
+            self._unreached = 0
+            self._out.append(Transmit(request("ClusterMetadata")))
+        else:
+            body = {
+                "group_id": settings.group_id,
+                "consumer_id": settings.consumer_id,
+                "topic_count": settings.topic_count,
+                "auto_commit": settings.auto_commit,
+                "auto_offset_reset": settings.auto_offset_reset,
+                "session_timeout_ms": settings.session_timeout_ms,
+            }
+            self._out.append(Transmit(request("RegisterConsumer", body)))
+        return self._taken()
+
+    def lost(self, now: int) -> list[ConsumerAction]:
+        """The connection is closed, or could not be made."""
+        address, self._connector.address = self._connector.address, None
+        if address is not None:
+            why = "the connection is closed" if self._connector.up else "no connection can be made"
+            self._lose(address, why, now)
+        return self.tick(now)
+
+    def receive(self, data: bytes, now: int) -> list[ConsumerAction]:
+        """Bytes of the connection. What comes after too long a silence is not looked at."""
+        address = self._connector.address
+        if address is None or not self._connector.up:
+            return []
+        if self._connector.deadline <= now:
+            return self.tick(now)
+        try:
+            for frame in self._connector.frames.take(data):
+                self._frame(address, frame, now)
+                if self._connector.address is None:
+                    break
+        except (Refused, Malformed) as problem:
+            self._lose(address, f"no frame of this protocol: {problem}", now)
+        return self.tick(now)
+
+    def tick(self, now: int) -> list[ConsumerAction]:
+        """Time has passed."""
+        if self.state == DOWN:
+            return self._taken()
+        if self._connector.address is not None and self._connector.deadline <= now:
+            why = (
+                "nothing comes any more"
+                if self._connector.up
+                else "no connection within the timeout"
+            )
+            self._lose(self._connector.address, why, now)
+        if self._connector.address is None and self._pause <= now:
+            self._out.append(self._connector.dial(now + self.settings.request_timeout_ms))
+        return self._taken()
+
+    def _taken(self) -> list[ConsumerAction]:
+        out, self._out = self._out, []
+        return out
+
+    def _step(self, event: str, answer: str = NONE) -> None:
+        following = CENTRAL_CONSUMER.step(self.state, event, answer)
+        if following is None:
+            raise Malformed("request_type_id", 0, f"{event} ({answer}) in state {self.state}")
+        before, self.state = self.state, following
+        if before == FETCHING and following != FETCHING:
+            self._out.append(StopFetchers())
+
+    def _error(self, text: str) -> None:
+        self._out.append(Log("ERROR", f"{self.settings.consumer_id}: {text}"))
+
+    def _lose(self, address: Address, why: str, now: int) -> None:
+        """Stop the fetchers, and go back to the known brokers."""
+        self.losses += 1
+        self._error(f"{address[0]}:{address[1]}: {why}")
+        if self.state == CONSULTING and not self._connector.up:
+            self._unreached += 1
+            if self._unreached % len(self.settings.bootstrap) == 0:
+                self._error("AllKnownBrokersNotAvailable")
+        self._out += self._connector.hang_up()
+        self._connector.coordinator = None
+        self._pause = now + self.settings.backoff_ms
+        self._step(LOST)
+
+    def _frame(self, address: Address, frame: bytes, now: int) -> None:
+        """A frame: one answer to each of its own requests, then requests. Raises Malformed."""
+        if self.state == CONSULTING:
+            error, body = read_response(frame, "ClusterMetadata")
+            if error == NONE:
+                self.brokers = {
+                    one["id"]: (one["host"], one["port"]) for one in body["brokers_info"]
+                }
+                self.coordinator_id = body["coordinator_id"]
+            told = self.brokers.get(self.coordinator_id) if error == NONE else None
+            self._connector.coordinator = told
+            self._out += self._connector.hang_up()
+            if told is None:
+                what = str(self.coordinator_id) if error == NONE else error
+                self._error(f"{address[0]}:{address[1]} knows no coordinator: {what}")
+                self._pause = now + self.settings.backoff_ms
+                error = "Unknown" if error == NONE else error
+            self._step("ClusterMetadata", error)
+        elif self.state == REGISTERING:
+            self.refused, _ = read_response(frame, "RegisterConsumer")
+            self._step("RegisterConsumer", self.refused)
+            self._connector.deadline = now + self.settings.silence
+            if self.state == CONSULTING:
+                self._error(f"the registration is refused: {self.refused}")
+                self._out += self._connector.hang_up()
+                self._connector.coordinator = None
+                self._pause = now + self.settings.backoff_ms
+        else:
+            self._asked(frame, now)
+
+    def _asked(self, frame: bytes, now: int) -> None:
+        """A request of the coordinator. Raises Malformed."""
+        api, body = read_request(frame)
+        self._step(api)
+        self._connector.deadline = now + self.settings.silence
+        auto = self.settings.auto_commit
+        answer = response(api, offsets=auto)
+        if api == "StopFetcher" and auto:
+            rows = [
+                {"topic": topic, "partition": number, "offset": offset}
+                for (topic, number), offset in sorted(self.positions.items())
+                if offset != NOWHERE
+            ]
+            answer = response(api, body={"offset_info": rows})
+        elif api == "StartFetcher":
+            self.positions = {
+                (one["topic"], one["partition"]): one["offset"] for one in body["offset_info"]
+            }
+            self._out.append(StartFetchers(dict(self.positions)))
+        self._out.append(Transmit(answer))

@@ -1,0 +1,294 @@
+"""A broker of this protocol without sockets: ClusterMetadata from anybody, and the coordinator.
+
+broker.receive(connection, data, now) -> actions
+broker.closed(connection, now)        -> actions
+broker.tick(now)                      -> actions     (at `broker.wake`)
+broker.elected(topics, now), .resigned(), .topics(topics, now)
+broker.offsets(asked, offsets, now), .no_offsets(group, why, now)
+"""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from barnabas.designs.brokers.listener import Address, Close, Send
+from barnabas.designs.central_coordination.peers.actions import BrokerAction, ReadOffsets
+from barnabas.designs.central_coordination.peers.group import Group, Registered
+from barnabas.designs.central_coordination.peers.interest import Partition, parse
+from barnabas.designs.central_coordination.peers.registration import refused
+from barnabas.designs.central_coordination.peers.settings import BrokerSettings
+from barnabas.designs.central_coordination.peers.wire import (
+    read_request,
+    read_response,
+    request,
+    response,
+)
+from barnabas.designs.central_coordination.states import QUEUED
+from barnabas.designs.framing import Frames, Refused
+from barnabas.specs.malformed import Malformed
+
+
+def queue_of(group: str, queues: int) -> int:
+    """Which rebalance queue, and so which thread, a group has.
+
+    >>> queue_of("g", 4)
+    2
+    """
+    return zlib.crc32(group.encode()) % queues
+
+
+@dataclass
+class _Connection:
+    frames: Frames
+    group: str = ""
+    consumer: Registered | None = None
+    """Who has registered on it: then it only answers."""
+
+
+class Broker:
+    """A broker. All times are ms."""
+
+    def __init__(self, node: int, settings: BrokerSettings) -> None:
+        self.node = node
+        self.settings = settings
+        self.coordinates = False
+        self.groups: dict[str, Group] = {}
+        self.queues: list[deque[str]] = [deque() for _ in range(settings.rebalance_threads)]
+        """Names of groups that are to be rebalanced; each queue has a thread, which is at one of them."""
+        self._working: list[str | None] = [None] * settings.rebalance_threads
+        self._readings = itertools.count(1)
+        self._topics: dict[str, tuple[str, ...]] = {}
+        self._nodes: dict[int, Address] = {}
+        self._coordinator = -1
+        self._connections: dict[int, _Connection] = {}
+        self._out: list[BrokerAction] = []
+
+    @property
+    def wake(self) -> int | None:
+        """When `tick` has something to do, in ms."""
+        times = []
+        for one in (one for group in self.groups.values() for one in group.consumers.values()):
+            times.append(one.ping_due)
+            times += [asked.due for asked in one.asked if not asked.late]
+        return min(times, default=None)
+
+    def cluster(self, nodes: Mapping[int, Address], coordinator: int) -> None:
+        """The brokers with their addresses, and who coordinates; -1: nobody."""
+        self._nodes, self._coordinator = dict(nodes), coordinator
+
+    def elected(self, topics: Mapping[str, Sequence[str]], now: int) -> list[BrokerAction]:
+        """This broker coordinates. It knows no consumer: they are to find it."""
+        self.coordinates = True
+        return self.topics(topics, now)
+
+    def resigned(self) -> list[BrokerAction]:
+        """Its session in the registry is over: it forgets everybody, and closes their connections."""
+        self.coordinates = False
+        for number in [n for n, one in self._connections.items() if one.consumer is not None]:
+            self._out.append(Close(number, "coordinates no longer"))
+            del self._connections[number]
+        self.groups = {}
+        self.queues = [deque() for _ in self.queues]
+        self._working = [None] * len(self.queues)
+        return self._taken()
+
+    def topics(self, topics: Mapping[str, Sequence[str]], now: int) -> list[BrokerAction]:
+        """The topics there are, with the names of their partitions."""
+        self._topics = {topic: tuple(partitions) for topic, partitions in topics.items()}
+        for group in tuple(self.groups.values()):
+            self._try(group)
+        self._work(now)
+        return self._taken()
+
+    def offsets(
+        self, asked: ReadOffsets, offsets: Mapping[Partition, int], now: int
+    ) -> list[BrokerAction]:
+        """What a `ReadOffsets` found."""
+        if asked.group in self.groups:
+            self._out += self.groups[asked.group].offsets(asked, offsets, now)
+        self._work(now)
+        return self._taken()
+
+    def no_offsets(self, group: str, why: str, now: int) -> list[BrokerAction]:
+        """Offsets could not be read or stored: the group is let go, and its consumers register anew."""
+        if group in self.groups:
+            for one in tuple(self.groups[group].consumers.values()):
+                self._drop(one.connection, why, now)
+        self._work(now)
+        return self._taken()
+
+    def connected(self, connection: int, host: str = "") -> None:
+        """Somebody has connected, from any host; the number is the caller's, and never used again."""
+        self._connections[connection] = _Connection(Frames(self.settings.frame_limit))
+
+    def receive(self, connection: int, data: bytes, now: int) -> list[BrokerAction]:
+        """Bytes of a connection."""
+        at = self._connections.get(connection)
+        if at is None:
+            return []
+        try:
+            for frame in at.frames.take(data):
+                if connection not in self._connections:
+                    break
+                if at.consumer is None:
+                    self._asked(connection, at, frame, now)
+                else:
+                    self._answered(at, frame, now)
+        except (Refused, Malformed) as problem:
+            self._drop(connection, f"no frame of this protocol: {problem}", now)
+        self._work(now)
+        return self._taken()
+
+    def closed(self, connection: int, now: int) -> list[BrokerAction]:
+        """The other side has closed a connection, or it is broken."""
+        self._drop(connection, "connection closed", now)
+        self._work(now)
+        return self._taken()
+
+    def tick(self, now: int) -> list[BrokerAction]:
+        """Time has passed: pings are sent, and late answers noted."""
+        for number, at in tuple(self._connections.items()):
+            one = at.consumer
+            if one is None or number not in self._connections:
+                continue
+            self._watch(number, one, now)
+            if number in self._connections and one.ping_due <= now:
+                one.ping_due = now + one.session_timeout_ms // 3
+                self._out.append(one.ask("Ping", request("Ping"), now))
+        self._work(now)
+        return self._taken()
+
+    def _taken(self) -> list[BrokerAction]:
+        out, self._out = self._out, []
+        return out
+
+    def _watch(self, number: int, one: Registered, now: int) -> None:
+        for asked in one.asked:
+            if asked.late or asked.due > now:
+                continue
+            asked.late = True
+            one.lost_pings += asked.api == "Ping"
+            if asked.api != "Ping":
+                self._drop(number, f"no answer to {asked.api}", now)
+                return
+            if one.lost_pings > self.settings.max_failed_pings:
+                self._drop(number, f"{one.lost_pings} pings were lost", now)
+                return
+
+    def _asked(self, connection: int, at: _Connection, frame: bytes, now: int) -> None:
+        """A request. Raises Malformed."""
+        api, body = read_request(frame)
+        if api == "ClusterMetadata":
+            brokers = [
+                {"id": node, "host": host, "port": port}
+                for node, (host, port) in sorted(self._nodes.items())
+            ]
+            known = {"coordinator_id": self._coordinator, "brokers_info": brokers}
+            self._out.append(Send(connection, response(api, body=known)))
+        elif api == "RegisterConsumer":
+            error, why = "Unknown", f"broker {self.node} does not coordinate"
+            if self.coordinates:
+                group = self.groups.get(body["group_id"])
+                error, why = refused(body, group, self.settings.min_session_timeout_ms)
+            self._out.append(Send(connection, response(api, error)))
+            if error == "NONE":
+                self._register(connection, at, body, now)
+            else:
+                self._drop(connection, f"{body['consumer_id']} is refused: {error}: {why}", now)
+        else:
+            raise Malformed("request_type_id", 0, f"{api} is the coordinator's to ask")
+
+    def _register(self, connection: int, at: _Connection, body: dict[str, Any], now: int) -> None:
+        at.group = body["group_id"]
+        at.consumer = Registered(
+            body["consumer_id"],
+            connection,
+            parse(body["topic_count"]),
+            bool(body["auto_commit"]),
+            body["session_timeout_ms"],
+            ping_due=now + body["session_timeout_ms"] // 3,
+        )
+        group = self.groups.get(at.group)
+        if group is None:
+            group = Group(at.group, self.settings.rebalance_retries, self._readings)
+            self.groups[at.group] = group
+        self._out += group.registered(at.consumer, now)
+        self._try(group)
+
+    def _answered(self, at: _Connection, frame: bytes, now: int) -> None:
+        """A response of a registered consumer. Raises Malformed."""
+        one, group = at.consumer, self.groups[at.group]
+        assert one is not None  # noqa: S101 - the caller looked
+        if not one.asked:
+            raise Malformed("header", 0, "nothing was asked")
+        asked = one.asked.popleft()
+        error, body = read_response(frame, asked.api, offsets=one.auto_commit)
+        if error != "NONE":
+            self._drop(one.connection, f"{asked.api} answered with {error}", now)
+        elif asked.api == "Ping":
+            one.lost_pings = 0
+        elif asked.api == "StopFetcher":
+            rows = body.get("offset_info", [])
+            if any(row["offset"] < 0 for row in rows):
+                raise Malformed("offset_info.offset", 0, "an offset below 0")
+            known = group.partitions(self._topics)
+            offsets = {
+                (row["topic"], row["partition"]): row["offset"]
+                for row in rows
+                if row["partition"] in known.get(row["topic"], ())
+            }
+            self._out += group.stopped(offsets)
+        else:
+            self._out += group.started()
+
+    def _drop(self, connection: int, why: str, now: int) -> None:
+        """Close a connection; who has registered on it has failed."""
+        at = self._connections.pop(connection, None)
+        if at is None:
+            return
+        if at.consumer is None:
+            self._out.append(Close(connection, why))
+            return
+        group = self.groups[at.group]
+        self._out += group.failed(at.consumer.consumer_id, why, now)
+        if not group.consumers:
+            self._forget(group)
+        else:
+            self._try(group)
+
+    def _forget(self, group: Group) -> None:
+        """Nobody is left in a group."""
+        number = queue_of(group.name, len(self.queues))
+        if group.name in self.queues[number]:
+            self.queues[number].remove(group.name)
+        if self._working[number] == group.name:
+            self._working[number] = None
+        del self.groups[group.name]
+
+    def _try(self, group: Group) -> None:
+        """Try to rebalance a group: put a request in its thread's queue, unless its bit is set."""
+        if group.changed(self._topics):
+            self.queues[queue_of(group.name, len(self.queues))].append(group.name)
+
+    def _work(self, now: int) -> None:
+        """Each thread takes the next request when it is done with the one before."""
+        for number, queue in enumerate(self.queues):
+            while True:
+                name = self._working[number]
+                if name is not None:
+                    group = self.groups[name]
+                    if group.active:
+                        break
+                    self._working[number] = None
+                    self._try(group)  # what changed meanwhile
+                if not queue:
+                    break
+                group = self.groups[queue.popleft()]
+                if group.state == QUEUED:
+                    self._working[number] = group.name
+                    self._out += group.taken(now)

@@ -1,0 +1,215 @@
+"""One group at its coordinator: who is in it, the rebalance bit, and the steps of `CENTRAL_GROUP`."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from barnabas.captures.kafka.wording import group_name
+from barnabas.designs.brokers.listener import Close, Log, Send
+from barnabas.designs.central_coordination.peers.actions import (
+    BrokerAction,
+    ReadOffsets,
+    StoreOffsets,
+)
+from barnabas.designs.central_coordination.peers.interest import Interest, Partition, assign
+from barnabas.designs.central_coordination.peers.offsets import farthest
+from barnabas.designs.central_coordination.peers.wire import request
+from barnabas.designs.central_coordination.states import (
+    ALL_STARTED,
+    ALL_STOPPED,
+    CENTRAL_GROUP,
+    CHANGED,
+    EMPTIED,
+    EXHAUSTED,
+    FAILED,
+    NEWCOMER,
+    OFFSETS,
+    OFFSETS_READ,
+    QUIET,
+    STARTING,
+    STOPPING,
+    TAKEN,
+)
+
+
+@dataclass
+class Asked:
+    """A request to a consumer; its answer is late at `due`."""
+
+    api: str
+    due: int
+    late: bool = False
+
+
+@dataclass
+class Registered:
+    """A consumer as it registered, and what it was asked. Times are ms."""
+
+    consumer_id: str
+    connection: int
+    interest: Interest
+    auto_commit: bool
+    session_timeout_ms: int
+    ping_due: int
+    asked: deque[Asked] = field(default_factory=deque)
+    lost_pings: int = 0
+
+    def ask(self, api: str, data: bytes, now: int) -> Send:
+        """Send it a request, whose answer is expected within 2/3 of its session timeout."""
+        self.asked.append(Asked(api, now + self.session_timeout_ms * 2 // 3))
+        return Send(self.connection, data)
+
+    def waits(self, api: str) -> bool:
+        """Whether an answer to this is under way."""
+        return any(one.api == api for one in self.asked)
+
+
+class Group:
+    """A group. All methods that take `now` return what is to be done."""
+
+    def __init__(self, name: str, retries: int, readings: Iterator[int]) -> None:
+        self.name = name
+        self.state = QUIET
+        self.consumers: dict[str, Registered] = {}
+        self.rebalances = 0
+        """How many were brought to their end."""
+        self._retries = retries
+        self._left = retries
+        self._began = 0
+        """When all were last asked to stop."""
+        self._topics: Mapping[str, Sequence[str]] = {}
+        self._about: tuple[object, ...] = ()
+        """The consumers and partitions that the rebalance is about."""
+        self._offsets: dict[Partition, int] = {}
+        """What was told and is not stored: who told it may fail before all have."""
+        self._readings = readings
+        self._reading: ReadOffsets | None = None
+        """The last one that was asked for: a rebalance that began again does not go by one before."""
+
+    @property
+    def rebalancing(self) -> bool:
+        """The rebalance bit."""
+        return self.state != QUIET
+
+    @property
+    def active(self) -> bool:
+        """Whether a thread is at work for it."""
+        return self.state in (STOPPING, OFFSETS, STARTING)
+
+    def partitions(self, topics: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+        """The topics that somebody of it is interested in."""
+        return {
+            topic: tuple(partitions)
+            for topic, partitions in topics.items()
+            if any(one.interest.of(topic) for one in self.consumers.values())
+        }
+
+    def changed(self, topics: Mapping[str, Sequence[str]]) -> bool:
+        """Set the bit if there is a reason; whether a request is to be put in the queue."""
+        self._topics = topics
+        if not self.rebalancing and (not self.partitions(topics) or self._about == self._now()):
+            return False
+        was_quiet = self.state == QUIET
+        self._step(CHANGED)
+        return was_quiet
+
+    def registered(self, one: Registered, now: int) -> list[BrokerAction]:
+        """A consumer is new. If the others are stopped, so is it: where it was nobody else can say."""
+        self.consumers[one.consumer_id] = one
+        if self.state not in (STOPPING, OFFSETS):
+            return []
+        self._step(NEWCOMER)
+        return [_stop(one, now)]
+
+    def failed(self, consumer_id: str, why: str, now: int) -> list[BrokerAction]:
+        """A consumer is out; a rebalance under way begins again without it.
+
+        Consumers that fail at the same moment cost one retry, not one each.
+        """
+        gone = self.consumers.pop(consumer_id)
+        actions: list[BrokerAction] = [
+            Log("INFO", f"{group_name(self.name)}: {consumer_id} failed: {why}"),
+            Close(gone.connection, why),
+        ]
+        if not self.active:
+            return actions
+        if not self.consumers:
+            self._step(EMPTIED)
+            return actions
+        self._left -= self._began != now
+        if self._left < 0:
+            self._step(EXHAUSTED)
+            self._about = self._now()  # as it is, it is not to be tried again
+            text = f"{self.name}: no rebalance within {self._retries} retries; given up"
+            return [*actions, Log("FATAL", text)]
+        self._step(FAILED)
+        return actions + self._stop_all(now)
+
+    def taken(self, now: int) -> list[BrokerAction]:
+        """A thread has taken its request out of the queue."""
+        self._step(TAKEN)
+        self._left = self._retries
+        return self._stop_all(now)
+
+    def stopped(self, offsets: Mapping[Partition, int]) -> list[BrokerAction]:
+        """A consumer has answered stop-fetcher, with the offsets that it was at."""
+        self._offsets = farthest(self._offsets, offsets)
+        if self.state != STOPPING or any(
+            one.waits("StopFetcher") for one in self.consumers.values()
+        ):
+            return []
+        self._step(ALL_STOPPED)
+        actions: list[BrokerAction] = []
+        if self._offsets:
+            actions.append(StoreOffsets(self.name, self._offsets))
+            self._offsets = {}
+        self._reading = ReadOffsets(self.name, next(self._readings))
+        return [*actions, self._reading]
+
+    def offsets(
+        self, asked: ReadOffsets, offsets: Mapping[Partition, int], now: int
+    ) -> list[BrokerAction]:
+        """The registry's offsets: send out the new assignment."""
+        if self.state != OFFSETS or asked != self._reading:
+            return []
+        self._step(OFFSETS_READ)
+        self._about = self._now()
+        consumers = [(name, one.interest) for name, one in self.consumers.items()]
+        owned = assign(consumers, self.partitions(self._topics))
+        actions: list[BrokerAction] = []
+        for name, one in sorted(self.consumers.items()):
+            rows = [
+                {"topic": topic, "partition": number, "offset": offsets.get((topic, number), -1)}
+                for topic, number in owned[name]
+            ]
+            actions.append(
+                one.ask("StartFetcher", request("StartFetcher", {"offset_info": rows}), now)
+            )
+        return actions
+
+    def started(self) -> list[BrokerAction]:
+        """A consumer has answered start-fetcher."""
+        if self.state != STARTING or any(
+            one.waits("StartFetcher") for one in self.consumers.values()
+        ):
+            return []
+        self._step(ALL_STARTED)
+        self.rebalances += 1
+        return []
+
+    def _now(self) -> tuple[object, ...]:
+        connections = sorted((name, one.connection) for name, one in self.consumers.items())
+        return (*connections, *sorted(self.partitions(self._topics).items()))
+
+    def _stop_all(self, now: int) -> list[BrokerAction]:
+        self._began = now
+        return [_stop(one, now) for _, one in sorted(self.consumers.items())]
+
+    def _step(self, event: str) -> None:
+        self.state = CENTRAL_GROUP.advance(self.state, event)
+
+
+def _stop(one: Registered, now: int) -> Send:
+    return one.ask("StopFetcher", request("StopFetcher"), now)

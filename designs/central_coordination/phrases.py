@@ -1,0 +1,69 @@
+"""The words of central coordination's APIs in log lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from barnabas.captures.kafka.wording import Body, Names, arrow, group_name, joined, listed
+from barnabas.plural import plural
+from barnabas.specs.dialects.dialect import PhraseRow
+
+
+def cluster_metadata(request: Body, response: Body, names: Names) -> str:
+    """ClusterMetadata: how many brokers, and who coordinates."""
+    if not response:
+        return ""
+    node = response["coordinator_id"]
+    who = "no coordinator" if node < 0 else f"coordinator {node}"
+    return f"→ {plural(len(response['brokers_info']), 'broker')}, {who}"
+
+
+def register_consumer(request: Body, response: Body, names: Names) -> str:
+    """RegisterConsumer: group, topics with their streams, session, whether it tells offsets."""
+    if not request:
+        return ""
+    commits = "" if request["auto_commit"] else "without auto commit"
+    session = f"session {request['session_timeout_ms']} ms"
+    return joined(group_name(request["group_id"]), request["topic_count"], session, commits)
+
+
+def ping(request: Body, response: Body, names: Names) -> str:
+    """Ping: the group, which the context knows, is all."""
+    return ""
+
+
+def stop_fetcher(request: Body, response: Body, names: Names) -> str:
+    """StopFetcher: where the consumer stopped."""
+    return arrow("", _offset_info(response) or ("no offsets" if response else ""))
+
+
+def start_fetcher(request: Body, response: Body, names: Names) -> str:
+    """StartFetcher: partitions, and from where."""
+    return (_offset_info(request) or "nothing") if request else ""
+
+
+def _offset_info(body: Body) -> str:
+    topics: dict[str, list[tuple[str, Any]]] = {}
+    for row in body.get("offset_info") or ():
+        at = row["partition"], "-" if row["offset"] < 0 else row["offset"]
+        topics.setdefault(row["topic"], []).append(at)
+    return listed((f"{topic}[{_pairs(found)}]" for topic, found in topics.items()), "topic")
+
+
+def _pairs(found: Iterable[tuple[str, Any]]) -> str:
+    return ",".join(f"{partition}={offset}" for partition, offset in found)
+
+
+PHRASES: Final[dict[str, PhraseRow]] = {
+    "ClusterMetadata": ((), ("coordinator_id", "brokers_info"), cluster_metadata),
+    "RegisterConsumer": (
+        ("group_id", "topic_count", "auto_commit", "session_timeout_ms"),
+        (),
+        register_consumer,
+    ),
+    "Ping": ((), (), ping),
+    "StopFetcher": ((), ("offset_info",), stop_fetcher),
+    "StartFetcher": (("offset_info",), (), start_fetcher),
+}
+"""By API: the paths needed of the request, those of the response, and the words."""

@@ -1,0 +1,56 @@
+"""Exchanges of the rewrite: their bodies as the rewrite has them, not as Kafka does.
+
+A capture that is read as of the rewrite has its APIs under keys of their own. It may also be read as Kafka's
+traffic, since the headers are Kafka's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from barnabas.captures.checks.finding import answered
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2
+from barnabas.specs.dialects.keys import own_key
+from barnabas.specs.groups.table import NONE
+from barnabas.specs.malformed import Malformed
+
+_APIS: Final = {
+    key: api
+    for api in REWRITE_0_8_2.apis
+    if api.name in ("JoinGroup", "Heartbeat", "OffsetCommit", "LeaveGroup")
+    for key in (api.key, own_key(REWRITE_0_8_2, api))
+}
+_NAMES: Final = {error.code: error.name for error in REWRITE_0_8_2.errors} | {0: NONE}
+
+
+class Step(NamedTuple):
+    """A request of a consumer and what came back."""
+
+    api: str
+    request: dict[str, Any]
+    response: dict[str, Any]
+    answer: str
+    """The rewrite's name of the error, or NONE; of several the first."""
+    end: int
+    """When the consumer had it, in ns since the epoch."""
+
+
+def step(exchange: Exchange) -> Step | None:
+    """An exchange as one of the rewrite; None: it is none, or not whole."""
+    api, end = _APIS.get(exchange.key), answered(exchange)
+    request, response = exchange.request_body, exchange.response_body
+    if api is None or exchange.version != api.version or None in (request, response, end):
+        return None
+    assert request is not None and response is not None and end is not None  # noqa: S101, PT018
+    try:
+        asked = api.request.codec(api.version).decode(request)
+        came = api.responses[0].codec(api.version).decode(response)
+    except Malformed:
+        return None
+    if api.name == "OffsetCommit":
+        codes = [one["error_code"] for of in came["responses"] for one in of["partition_responses"]]
+    else:
+        codes = [came["error_code"]]
+    code = next(filter(None, codes), 0)
+    return Step(api.name, asked, came, _NAMES.get(code, "Unknown"), end)

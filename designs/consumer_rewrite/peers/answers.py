@@ -1,0 +1,137 @@
+"""What a coordinator says: the responses of this protocol's APIs, from what it knows of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from barnabas.designs.brokers.listener import Address
+from barnabas.designs.brokers.registry.interface import ENTRY_LIMIT
+from barnabas.designs.consumer_rewrite.peers.group_entry import Committed, Consumer, GroupEntry
+from barnabas.designs.consumer_rewrite.peers.wire import CODES
+from barnabas.designs.consumer_rewrite.states import UNKNOWN
+from barnabas.designs.leaders import UNKNOWN_TOPIC_OR_PARTITION
+from barnabas.specs.groups.table import NONE
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that gets its answer later: where it came from."""
+
+    connection: int
+    correlation_id: int
+    host: str = ""
+    """Of the other side, as the socket has it."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The response to a request."""
+
+    asked: Asked
+    api: str
+    body: Body
+
+
+METADATA_LIMIT: Final = 4096
+"""Characters of the metadata of a commit, as Kafka's offset.metadata.max.bytes."""
+
+METADATA_TOO_LARGE: Final = 12
+"""OffsetMetadataTooLarge, of the 0.8 protocol guide."""
+
+NO_OFFSET: Final[Body] = {"committed_offset": -1, "metadata": "", "error_code": 0}
+
+
+def refusal(api: str, error: str, body: Body) -> Body:
+    """The response to a request that is refused as a whole."""
+    code = CODES[error]
+    if api == "JoinGroup":
+        unknown = {"group_generation_id": -1, "consumer_id": "", "assigned_partitions": []}
+        return {"error_code": code, **unknown}
+    if api == "OffsetCommit":
+        return {
+            "responses": [
+                {
+                    "topic": topic["topic"],
+                    "partition_responses": [
+                        {"partition": one["partition"], "error_code": code}
+                        for one in topic["partitions"]
+                    ],
+                }
+                for topic in body["topics"]
+            ]
+        }
+    if api == "OffsetFetch":
+        return {
+            "topics": [
+                {
+                    "name": topic["name"],
+                    "partitions": [
+                        {**NO_OFFSET, "partition_index": index, "error_code": code}
+                        for index in dict.fromkeys(topic["partition_indexes"])
+                    ],
+                }
+                for topic in body["topics"]
+            ]
+        }
+    return {"error_code": code}
+
+
+def named(node: int | None, nodes: Mapping[int, Address]) -> Body:
+    """The ConsumerMetadataResponse: who coordinates."""
+    if node is None or node not in nodes:
+        return {"error_code": CODES[UNKNOWN], "node_id": -1, "host": "", "port": -1}
+    host, port = nodes[node]
+    return {"error_code": 0, "node_id": node, "host": host, "port": port}
+
+
+def joined(generation: int, consumer: Consumer) -> Body:
+    """The JoinGroupResponse of a consumer that is in."""
+    owned: dict[str, list[int]] = {}
+    for topic, number in consumer.owns:
+        owned.setdefault(topic, []).append(number)
+    return {
+        "error_code": 0,
+        "group_generation_id": generation,
+        "consumer_id": consumer.consumer_id,
+        "assigned_partitions": [
+            {"topic": topic, "partitions": numbers} for topic, numbers in owned.items()
+        ],
+    }
+
+
+def fetched(record: GroupEntry, body: Body) -> Body:
+    """The OffsetFetchResponse: what was committed, or -1."""
+    response = refusal("OffsetFetch", NONE, body)
+    for topic in response["topics"]:
+        for one in topic["partitions"]:
+            found = record.offsets.get((topic["name"], one["partition_index"]))
+            if found is not None:
+                one |= {"committed_offset": found.offset, "metadata": found.metadata}
+    return response
+
+
+def committed(
+    before: GroupEntry, body: Body, topics: Mapping[str, int], response: Body
+) -> GroupEntry:
+    """The group behind an OffsetCommit; what can't be kept has its error in the response, which changes."""
+    offsets = dict(before.offsets)
+    for topic, told in zip(body["topics"], response["responses"], strict=True):
+        for one, said in zip(topic["partitions"], told["partition_responses"], strict=True):
+            at = topic["topic"], one["partition"]
+            if len(one["metadata"]) > METADATA_LIMIT:
+                said["error_code"] = METADATA_TOO_LARGE
+            elif 0 <= at[1] < topics.get(at[0], 0):
+                offsets[at] = Committed(one["offset"], one["timestamp"], one["metadata"])
+            else:
+                said["error_code"] = UNKNOWN_TOPIC_OR_PARTITION
+    after = replace(before, offsets=offsets)
+    if len(after.encode()) <= ENTRY_LIMIT:
+        return after
+    for told in response["responses"]:
+        for said in told["partition_responses"]:
+            said["error_code"] = said["error_code"] or METADATA_TOO_LARGE
+    return before

@@ -1,0 +1,339 @@
+"""A consumer of this protocol without sockets: the steps of `REWRITE_CONSUMER`.
+
+    consumer.start(now)          -> actions
+    consumer.connected(now)      -> actions
+    consumer.receive(data, now)  -> actions
+    consumer.lost(now)           -> actions     (the connection is closed, or could not be made)
+    consumer.poll(now)           -> actions     (at `consumer.wake`, or whenever the application polls)
+
+The page sends heartbeats in poll() only: so here `poll` is what sends, and an application that does not
+call it is a slow consumer. Times are ms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from barnabas.designs.consumer_rewrite.peers import requests
+from barnabas.designs.consumer_rewrite.peers.actions import Consume, ConsumerAction, Fail, Halt
+from barnabas.designs.consumer_rewrite.peers.in_flight import NOTHING, InFlight
+from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
+from barnabas.designs.consumer_rewrite.peers.strategies import Partition
+from barnabas.designs.consumer_rewrite.peers.wire import error_name
+from barnabas.designs.consumer_rewrite.states import (
+    DISCOVER,
+    DOWN,
+    LOST,
+    NOT_COMPLETE,
+    NOT_COORDINATOR,
+    PART_OF_GROUP,
+    REDISCOVER,
+    RESUBSCRIBED,
+    REWRITE_CONSUMER,
+    START,
+    STOP,
+    STOPPED,
+    UNKNOWN_CONSUMER,
+)
+from barnabas.designs.consuming.connector import Connector
+from barnabas.designs.consuming.dialer import Transmit
+from barnabas.designs.framing import Refused
+from barnabas.specs.groups.table import NONE
+from barnabas.specs.malformed import Malformed
+
+
+class Consumer:
+    """A consumer of one group."""
+
+    def __init__(self, settings: ConsumerSettings) -> None:
+        self.settings = settings
+        self.state = DOWN
+        self.generation = -1
+        self.consumer_id = ""
+        self.owns: tuple[Partition, ...] = ()
+        """What the last JoinGroup gave it, while it is allowed to consume."""
+        self.positions: dict[Partition, int] = {}
+        """The next offset of each partition that the application consumes: it sets them."""
+        self.topics = frozenset(settings.topics)
+        """What it subscribes to, wildcard and all."""
+        self._named = self.topics
+        """Without those of the wildcard."""
+        self._matched: frozenset[str] = frozenset()
+        self.failure: str | None = None
+        """Why it was unable to join."""
+        self.losses = 0
+        """How often it took the other side of its connection for dead."""
+        self._connector = Connector(settings.bootstrap)
+        self._in_flight = InFlight(settings)
+        self._pause = 0
+        """Not before this time anything is tried again."""
+        self._beat = 0
+        """When the next heartbeat is due."""
+        self._look = 0
+        """When topics are to be looked for again."""
+        self._looked = not settings.wildcard
+        self._joined_for = self.topics
+        """The topics of the last JoinGroup."""
+        self._starting = False
+        """Whether offsets to start from are to be fetched."""
+        self._committed: dict[Partition, int] = {}
+        self._flush = False
+        """Whether positions are to be committed before anything else."""
+        self._out: list[ConsumerAction] = []
+
+    def start(self, now: int) -> list[ConsumerAction]:
+        """Begin, without the id of an earlier life."""
+        self.consumer_id = ""
+        self._step(START)
+        return self.poll(now)
+
+    def stop(self, now: int) -> list[ConsumerAction]:
+        """Leave the group, and be down. Positions are not committed."""
+        if self.state != DOWN:
+            ready = self._connector.up and self._connector.to_coordinator
+            if ready and self.consumer_id and not self._in_flight.waits("JoinGroup"):
+                group, consumer = self.settings.group_id, self.consumer_id
+                self._ask("LeaveGroup", {"group_id": group, "consumer_id": consumer}, now)
+            self._step(STOP)
+            self._halt()
+            self._hang_up()
+        return self._taken()
+
+    @property
+    def wake(self) -> int | None:
+        """When `poll` has something to do that no response brings, in ms."""
+        if self.state == DOWN:
+            return None
+        if self._connector.address is None:
+            return self._pause
+        if not self._connector.up:
+            return self._connector.deadline
+        times = [one.due for one in self._in_flight.pending]
+        if self._connector.coordinator is None:
+            times += [] if self._in_flight.pending else [self._pause]
+        elif self.settings.wildcard and not self._in_flight.waits("Metadata"):
+            times.append(max(self._look, self._pause))
+        elif not self._looked:
+            pass
+        elif self.state != PART_OF_GROUP:
+            times += [] if self._in_flight.waits("JoinGroup", "OffsetCommit") else [self._pause]
+        elif not self._in_flight.waits("Heartbeat"):
+            times.append(max(self._beat, self._pause))
+        # PART_OF_GROUP: the coordinator is known
+        if self._flush and self._looked and self.state == PART_OF_GROUP:
+            times.append(self._pause)
+        return min(times, default=None)
+
+    def connected(self, now: int) -> list[ConsumerAction]:
+        """The connection that was asked for is there."""
+        self._connector.up = True
+        return self.poll(now)
+
+    def lost(self, now: int) -> list[ConsumerAction]:
+        """The connection is closed, or could not be made."""
+        if self._connector.address is not None:
+            self._connector.address = None
+            self._lose(now)
+        return self.poll(now)
+
+    def receive(self, data: bytes, now: int) -> list[ConsumerAction]:
+        """Bytes of the connection."""
+        if not self._connector.up:
+            return []
+        try:
+            for frame in self._connector.frames.take(data):
+                self._response(frame, now)
+                if self._connector.address is None:
+                    break
+        except (Refused, Malformed):
+            self._lose(now)
+        return self.poll(now)
+
+    def commit(self, now: int) -> list[ConsumerAction]:
+        """Commit all positions, with the next poll."""
+        self._flush = True
+        return self.poll(now)
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        """Subscribe to these, beside those of a wildcard. If that is a change, the next poll joins anew."""
+        self._named = frozenset(topics)
+        self.topics = self._named | self._matched
+
+    def poll(self, now: int) -> list[ConsumerAction]:
+        """Send what is due."""
+        if self.state == DOWN:
+            return self._taken()
+        late = any(one.due <= now for one in self._in_flight.pending)
+        at = self._connector
+        if late or (at.address is not None and not at.up and at.deadline <= now):
+            self._lose(now)
+        if at.address is None and now >= self._pause:
+            self._out.append(at.dial(now + self.settings.request_timeout_ms))
+        elif at.up and now >= self._pause:
+            self._speak(now)
+        return self._taken()
+
+    def _step(self, event: str, answer: str = NONE) -> None:
+        following = REWRITE_CONSUMER.advance(self.state, event, answer)
+        before, self.state = self.state, following
+        if following in (STOPPED, DISCOVER, DOWN) and before in (PART_OF_GROUP, REDISCOVER):
+            self._halt()
+
+    def _taken(self) -> list[ConsumerAction]:
+        out, self._out = self._out, []
+        return out
+
+    def _halt(self) -> None:
+        if self.owns:
+            self._out.append(Halt())
+        self.owns, self._starting = (), False
+
+    def _hang_up(self) -> None:
+        self._out += self._connector.hang_up()
+        # nobody said whether they are kept
+        self._flush |= bool(self._in_flight.offsets())
+        self._in_flight.pending.clear()
+
+    def _lose(self, now: int) -> None:
+        """The coordinator is taken to be dead, or the broker that was asked for it."""
+        self.losses += 1
+        self._hang_up()
+        self._connector.coordinator = None
+        self._pause = now + self.settings.backoff_ms
+        self._step(LOST)
+
+    def _speak(self, now: int) -> None:
+        """What is to be asked now."""
+        if self._connector.coordinator is None:
+            if not self._in_flight.pending:
+                self._ask("ConsumerMetadata", {"group_id": self.settings.group_id}, now)
+            return
+        if self.settings.wildcard and now >= self._look and not self._in_flight.waits("Metadata"):
+            self._look = now + self.settings.metadata_interval_ms
+            self._ask("Metadata", {"topics": []}, now)
+        if not self._looked:
+            return
+        if self.state in (DISCOVER, STOPPED):
+            if self.state == STOPPED and self._flush:
+                self._commit(now)
+            if not self._in_flight.waits("JoinGroup", "OffsetCommit"):
+                self._join(now)
+            return
+        if self.topics != self._joined_for:
+            self._flush = True
+            self._step(RESUBSCRIBED)
+            self._speak(now)
+            return
+        if self._starting and not self._in_flight.waits("OffsetFetch"):
+            body = requests.fetch_offsets(self.settings.group_id, self.owns)
+            self._ask("OffsetFetch", body, now)
+        if self._flush:
+            self._commit(now)
+        if now >= self._beat and not self._in_flight.waits("Heartbeat"):
+            self._beat = now + self.settings.heartbeat_interval_ms
+            self._ask("Heartbeat", self._member(), now)
+
+    def _join(self, now: int) -> None:
+        self._joined_for = self.topics
+        self._ask("JoinGroup", requests.join(self.settings, self.topics, self.consumer_id), now)
+
+    def _commit(self, now: int) -> None:
+        self._flush = False
+        sent = self._committed | self._in_flight.offsets()
+        new = {at: offset for at, offset in self.positions.items() if sent.get(at) != offset}
+        if new and self.consumer_id:
+            self._ask("OffsetCommit", self._member() | requests.commit(new, now), now, new)
+
+    def _member(self) -> dict[str, Any]:
+        return requests.member(self.settings, self.generation, self.consumer_id)
+
+    def _ask(
+        self, api: str, body: dict[str, Any], now: int, offsets: Mapping[Partition, int] = NOTHING
+    ) -> None:
+        self._out.append(Transmit(self._in_flight.ask(api, body, now, offsets)))
+
+    def _response(self, frame: bytes, now: int) -> None:
+        """A response. Raises Malformed."""
+        pending, body = self._in_flight.answered(frame)
+        if pending.api == "Metadata":
+            self._matching(body)
+        elif pending.api == "ConsumerMetadata":
+            self._discovered(body, now)
+        elif pending.api == "JoinGroup":
+            self._join_answered(body, now)
+        elif pending.api == "OffsetFetch":
+            self._offsets_answered(body, now)
+        elif pending.api == "OffsetCommit":
+            self._commit_answered(pending.offsets, body, now)
+        else:
+            self._answered(pending.api, body["error_code"], now)
+
+    def _answered(self, api: str, code: int, now: int) -> str:
+        """Take the step of an answer; returns the answer's name."""
+        answer = error_name(code)
+        before = self.state
+        self._step(api, answer)
+        if answer == UNKNOWN_CONSUMER and api in ("Heartbeat", "JoinGroup"):
+            self.consumer_id = ""  # the coordinator has forgotten it: it joins as a new one
+        if api == "Heartbeat" and self.state == STOPPED:
+            self._flush = before == PART_OF_GROUP
+        elif answer == NOT_COORDINATOR and self.state != STOPPED:  # its JoinGroup will say so again
+            self._connector.coordinator = None
+            self._hang_up()
+            self._pause = now + self.settings.backoff_ms
+        elif answer not in (NONE, UNKNOWN_CONSUMER) and api != "OffsetCommit":
+            self._pause = self._beat = now + self.settings.backoff_ms
+        if self.state == DOWN:
+            self.failure = answer
+            self._out.append(Fail(answer))
+            self._hang_up()
+        return answer
+
+    def _discovered(self, body: dict[str, Any], now: int) -> None:
+        if body["error_code"]:
+            self._answered("ConsumerMetadata", body["error_code"], now)
+            self._hang_up()  # another broker may know
+            return
+        self._connector.coordinator = body["host"], body["port"]
+        if not self._connector.to_coordinator:
+            self._hang_up()
+        self._beat = now
+        self._step("ConsumerMetadata")
+
+    def _join_answered(self, body: dict[str, Any], now: int) -> None:
+        if self._answered("JoinGroup", body["error_code"], now) != NONE:
+            return
+        self.generation, self.consumer_id = body["group_generation_id"], body["consumer_id"]
+        self.owns = requests.assigned(body)
+        self.positions, self._committed, self._flush = {}, {}, False
+        self._starting = bool(self.owns)
+        self._beat = now + self.settings.heartbeat_interval_ms
+
+    def _commit_answered(
+        self, offsets: Mapping[Partition, int], body: dict[str, Any], now: int
+    ) -> None:
+        codes = requests.committed(body)
+        self._committed |= {at: to for at, to in offsets.items() if codes.get(at) == 0}
+        answer = self._answered("OffsetCommit", next(filter(None, codes.values()), 0), now)
+        if answer == NOT_COMPLETE:
+            self._flush, self._pause = True, now + self.settings.backoff_ms
+        elif answer == NOT_COORDINATOR and self.state == REDISCOVER:
+            self._flush = True  # for the next coordinator
+
+    def _offsets_answered(self, body: dict[str, Any], now: int) -> None:
+        found = requests.fetched_offsets(body)
+        codes = (code for _, code in found.values())
+        answer = self._answered("OffsetFetch", next(filter(None, codes), 0), now)
+        if answer != NONE or not self._starting:
+            return
+        self._starting = False
+        self.positions = {at: max(0, found.get(at, (0, 0))[0]) for at in self.owns}
+        self._committed = dict(self.positions)
+        self._out.append(Consume(self.generation, dict(self.positions)))
+
+    def _matching(self, body: dict[str, Any]) -> None:
+        """Metadata of all topics: subscribe to those that the wildcard matches."""
+        names = (one["name"] for one in body["topics"])
+        self._matched = frozenset(name for name in names if self.settings.matches(name))
+        self._looked, self.topics = True, self._named | self._matched

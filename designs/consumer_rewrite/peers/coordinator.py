@@ -1,0 +1,287 @@
+"""A broker of this protocol without sockets: connections, the groups that it coordinates, Metadata.
+
+    broker.receive(connection, data, now) -> actions
+    broker.closed(connection, now)        -> actions
+    broker.tick(now)                      -> actions     (at `broker.wake`)
+    broker.elected(slot), .loaded(slot, entries, now), .resigned(slot, now), .written(group, now)
+
+A broker works on one request of a connection at a time: what stands behind a JoinGroup that waits,
+waits too. What is no request of this protocol closes its connection.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from barnabas.designs.brokers.listener import Address, Close, Log, Send
+from barnabas.designs.brokers.logs.metadata import metadata
+from barnabas.designs.brokers.registry.interface import ABSENT, Entry
+from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction, Load, Write
+from barnabas.designs.consumer_rewrite.peers.answers import Answer, Asked, Body, named, refusal
+from barnabas.designs.consumer_rewrite.peers.group import Action, Group
+from barnabas.designs.consumer_rewrite.peers.group_entry import GroupEntry, decode
+from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
+from barnabas.designs.consumer_rewrite.peers.wire import read_request, response
+from barnabas.designs.consumer_rewrite.states import (
+    CATCH_UP,
+    DOWN,
+    ELECTED,
+    ILLEGAL_STATE,
+    LOADED,
+    NOT_COMPLETE,
+    NOT_COORDINATOR,
+    READY,
+    RESIGNED,
+    REWRITE_COORDINATOR,
+)
+from barnabas.designs.framing import Frames, Refused
+from barnabas.specs.malformed import Malformed
+
+
+def slot_of(group: str, slots: int) -> int:
+    """The partition of the offsets topic whose leader coordinates a group.
+
+    >>> slot_of("g", 8)
+    6
+    """
+    return zlib.crc32(group.encode()) % slots
+
+
+@dataclass
+class _Connection:
+    frames: Frames
+    host: str
+    queue: deque[bytes] = field(default_factory=deque)
+    queued: int = 0
+    """Bytes in the queue."""
+    waits: Asked | None = None
+    """The request that waits for its answer."""
+
+
+class Broker:
+    """A broker. new_id: makes the second part of a consumer id; all times are ms."""
+
+    def __init__(
+        self,
+        node: int,
+        settings: BrokerSettings,
+        *,
+        new_id: Callable[[], str],
+    ) -> None:
+        self.node = node
+        self.settings = settings
+        self.groups: dict[str, Group] = {}
+        self._new_id = new_id
+        self._slots: dict[int, str] = {}
+        """Slots that this broker leads, in CATCH_UP or READY."""
+        self._unread: set[str] = set()
+        """Groups whose entries are none: they stay in CATCH_UP."""
+        self._nodes: dict[int, Address] = {}
+        self._leaders: dict[int, int] = {}
+        self._topics: dict[str, int] = {}
+        self._connections: dict[int, _Connection] = {}
+        self._out: list[BrokerAction] = []
+        self._ready: deque[int] = deque()
+        """Connections that may go on with what they have asked."""
+
+    @property
+    def wake(self) -> int | None:
+        """When `tick` has something to do, in ms."""
+        times = (group.wake for group in self.groups.values())
+        return min((time for time in times if time is not None), default=None)
+
+    @property
+    def slots(self) -> tuple[int, ...]:
+        """Slots that this broker leads, as far as it knows."""
+        return tuple(self._slots)
+
+    def state(self, group: str) -> str:
+        """The state that a group is in at this broker, of `REWRITE_COORDINATOR`."""
+        slot = self._slot_of(group)
+        return self.groups[group].state if slot == READY and group in self.groups else slot
+
+    def _slot_of(self, group: str) -> str:
+        """The state of the slot that a group is of, as the group sees it."""
+        state = self._slots.get(slot_of(group, self.settings.slots), DOWN)
+        return CATCH_UP if group in self._unread and state == READY else state
+
+    def cluster(self, nodes: Mapping[int, Address], leaders: Mapping[int, int]) -> None:
+        """What the controller says: brokers with their addresses, and which one leads a slot."""
+        self._nodes, self._leaders = dict(nodes), dict(leaders)
+
+    def topics(self, topics: Mapping[str, int], now: int) -> list[BrokerAction]:
+        """The topics there are, with their numbers of partitions."""
+        self._topics = dict(topics)
+        for group in tuple(self.groups.values()):
+            self._do(group.partitions(self._topics, now), now)
+        return self._settle(now)
+
+    def elected(self, slot: int) -> list[BrokerAction]:
+        """This broker leads a slot: its groups are to be loaded."""
+        self._slots[slot] = REWRITE_COORDINATOR.advance(self._slots.get(slot, DOWN), ELECTED)
+        return [Load(slot)]
+
+    def loaded(self, slot: int, entries: Mapping[str, Entry], now: int) -> list[BrokerAction]:
+        """The entries of a slot's groups, as they are after they have been claimed.
+
+        An entry that is none of a group costs that group: it is said, and the entry is left as it is.
+        """
+        if self._slots.get(slot) != CATCH_UP:
+            return []
+        self._slots[slot] = REWRITE_COORDINATOR.advance(CATCH_UP, LOADED)
+        for name, entry in entries.items():
+            try:
+                record = decode(entry.data)
+            except ValueError as problem:
+                self._unread.add(name)
+                self._out.append(Log("ERROR", f"{name}: {problem}"))
+                continue
+            self.groups[name] = self._group(name, record, entry.version, now)
+            self._do(self.groups[name].partitions(self._topics, now), now)
+        return self._settle(now)
+
+    def resigned(self, slot: int, now: int) -> list[BrokerAction]:
+        """This broker leads a slot no longer."""
+        if slot not in self._slots:
+            return []
+        REWRITE_COORDINATOR.advance(self._slots.pop(slot), RESIGNED)
+        self._unread = {one for one in self._unread if slot_of(one, self.settings.slots) != slot}
+        for name in [one for one in self.groups if slot_of(one, self.settings.slots) == slot]:
+            self._do(self.groups.pop(name).resigned(), now)
+        return self._settle(now)
+
+    def written(self, group: str, now: int) -> list[BrokerAction]:
+        """A `Write` of this group has been done."""
+        if group in self.groups:
+            self._do(self.groups[group].written(now), now)
+        return self._settle(now)
+
+    def waits(self, connection: int) -> bool:
+        """Whether a request of a connection waits for its answer."""
+        at = self._connections.get(connection)
+        return at is not None and at.waits is not None
+
+    def connected(self, connection: int, host: str = "") -> None:
+        """Somebody has connected, from this host; the number is the caller's, and never used again."""
+        self._connections[connection] = _Connection(Frames(self.settings.frame_limit), host)
+
+    def receive(self, connection: int, data: bytes, now: int) -> list[BrokerAction]:
+        """Bytes of a connection."""
+        at = self._connections.get(connection)
+        if at is None:
+            return []
+        try:
+            frames = at.frames.take(data)
+        except Refused as problem:
+            return self._close(connection, str(problem), now)
+        at.queue.extend(frames)
+        at.queued += sum(map(len, frames))
+        self._ready.append(connection)
+        out = self._settle(now)
+        if at.waits and at.queued > self.settings.waiting_limit:
+            out += self._close(connection, f"{at.queued} bytes behind a request that waits", now)
+        return out
+
+    def closed(self, connection: int, now: int) -> list[BrokerAction]:
+        """The other side has closed a connection, or it is broken."""
+        self._forget(connection, now)
+        return self._settle(now)
+
+    def tick(self, now: int) -> list[BrokerAction]:
+        """Time has passed."""
+        for group in tuple(self.groups.values()):
+            self._do(group.tick(now), now)
+        return self._settle(now)
+
+    def _settle(self, now: int) -> list[BrokerAction]:
+        """Work on what connections have asked, each up to a request that waits."""
+        while self._ready:
+            connection = self._ready.popleft()
+            while self._turn(connection, now):
+                pass
+        out, self._out = self._out, []
+        return out
+
+    def _close(self, connection: int, why: str, now: int) -> list[BrokerAction]:
+        self._out.append(Close(connection, why))
+        self._forget(connection, now)
+        return self._settle(now)
+
+    def _forget(self, connection: int, now: int) -> None:
+        if self._connections.pop(connection, None) is None:
+            return
+        for group in tuple(self.groups.values()):
+            group.lost(connection, now)
+
+    def _group(self, name: str, record: GroupEntry, version: int, now: int) -> Group:
+        return Group(
+            name,
+            record,
+            version,
+            settings=self.settings,
+            new_id=self._new_id,
+            partitions=self._topics,
+            now=now,
+        )
+
+    def _turn(self, connection: int, now: int) -> bool:
+        """Work on the next request of a connection; whether there was one."""
+        at = self._connections.get(connection)
+        if at is None or not at.queue or at.waits is not None:
+            return False
+        frame = at.queue.popleft()
+        at.queued -= len(frame)
+        try:
+            correlation_id, api, body = read_request(frame)
+        except Malformed as problem:
+            self._out.append(Close(connection, f"no request: {problem}"))
+            self._forget(connection, now)
+            return False
+        at.waits = Asked(connection, correlation_id, at.host)
+        self._do(self._asked(at.waits, api, body, now), now)
+        return True
+
+    def _asked(self, asked: Asked, api: str, body: Body, now: int) -> list[Action]:
+        if api == "Metadata":
+            brokers = self.settings.brokers or len(self._nodes)
+            told = metadata(body, self._topics, self._nodes, brokers)
+            return [Answer(asked, api, told)]
+        name = body["group_id"]
+        slot = slot_of(name, self.settings.slots)
+        if api == "ConsumerMetadata":
+            return [Answer(asked, api, named(self._leaders.get(slot), self._nodes))]
+        state = self._slot_of(name)
+        if state != READY:
+            error = NOT_COORDINATOR
+            if state == CATCH_UP:
+                error = ILLEGAL_STATE if api == "JoinGroup" else NOT_COMPLETE
+            assert REWRITE_COORDINATOR.step(state, api, error) == state  # noqa: S101 - the table
+            return [Answer(asked, api, refusal(api, error, body))]
+        group = self.groups.get(name)
+        if group is None:
+            group = self._group(name, GroupEntry(), ABSENT, now)
+        actions = group.handle(asked, api, body, now)
+        if not group.blank:
+            self.groups[name] = group
+        return actions
+
+    def _do(self, actions: Iterable[Action], now: int) -> None:
+        """Put a group's actions among ours; who has an answer may go on with its next request."""
+        for action in actions:
+            if isinstance(action, Write | Log):
+                self._out.append(action)
+            elif isinstance(action, Close):
+                if action.connection in self._connections:
+                    self._out.append(action)
+                    self._forget(action.connection, now)
+            else:
+                at = self._connections.get(action.asked.connection)
+                if at is None or at.waits != action.asked:
+                    continue
+                data = response(action.api, action.asked.correlation_id, action.body)
+                self._out.append(Send(action.asked.connection, data))
+                at.waits = None
+                self._ready.append(action.asked.connection)

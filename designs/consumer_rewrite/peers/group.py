@@ -1,0 +1,298 @@
+"""One group as its coordinator has it: from READY on, the steps of `REWRITE_COORDINATOR`.
+
+Nothing here knows of sockets or of the clock. Times are ms of any clock that does not go back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from barnabas.designs.brokers.listener import Close, Log
+from barnabas.designs.consumer_rewrite.peers.actions import Write
+from barnabas.designs.consumer_rewrite.peers.answers import (
+    Answer,
+    Asked,
+    Body,
+    committed,
+    fetched,
+    joined,
+    refusal,
+)
+from barnabas.designs.consumer_rewrite.peers.group_entry import Consumer, GroupEntry
+from barnabas.designs.consumer_rewrite.peers.joining import Join, decided, refused, subscribed
+from barnabas.designs.consumer_rewrite.peers.sessions import Session, Sessions
+from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
+from barnabas.designs.consumer_rewrite.peers.strategies import BrokenPromise
+from barnabas.designs.consumer_rewrite.peers.wire import CODES
+from barnabas.designs.consumer_rewrite.states import (
+    ALL_JOINED,
+    ANSWERED,
+    CANCELLED,
+    DEAD,
+    DOWN,
+    EMPTIED,
+    ILLEGAL_GENERATION,
+    JOINED,
+    LEFT,
+    NOT_COORDINATOR,
+    PARTITIONS_CHANGED,
+    PREPARE,
+    READY,
+    REBALANCING,
+    RESIGNED,
+    REWRITE_COORDINATOR,
+    UNKNOWN,
+    UNKNOWN_CONSUMER,
+)
+from barnabas.specs.groups.table import NONE
+
+Action = Answer | Close | Write | Log
+
+
+class Group:
+    """The state of one group at its coordinator. All methods but `state` return what is to be done."""
+
+    def __init__(
+        self,
+        name: str,
+        record: GroupEntry,
+        version: int,
+        *,
+        settings: BrokerSettings,
+        new_id: Callable[[], str],
+        partitions: Mapping[str, int],
+        now: int,
+    ) -> None:
+        self.name = name
+        self.state = READY
+        self.record = record
+        self.version = version
+        self._settings = settings
+        self._new_id = new_id
+        self._topics = partitions
+        self._sessions = Sessions(record.consumers, now)
+        self._waiting: list[Join] = []
+        self._round: list[Join] = []
+        """Who gets an answer when the new generation is written."""
+        self._next = record
+        self._queued: list[tuple[Asked, str, Body]] = []
+        """What came meanwhile and changes the membership."""
+
+    @property
+    def blank(self) -> bool:
+        """Whether nothing is known of it that must be kept."""
+        return self.version < 0 and self.state == READY and not self._sessions.live
+
+    @property
+    def wake(self) -> int | None:
+        """When `tick` has something to do."""
+        return min((one.deadline for one in self._awaited().values()), default=None)
+
+    def handle(self, asked: Asked, api: str, body: Body, now: int) -> list[Action]:
+        """A request for this group."""
+        if self.state == REBALANCING and api in ("JoinGroup", "LeaveGroup"):
+            self._queued.append((asked, api, body))
+            return []
+        if api == "JoinGroup":
+            return self._join(asked, body, now)
+        if api == "LeaveGroup":
+            return self._leave(asked, body, now)
+        if api == "OffsetCommit":
+            return self._commit(asked, body)
+        if api == "OffsetFetch":
+            self._step("OffsetFetch")
+            return [Answer(asked, api, fetched(self.record, body))]
+        answer = self._heartbeat(asked.connection, body, now)
+        self._step("Heartbeat", answer)
+        return [Answer(asked, api, {"error_code": CODES[answer]})]
+
+    def partitions(self, topics: Mapping[str, int], now: int) -> list[Action]:
+        """These are the topics now, with their numbers of partitions."""
+        self._topics = topics
+        consumers = [one.consumer for one in self._sessions.live.values()]
+        if not consumers or subscribed(consumers, topics) == self.record.partitions:
+            return []
+        if self.state == REBALANCING:  # looked at again when the round is over
+            self._step(PARTITIONS_CHANGED)
+            return []
+        self._prepare(PARTITIONS_CHANGED)
+        return self._advance(now)
+
+    def tick(self, now: int) -> list[Action]:
+        """Time has passed: who was not heard of for a session timeout is dead."""
+        actions: list[Action] = []
+        for name, session in self._awaited().items():
+            if session.deadline > now:
+                continue
+            self._sessions.lapsed[name] = self._sessions.live.pop(name)
+            self._prepare(DEAD)
+            # without the id that it had, a consumer that joins is not to be told from a dead one
+            waits = any(one.asked.connection == session.connection for one in self._waiting)
+            if session.connection is not None and not waits:
+                actions.append(Close(session.connection, f"no heartbeat of {name} in its session"))
+        return actions + self._advance(now)
+
+    def lost(self, connection: int, now: int) -> None:
+        """A connection is closed: nobody would get the answer to a JoinGroup that came on it."""
+        self._sessions.lost(connection)
+        self._queued = [one for one in self._queued if one[0].connection != connection]
+        for join in self._withdrawn(lambda one: one.asked.connection == connection):
+            known = self._sessions.live.get(join.consumer.consumer_id)
+            if known is not None:
+                known.deadline = now + known.consumer.session_timeout_ms
+
+    def written(self, now: int) -> list[Action]:
+        """The entry of which the last `Write` spoke is in the registry."""
+        if self.state != REBALANCING:
+            return []
+        self.record = self._next
+        joins = {one.consumer.consumer_id: one.asked for one in self._round}
+        lapsed, self._sessions = self._sessions.lapsed, Sessions(self.record.consumers, now)
+        for name, session in self._sessions.live.items():
+            session.connection = joins[name].connection
+        self._step(ANSWERED if self._sessions.live else EMPTIED)
+        actions: list[Action] = [
+            Answer(joins[one.consumer_id], "JoinGroup", joined(self.record.generation, one))
+            for one in self.record.consumers
+        ]
+        # all of them or none: a generation without members is what a broken strategy leaves
+        actions += [
+            Answer(one.asked, "JoinGroup", refusal("JoinGroup", UNKNOWN, {}))
+            for one in self._round
+            if one.consumer.consumer_id not in self._sessions.live
+        ]
+        self._round = []
+        queued, self._queued = self._queued, []
+        # dead ones that asked before the round was over take part in the next one with their id
+        self._sessions.lapsed = lapsed
+        for request in queued:
+            actions += self.handle(*request, now)
+        self._sessions.lapsed = {}
+        return actions + self.partitions(self._topics, now)
+
+    def resigned(self) -> list[Action]:
+        """Somebody else coordinates this group: all that wait hear it."""
+        self._step(RESIGNED)
+        waiting = [(one.asked, "JoinGroup", Body()) for one in (*self._waiting, *self._round)]
+        return [
+            Answer(asked, api, refusal(api, NOT_COORDINATOR, body))
+            for asked, api, body in (*waiting, *self._queued)
+        ]
+
+    def _step(self, event: str, answer: str = NONE) -> None:
+        self.state = REWRITE_COORDINATOR.advance(self.state, event, answer)
+
+    def _prepare(self, event: str) -> None:
+        """There is a reason for a rebalance."""
+        self._sessions.rebalance(begins=self.state != PREPARE, cancelable=event == DEAD)
+        self._step(event)
+
+    def _awaited(self) -> dict[str, Session]:
+        """Sessions that go on: all but those whose JoinGroup waits."""
+        if self.state in (REBALANCING, DOWN):
+            return {}
+        joined = {one.consumer.consumer_id for one in self._waiting}
+        return {name: one for name, one in self._sessions.live.items() if name not in joined}
+
+    def _withdrawn(self, which: Callable[[Join], object]) -> list[Join]:
+        """Those of the JoinGroups that waited, and wait no longer."""
+        found = [one for one in self._waiting if which(one)]
+        self._waiting = [one for one in self._waiting if not which(one)]
+        return found
+
+    def _heartbeat(self, connection: int, body: Body, now: int) -> str:
+        name = body["consumer_id"]
+        if self.state == REBALANCING:
+            known = any(one.consumer.consumer_id == name for one in self._round)
+            known |= name in self._sessions.lapsed
+            return ILLEGAL_GENERATION if known else UNKNOWN_CONSUMER
+        if name not in self._sessions:
+            return UNKNOWN_CONSUMER
+        if body["group_generation_id"] != self.record.generation:
+            return ILLEGAL_GENERATION
+        if self.state != PREPARE:
+            self._sessions.live[name].heard(connection, now)
+            return NONE
+        if self._sessions.cancels(name, connection, now):
+            self._step(CANCELLED)
+            return NONE
+        return ILLEGAL_GENERATION
+
+    def _join(self, asked: Asked, body: Body, now: int) -> list[Action]:
+        name = body["consumer_id"]
+        waiting = [one.consumer for one in self._waiting]
+        known = name in self._sessions or any(one.consumer_id == name for one in waiting)
+        others = [*waiting, *(one.consumer for one in self._awaited().values())]
+        others = [one for one in others if not name or one.consumer_id != name]
+        error = refused(body, self._settings, known, others)
+        if error is not None:
+            self._step("JoinGroup", error)
+            return [Answer(asked, "JoinGroup", refusal("JoinGroup", error, body))]
+        actions: list[Action] = [
+            Close(before.asked.connection, f"{name} has joined on another connection")
+            for before in self._withdrawn(lambda one: name and one.consumer.consumer_id == name)
+        ]
+        topics = frozenset(body["topics"])
+        timeout, strategy = body["session_timeout"], body["partition_assignment_strategy"]
+        consumer = Consumer(name, timeout, topics, strategy, host=asked.host)
+        self._waiting.append(Join(asked, consumer))
+        self._prepare(JOINED)
+        return actions + self._advance(now)
+
+    def _leave(self, asked: Asked, body: Body, now: int) -> list[Action]:
+        name = body["consumer_id"]
+        answer = NONE if name in self._sessions else UNKNOWN_CONSUMER
+        self._step("LeaveGroup", answer)
+        actions: list[Action] = [Answer(asked, "LeaveGroup", {"error_code": CODES[answer]})]
+        self._sessions.lapsed.pop(name, None)
+        if self._sessions.live.pop(name, None) is None:
+            return actions
+        actions += [
+            Answer(join.asked, "JoinGroup", refusal("JoinGroup", UNKNOWN_CONSUMER, {}))
+            for join in self._withdrawn(lambda one: one.consumer.consumer_id == name)
+        ]
+        self._prepare(LEFT)
+        return actions + self._advance(now)
+
+    def _commit(self, asked: Asked, body: Body) -> list[Action]:
+        name, generation = body["consumer_id"], body["group_generation_id"]
+        answer = NONE
+        if name not in self._sessions.live:
+            answer = UNKNOWN_CONSUMER
+        elif self.state == REBALANCING:
+            answer = ILLEGAL_GENERATION  # until they have their responses, nobody is to commit
+        elif generation != self.record.generation:
+            answer = ILLEGAL_GENERATION
+        self._step("OffsetCommit", answer)
+        response = refusal("OffsetCommit", answer, body)
+        if answer != NONE:
+            return [Answer(asked, "OffsetCommit", response)]
+        record = committed(self.record, body, self._topics, response)
+        actions: list[Action] = []
+        if record != self.record:
+            self.record = record
+            actions.append(self._write(self.record))
+        return [*actions, Answer(asked, "OffsetCommit", response)]
+
+    def _advance(self, now: int) -> list[Action]:
+        """Go on with the rebalance if all have joined that are waited for."""
+        if self.state != PREPARE or self._awaited():
+            return []
+        self._step(ALL_JOINED)
+        self._round = [one.identified(self.name, self._new_id) for one in self._waiting]
+        self._waiting = []
+        consumers = [one.consumer for one in self._round]
+        strategies, actions = self._settings.strategies, list[Action]()
+        try:
+            self._next = decided(self.record, consumers, self._topics, strategies)
+        except BrokenPromise as problem:
+            # nobody owns anything: who would be in this generation is refused when it is written
+            self._next = decided(self.record, (), self._topics, strategies)
+            text = f"{self.name}: strategy {consumers[0].strategy}: {problem}"
+            actions.append(Log("ERROR", text))
+        return [*actions, self._write(self._next)]
+
+    def _write(self, record: GroupEntry) -> Write:
+        write = Write(self.name, record.encode(), self.version, record.generation)
+        self.version += 1
+        return write

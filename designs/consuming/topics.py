@@ -1,0 +1,41 @@
+"""Whether there is the topic that somebody waits for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from barnabas.designs.brokers.listener import Address
+from barnabas.designs.protocol_guide.client_0_8 import Client
+
+PAUSE: Final = 1.0
+"""s until brokers are asked again."""
+
+TIMEOUT: Final = 2.0
+"""s that a broker may take to answer."""
+
+
+async def say_missing(
+    brokers: Sequence[Address], client_id: str, topic: str, say: Callable[[str], None]
+) -> None:
+    """Say once if the brokers lack a topic. One that they have only just been told of is no news: they are
+    asked twice. Who can't be reached is asked until it can."""
+    if await _missing(brokers, client_id, topic):
+        await asyncio.sleep(PAUSE)
+        if await _missing(brokers, client_id, topic):
+            say(f"the brokers have no topic {topic!r}: waits for it")
+
+
+async def _missing(brokers: Sequence[Address], client_id: str, topic: str) -> bool:
+    while True:
+        try:
+            return await asyncio.to_thread(_lack, brokers, client_id, topic)
+        except OSError:
+            await asyncio.sleep(PAUSE)
+
+
+def _lack(brokers: Sequence[Address], client_id: str, topic: str) -> bool:
+    """Raises OSError."""
+    with Client(brokers, client_id=client_id, timeout=TIMEOUT, patience=0) as client:
+        return topic not in client.refresh([topic]).partitions

@@ -1,0 +1,59 @@
+"""An exchange of a design, decoded, as experiments and checks count them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from barnabas.captures.kafka.dialect_conversations import error_of
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.specs.dialects.keys import of_key
+from barnabas.specs.frames import Direction
+from barnabas.specs.registry import NAMES
+
+
+@dataclass(slots=True)
+class DialectExchange:
+    """A request of either side and its response, decoded."""
+
+    ts: int
+    connection: int
+    client: str
+    """Who has connected: a client id or, where there is none, the consumer id; else ip:port."""
+    broker: int | None
+    asked_by: Direction
+    """"request": the client asks, as everywhere; "response": what it has connected to does."""
+    api: str
+    request: dict[str, Any]
+    end: int | None = None
+    """When the answer came; None: it did not."""
+    response: dict[str, Any] | None = None
+    error: str | None = None
+    """The design's name of it; empty: no error; None: no response."""
+    rules: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def latency_ms(self) -> float | None:
+        """From the request's arrival to the answer's."""
+        return None if self.end is None else (self.end - self.ts) / 1e6
+
+    @classmethod
+    def of(cls, exchange: Exchange) -> Self:
+        """An exchange of which both bodies could be read."""
+        latency, own = exchange.latency_ms, exchange.key not in NAMES
+        whole = exchange.response_body is not None  # else an error in the header, or nothing
+        return cls(
+            exchange.ts,
+            exchange.connection,
+            exchange.client,
+            exchange.broker,
+            "response" if own and of_key(exchange.key)[1].asker == "coordinator" else "request",
+            exchange.api,
+            exchange.request or {},
+            None if latency is None else exchange.ts + round(latency * 1e6),
+            (exchange.response or {}) if whole else None,
+            error_of(exchange),
+            exchange.rules,
+            exchange.note if latency is None or whole else "",
+        )

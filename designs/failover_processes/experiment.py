@@ -1,0 +1,314 @@
+"""The coordinator of a group is killed or stopped: brokers that are processes, a real ZooKeeper, records.
+
+Of both designs that never shipped (documents 000 and 001). Each run has brokers, a group and a topic of its
+own. What is said of consumers and coordinators is from the captures; who lives and who leads from ZooKeeper.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from barnabas.designs import experimenting
+from barnabas.designs.brokers.listener import Address
+from barnabas.designs.brokers.processes.cluster import ProcessCluster
+from barnabas.designs.commands import either
+from barnabas.designs.exchange import DialectExchange
+from barnabas.designs.failover_processes.process_groups import EVERY, Read, Watch, producing
+from barnabas.designs.options import addresses
+from barnabas.designs.protocol_guide.client_0_8 import Client
+from barnabas.experiments import plots
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.peers.apache.keeper import ZooKeeper
+
+BROKERS, MEMBERS, PARTITIONS = 3, 3, 6
+SESSIONS: Final = (2, 6)
+"""s after which ZooKeeper ends the session of a broker that is silent."""
+ROUNDS: Final = 2
+STOPPED: Final = 10.0
+"""s that a broker is stopped for: beyond its session, and that of the consumers."""
+SHORT: Final = {"sessions": (1,), "rounds": 1, "stopped": 2.0}
+BEFORE: Final = 20
+"""Records of each partition that are consumed before anything happens."""
+READ_ON: Final = 1.0
+"""s for which records are produced when all partitions are fetched again."""
+AGAIN: Final = 20
+"""As often at most, until all consumers of a killed coordinator have another one."""
+KILLED, PAUSED = "killed", "stopped"
+DIALECTS: Final = {"rewrite": "rewrite-0.8.2", "central": "central-coordination"}
+BACK: Final = {
+    "rewrite": ("Heartbeat", "JoinGroup", "OffsetCommit"),
+    "central": ("StartFetcher",),
+}
+"""A consumer has a coordinator again when one of these went well: it may fetch what it owns."""
+JOINS: Final = ("JoinGroup", "RegisterConsumer")
+
+
+def run(bench: Bench) -> Measured:
+    """All arms in rounds, on one ZooKeeper."""
+    how: dict[str, Any] = {
+        "sessions": SESSIONS,
+        "rounds": ROUNDS,
+        "stopped": STOPPED,
+        **(SHORT if bench.short else {}),
+    }
+    how["sessions"] = list(how["sessions"])
+    arms = [
+        (design, kind, expiry)
+        for design in DIALECTS
+        for kind in (KILLED, PAUSED)
+        for expiry in how["sessions"]
+    ]
+    runs: list[dict[str, Any]] = []
+    with ZooKeeper() as keeper, (bench.folder / "notes").open("w") as notes:
+        for number in range(how["rounds"]):
+            for design, kind, expiry in arms:
+                bench.step(len(runs), how["rounds"] * len(arms), f"{design}, {kind}")
+                group = f"{kind}-{expiry}-{number}"
+                pause = how["stopped"] if kind == PAUSED else None
+                folder = bench.folder / f"{design}-{group}"
+                folder.mkdir()
+                with ProcessCluster(
+                    design,
+                    BROKERS,
+                    topics={group: PARTITIONS},
+                    zookeeper=keeper.address,
+                    expiry=expiry,
+                    notes=notes,
+                ) as cluster:
+                    found = asyncio.run(_one(bench, folder, cluster, group, pause))
+                about = {"design": design, "kind": kind, "session": expiry, "round": number}
+                runs.append({**about, **found})
+    return {"how": how, "runs": runs}
+
+
+async def _one(
+    bench: Bench, folder: Path, cluster: ProcessCluster, group: str, pause: float | None
+) -> dict[str, Any]:
+    """One coordinator that is gone, and what became of its group."""
+    bootstrap, dialect = addresses(cluster.bootstrap), DIALECTS[cluster.design]
+    read, over = Read(PARTITIONS), asyncio.Event()
+    watch = await asyncio.to_thread(Watch, cluster, group)
+    try:
+        async with experimenting.passing(bench, bootstrap, folder, dialect) as proxy:
+            at = await asyncio.to_thread(_all, address_of(proxy))
+            members = [
+                asyncio.create_task(
+                    either.consume(
+                        *(cluster.design, at, group, f"{group}-{number}", group),
+                        *(read.take, lambda line: None, over),
+                    )
+                )
+                for number in range(MEMBERS)
+            ]
+            with producing(bootstrap, group, PARTITIONS) as producers:
+                await experimenting.until(lambda: read.least() >= BEFORE, f"what {group} reads")
+                found = await _death(cluster, watch, read, pause)
+                for _ in range(AGAIN):
+                    await asyncio.sleep(READ_ON)
+                    own = experimenting.seen(proxy, dialect)
+                    there = back(own, cluster.design, found["died"], found["node"])
+                    if pause is not None or there is not None:
+                        break
+                await asyncio.gather(*(asyncio.to_thread(one.stop) for one in producers))
+            acknowledged = {each for one in producers for each in one.acknowledged}
+            with contextlib.suppress(TimeoutError):
+                await experimenting.until(
+                    lambda: acknowledged <= read.values, f"the end of {group}"
+                )
+            over.set()
+            await asyncio.gather(*members)
+    finally:
+        watch.close()
+    died, node = found.pop("died"), found["node"]
+    own = experimenting.seen(proxy, dialect)
+    return {
+        **found,
+        "coordinated_ms": back(own, cluster.design, died, node),
+        "joins": sum(one.api in JOINS and one.ts > died and one.error == "" for one in own),
+        "acknowledged": len(acknowledged),
+        "missed": len(acknowledged - read.values),
+        "twice": sum(one.total() - len(one) for one in read.times.values()),
+    }
+
+
+def _all(bootstrap: Address) -> tuple[Address, ...]:
+    """All brokers, as a proxy names them: one that is stopped must not be the only one that is known."""
+    with Client([bootstrap]) as client:
+        return tuple(client.refresh().brokers.values())
+
+
+async def _death(
+    cluster: ProcessCluster, watch: Watch, read: Read, pause: float | None
+) -> dict[str, Any]:
+    """It is killed, or stopped for so many s; ms until others know, and until records come again."""
+    node = watch.coordinator
+    assert node is not None  # noqa: S101 - the group has come together
+    process = cluster.brokers[node].pid
+    its = {place for place in read.times if place[1] % BROKERS + 1 == node}
+    read.since = died = time.time_ns()
+    os.kill(process, signal.SIGKILL if pause is None else signal.SIGSTOP)
+    times = asyncio.gather(
+        _when(lambda: node not in watch.live, "the end of its session"),
+        _when(lambda: watch.coordinator not in {node, None}, "another coordinator"),
+        _when(lambda: not read.times.keys() - its - read.again.keys(), "records of the others"),
+        _when(lambda: its <= read.again.keys(), "records of what it led"),
+    )
+    if pause is not None:
+        await asyncio.sleep(pause)
+        os.kill(process, signal.SIGCONT)
+    names = ("session_ms", "elected_ms", "others_ms", "its_ms")
+    taken = dict(zip(names, await times, strict=True))
+    return {"died": died, "node": node, **{name: _ms(at - died) for name, at in taken.items()}}
+
+
+async def _when(condition: Callable[[], bool], what: str) -> int:
+    await experimenting.until(condition, what)
+    return time.time_ns()
+
+
+def back(exchanges: Iterable[DialectExchange], design: str, died: int, node: int) -> float | None:
+    """ms until all consumers have another coordinator; None: not all have one."""
+    first: dict[str, int] = {}
+    for one in exchanges:
+        if one.api in BACK[design] and one.ts > died and one.broker != node and one.error == "":
+            first[one.client] = min(one.end or 0, first.get(one.client, one.end or 0))
+    return _ms(max(first.values()) - died) if len(first) == MEMBERS else None
+
+
+def _ms(nanoseconds: int) -> float:
+    return round(nanoseconds / 1e6, 1)
+
+
+COLUMNS: Final = (
+    ("session_ms", "its ZooKeeper session is over"),
+    ("elected_ms", "another coordinator is elected"),
+    ("coordinated_ms", "all consumers have it"),
+    ("others_ms", "the others' partitions are fetched"),
+    ("its_ms", "its partitions are fetched"),
+)
+
+
+def write(measured: Measured) -> str:
+    """The result as Markdown."""
+    how, runs = measured["how"], measured["runs"]
+    heads = [head for _, head in COLUMNS]
+    lines = [
+        f"| design | it is | session (s) | {' | '.join(heads)} | read twice | not read |",
+        "|---|---|---|" + "---|" * (len(heads) + 2),
+    ]
+    for (design, kind, expiry), own in _arms(runs).items():
+        cells = []
+        for name, _ in COLUMNS:
+            taken = [one[name] for one in own if one[name] is not None]
+            cells.append(
+                f"{statistics.median(taken):.0f}, {max(taken):.0f}"
+                if taken
+                else "not before it went on"
+            )
+        twice, missed = (sum(one[name] for one in own) for name in ("twice", "missed"))
+        lines.append(f"| {design} | {kind} | {expiry} | {' | '.join(cells)} | {twice} | {missed} |")
+    return (
+        f"{BROKERS} brokers of a design, each a process with a ZooKeeper session of its own, {MEMBERS} "
+        f"consumers with the designs' default settings (session timeout 6 s), {PARTITIONS} partitions, of "
+        "which the coordinator leads two. A record of each partition is produced every "
+        f"{EVERY * 1e3:.0f} ms, and again until it is acknowledged. The coordinator is killed (SIGKILL), or "
+        f"stopped (SIGSTOP) and continued {how['stopped']:.0f} s later. "
+        f"{how['rounds']} rounds. Times are ms from the signal: median, slowest. A partition is fetched "
+        "again when a consumer has a record that was produced behind the signal.\n\n"
+        + "\n".join(lines)
+        + "\n\n## What follows\n\n"
+        + "\n".join(f"- {line}" for line in _follows(runs, how["stopped"]))
+        + "\n"
+    )
+
+
+def _follows(runs: list[dict[str, Any]], pause: float) -> Iterator[str]:
+    missed = sum(one["missed"] for one in runs)
+    yield (
+        f"Of {sum(one['acknowledged'] for one in runs)} records that were acknowledged {missed} were not "
+        f"read. {sum(one['twice'] for one in runs)} reads were of a record that had been read before."
+    )
+    killed = [one for one in runs if one["kind"] == KILLED]
+    for design in DIALECTS:
+        own = [one for one in killed if one["design"] == design and one["coordinated_ms"]]
+        behind = [one["coordinated_ms"] - one["session_ms"] for one in own]
+        if behind:
+            yield (
+                f"A coordinator of {design} that is killed costs its ZooKeeper session, and then "
+                f"{statistics.median(behind):.0f} ms ({min(behind):.0f} to {max(behind):.0f}) until all "
+                "consumers have another one."
+            )
+    for design in DIALECTS:
+        own = [one for one in killed if one["design"] == design]
+        between = sum(one["others_ms"] < one["session_ms"] for one in own)
+        yield (
+            f"{design}: without a coordinator the others' partitions are fetched in {between} of {len(own)} "
+            "runs (killed)."
+        )
+    stopped = [one for one in runs if one["kind"] == PAUSED]
+    for design in DIALECTS:
+        own = [one for one in stopped if one["design"] == design]
+        none = sum(one["coordinated_ms"] is None for one in own)
+        twice = sum(one["twice"] > 0 for one in own)
+        yield (
+            f"{design}: not all consumers had another coordinator than the stopped one in {none} of "
+            f"{len(own)} runs, and records were read twice in {twice}."
+        )
+    yield (
+        "A coordinator that is silent is noticed by a consumer's own times, which count beside ZooKeeper's: "
+        "a heartbeat of the rewrite may take a session (6 s), a commit 3 s. A consumer of central "
+        "coordination takes half a session without a ping for a failure."
+    )
+    yield (
+        "Records of the rewrite are read twice where a consumer's session is over before it has found the "
+        "next coordinator: all since the last commit that was answered, however often it commits."
+    )
+    waited = sum(one["its_ms"] > pause * 1e3 for one in stopped)
+    yield (
+        f"What a stopped broker led was not fetched before it went on in {waited} of {len(stopped)} runs: it "
+        "has the logs locked, though others lead them by then. There are no replicas here."
+    )
+
+
+def _arms(runs: list[dict[str, Any]]) -> dict[tuple[str, str, int], list[dict[str, Any]]]:
+    found: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    for one in runs:
+        found.setdefault((one["design"], one["kind"], one["session"]), []).append(one)
+    return found
+
+
+def drawn(measured: Measured) -> dict[str, str]:
+    """How long groups were without a coordinator, and partitions without a leader."""
+    found = {}
+    for file, name, title in (
+        (
+            "coordinated",
+            "coordinated_ms",
+            "From the signal until all consumers have another coordinator",
+        ),
+        ("fetched", "its_ms", "From the signal until what it led is fetched again"),
+    ):
+        groups = {
+            f"{design} {kind} {expiry} s": [one[name] for one in own if one[name] is not None]
+            for (design, kind, expiry), own in _arms(measured["runs"]).items()
+        }
+        found[file] = plots.dots(title, "ms", groups)
+    return found
+
+
+EXPERIMENT: Final = Experiment(
+    "How long is a group of the designs that never shipped without its coordinator, with brokers that are "
+    "processes and a real ZooKeeper?",
+    ("3.9.1",),
+    run,
+    write,
+    drawn,
+)

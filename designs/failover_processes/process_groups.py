@@ -1,0 +1,116 @@
+"""A group on brokers that are processes: what it reads of what is produced, and what ZooKeeper has."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from barnabas.designs.brokers.listener import Address
+from barnabas.designs.brokers.processes.cluster import ProcessCluster
+from barnabas.designs.brokers.processes.designs import design_of
+from barnabas.designs.brokers.processes.session import leave, session
+from barnabas.designs.brokers.registry.broker_ids import BrokerIds
+from barnabas.designs.brokers.registry.zookeeper import ZooKeeperElector
+from barnabas.designs.consumer_rewrite.peers.coordinator import slot_of
+from barnabas.designs.leaders import Place
+from barnabas.designs.protocol_guide.client_0_8 import Client, Message
+
+EVERY: Final = 0.05
+"""s between two records of a partition."""
+SILENT: Final = 1.0
+"""s for which a producer waits for an answer."""
+PATIENCE: Final = 60.0
+"""s in which a record has to be acknowledged."""
+
+
+class Read:
+    """What consumers have taken, whoever it was."""
+
+    def __init__(self, partitions: int) -> None:
+        self._partitions = partitions
+        self.times: dict[Place, Counter[int]] = {}
+        """How often each offset was."""
+        self.values: set[tuple[Place, bytes]] = set()
+        self.again: dict[Place, int] = {}
+        """When the first record was, in ns, that was produced behind `since`."""
+        self.since = 0
+
+    def take(self, place: Place, offset: int, message: Message) -> None:
+        """One has taken a record, whose value is the time at which it was produced."""
+        value = message.value or b""
+        self.times.setdefault(place, Counter())[offset] += 1
+        self.values.add((place, value))
+        if self.since and int(value) > self.since:
+            self.again.setdefault(place, time.time_ns())
+
+    def least(self) -> int:
+        """Records of the partition that has the fewest."""
+        return min(map(len, self.times.values())) if len(self.times) == self._partitions else 0
+
+
+class Producer:
+    """A thread that produces to a partition, one record behind the other, each until it is acknowledged."""
+
+    def __init__(self, bootstrap: Iterable[Address], place: Place) -> None:
+        self.acknowledged: list[tuple[Place, bytes]] = []
+        self._over = threading.Event()
+        self._client = Client(bootstrap, timeout=SILENT, patience=PATIENCE)
+        self._place = place
+        self._thread = threading.Thread(target=self._work)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, behind the answer to what is under way."""
+        self._over.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        with self._client as client:
+            while not self._over.wait(EVERY):
+                value = b"%d" % time.time_ns()
+                client.produce({self._place: [Message(None, value)]})
+                self.acknowledged.append((self._place, value))
+
+
+@contextmanager
+def producing(
+    bootstrap: tuple[Address, ...], topic: str, partitions: int
+) -> Iterator[list[Producer]]:
+    """Producers to all partitions of a topic, one each."""
+    producers = [Producer(bootstrap, (topic, number)) for number in range(partitions)]
+    try:
+        yield producers
+    finally:
+        for one in producers:
+            one.stop()
+
+
+class Watch:
+    """What ZooKeeper has of the brokers, and of who coordinates a group."""
+
+    def __init__(self, cluster: ProcessCluster, group: str) -> None:
+        self._client = session(cluster.zookeeper)
+        design = design_of(cluster.design)
+        election = slot_of(group, design.elections)
+        path = f"{cluster.root}/coordinators/{election}"
+        self._ids = BrokerIds(self._client, cluster.root, lambda: None)
+        self._elector = ZooKeeperElector(self._client, path, design.rank(election))
+
+    @property
+    def live(self) -> Collection[int]:
+        """The brokers with a session."""
+        return self._ids.live
+
+    @property
+    def coordinator(self) -> int | None:
+        """Who is elected."""
+        leader = self._elector.leader()
+        return None if leader is None else leader.candidate
+
+    def close(self) -> None:
+        """Look no longer."""
+        leave(self._client)

@@ -1,0 +1,283 @@
+"""What several requests in flight gain where a broker handles a connection's requests one at a time.
+
+The document wants to use that "requests for different partitions can be handled by different request handler
+threads". What takes time is put in four places: on the way back and on the way there (the proxy delays), at
+the broker for one request of a connection after the other (the proxy lets so many a second through), and in
+the broker itself: with acks=all it waits for followers, whose Fetch it holds (`replica.fetch.min.bytes`).
+"""
+
+from __future__ import annotations
+
+import socket
+import statistics
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any, Final
+
+from barnabas.designs.dialogue import Dialogue
+from barnabas.designs.leaders import Address
+from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.peers import Settings
+from barnabas.designs.pipelined_producer.peers.batch import magic_for
+from barnabas.designs.protocol_guide.client_0_8 import Client
+from barnabas.experiments import plots
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.intervals import middle
+from barnabas.peers.apache import ApacheCluster
+from barnabas.specs.keys import PRODUCE
+from barnabas.specs.records import Record, build
+
+VERSIONS: Final = {"0.8.2.2": 0, "4.3.1": 12}
+"""Kafka -> version of Produce."""
+TOPIC: Final = "handlers"
+TAKES: Final = 50
+"""Milliseconds, wherever they are spent."""
+SEVERAL: Final = 5
+"""Requests in flight, connections, and partitions of the broker that they go to."""
+BROKERS, MESSAGES, ROUNDS = 2, 20, 6
+PARTITIONS: Final = 2 * BROKERS * SEVERAL
+"""So many that a broker leads enough of them, however they are spread."""
+SHORT: Final = {"messages": 10, "rounds": 1}
+HELD: Final = {
+    "num.partitions": str(PARTITIONS),
+    "default.replication.factor": str(BROKERS),
+    "replica.fetch.wait.max.ms": str(TAKES),
+    "replica.fetch.min.bytes": "1000000",
+}
+"""Of the brokers: a follower's Fetch waits so long at the leader, and what came meanwhile with it."""
+ONE_EACH: Final = Settings(batch_messages=1, request_bytes=400)
+"""A message a request: there is no room for another partition."""
+
+ALONE: Final = "1 in flight, 1 connection"
+ARMS: Final = (
+    (ALONE, 1, 1),
+    (f"{SEVERAL} in flight, 1 connection", SEVERAL, 1),
+    (f"1 in flight, {SEVERAL} connections", 1, SEVERAL),
+)
+"""Name, requests in flight on a connection, connections to the broker."""
+
+
+def _rule(direction: str, do: str) -> str:
+    match = f"match: {{api: Produce, direction: {direction}}}"
+    return f"version: 1\nrules: [{{name: slow, {match}, do: {{{do}}}}}]\n"
+
+
+AT_BROKER: Final = "acks=all, followers come late"
+CASES: Final = (
+    ("the way back takes it", 1, _rule("response", f"delay: {TAKES}ms")),
+    ("the way there takes it", 1, _rule("request", f"delay: {TAKES}ms")),
+    (
+        "one request of a connection at a time",
+        1,
+        _rule("request", f"throttle: {{messages: {1000 // TAKES}, per: connection}}"),
+    ),
+    (AT_BROKER, -1, "version: 1\nrules: []\n"),
+)
+"""Name, acks, scenario."""
+
+
+def run(bench: Bench) -> Measured:
+    """All arms in all cases, in rounds; then quick requests beside slow ones."""
+    how: dict[str, Any] = {"messages": MESSAGES, "rounds": ROUNDS, **(SHORT if bench.short else {})}
+    runs: list[producing.Run] = []
+    beside: list[dict[str, Any]] = []
+    for version, api_version in VERSIONS.items():
+        with ApacheCluster(version, BROKERS, settings=HELD) as cluster:
+            producing.make_topic(cluster.brokers.values(), TOPIC)
+            with Client(cluster.brokers.values()) as client:
+                found = client.refresh([TOPIC])
+            node = found.leaders[TOPIC, 0]
+            led = [place[1] for place, leader in sorted(found.leaders.items()) if leader == node]
+            for case in CASES:
+                runs += _case(bench, cluster, led[:SEVERAL], case, how, len(runs))
+            for _ in range(how["rounds"]):
+                for connections in (1, 2):
+                    took = behind(found.brokers[node], api_version, led[1], connections)
+                    beside.append({"version": version, "connections": connections, **took})
+    return {"how": how, "runs": runs, "beside": beside}
+
+
+def _case(
+    bench: Bench,
+    cluster: ApacheCluster,
+    partitions: list[int],
+    case: tuple[str, int, str],
+    how: dict[str, Any],
+    done: int,
+) -> list[producing.Run]:
+    version, (what, acks, scenario) = cluster.release.version, case
+    total = len(VERSIONS) * len(CASES) * how["rounds"] * len(ARMS)
+    folder = bench.folder / f"{version}-{done}"
+    folder.mkdir()
+    made: list[producing.Run] = []
+    with bench.proxy(cluster.bootstrap, scenario, folder) as proxy:
+        for number in range(how["rounds"]):
+            for arm, in_flight, producers in ARMS:
+                bench.step(done + len(made), total, f"Kafka {version}, {what}, {arm}")
+                found = producing.produce(
+                    address_of(proxy),
+                    replace(ONE_EACH, in_flight=in_flight, acks=acks),
+                    f"{arm}, round {number}",
+                    TOPIC,
+                    partitions,
+                    how["messages"],
+                    producers,
+                )
+                about = {"version": version, "case": what, "arm": arm, "round": number}
+                made.append({**about, **found})
+    by_client = producing.produced(proxy.capture)
+    for one in made:
+        one |= producing.seen(by_client[f"{one['arm']}, round {one['round']}"])
+    return made
+
+
+def behind(leader: Address, version: int, quick: int, connections: int) -> dict[str, float]:
+    """A request with acks=all to partition 0, and one with acks=1 to another right behind it.
+
+    connections: 1, or 2 if each has its own. Gives the milliseconds until each answer.
+    """
+    with ExitStack() as stack:
+        lines = [
+            _Line(
+                stack.enter_context(socket.create_connection(leader, producing.PATIENCE)), version
+            )
+            for _ in range(connections)
+        ]
+        for line in lines:  # what follows begins when a follower has just asked
+            line.ask(-1, 0)
+            line.answer()
+        begun = time.perf_counter()
+        lines[0].ask(-1, 0)
+        lines[-1].ask(1, quick)
+        took = {}
+        for name, line in (("quick", lines[-1]), ("slow", lines[0]))[
+            :: 1 if connections > 1 else -1
+        ]:
+            line.answer()
+            took[name] = round((time.perf_counter() - begun) * 1e3, 2)
+    return took
+
+
+class _Line:
+    """A connection to a broker."""
+
+    def __init__(self, sock: socket.socket, version: int) -> None:
+        self._sock = sock
+        self._version = version
+        self._dialogue = Dialogue("handlers")
+
+    def ask(self, acks: int, partition: int) -> None:
+        """Send a message."""
+        records = build([Record(0, -1, None, bytes(100))], magic=magic_for(self._version))
+        part = {"index": partition, "records": records}
+        body = {
+            "acks": acks,
+            "timeout_ms": 10_000,
+            "topic_data": [{"name": TOPIC, "partition_data": [part]}],
+        }
+        self._sock.sendall(self._dialogue.ask(PRODUCE, self._version, body))
+
+    def answer(self) -> None:
+        """Wait for the next answer. Raises ConnectionError, and RuntimeError for a refusal."""
+        while (found := next(self._dialogue.answers(), None)) is None:
+            data = self._sock.recv(1 << 16)
+            if not data:
+                raise ConnectionError("the broker closed the connection")
+            self._dialogue.feed(data)
+        error = found.body["responses"][0]["partition_responses"][0]["error_code"]
+        if error:
+            raise RuntimeError(f"the broker answers error {error}")
+
+
+def write(measured: Measured) -> str:
+    """The result as Markdown."""
+    how, runs = measured["how"], measured["runs"]
+    parts = [
+        f"{BROKERS} brokers; {how['messages']} messages of 100 bytes a run to {SEVERAL} partitions of one "
+        f"of them in turn, each a request of its own; {how['rounds']} rounds. {TAKES} ms are spent in one "
+        "of four places: the proxy delays responses or requests; it lets "
+        f"{1000 // TAKES} requests a second of each connection through, one after the other; or "
+        "the broker itself waits, with acks=all and followers whose Fetch it holds for up to so "
+        "long (replica.fetch.min.bytes, replica.fetch.wait.max.ms). Each connection has a producer of its "
+        "own. Figures are requests a second: medians, in brackets the values between which they lie (95 % "
+        "from six rounds on)."
+    ]  # fmt: skip
+    for version in VERSIONS:
+        own = producing.of(runs, version=version)
+        lines = [
+            f"| where {TAKES} ms are spent | "
+            + " | ".join(arm for arm, *_ in ARMS)
+            + " | seen in flight on a connection |",
+            "|---|" + "---|" * (len(ARMS) + 1),
+        ]
+        said = []
+        for case, *_ in CASES:
+            by_arm = {arm: producing.of(own, case=case, arm=arm) for arm, *_ in ARMS}
+            cells = [middle(producing.rates(each)) for each in by_arm.values()]
+            most = ", ".join(str(max(one["in_flight"] for one in each)) for each in by_arm.values())
+            lines.append(f"| {case} | {' | '.join(cells)} | {most} |")
+            gains = (
+                f"{_median(each) / _median(by_arm[ALONE]):.1f} times ({arm})"
+                for arm, each in by_arm.items()
+                if arm != ALONE
+            )
+            said.append(f"- {case[0].upper()}{case[1:]}: {', '.join(gains)}.")
+        parts += [f"## Kafka {version}", "\n".join(lines), "\n".join(said)]
+        parts.append(_beside(producing.of(measured["beside"], version=version)))
+    parts.append(
+        "## What follows\n\nWhat is spent on the way is gained back by requests in flight, on "
+        "one connection or several. What a broker spends is not: it reads a connection's next "
+        "request when it has answered the one before, so that handlers work in parallel for "
+        "different connections only. The document expects the second from pipelining, too "
+        "(\"requests for different partitions can be handled by different request handler "
+        "threads on the broker\")."
+    )  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def _beside(found: list[dict[str, Any]]) -> str:
+    """What a quick request waits behind a slow one, in words."""
+    same, apart = (producing.of(found, connections=number) for number in (1, 2))
+    return (
+        "A request with acks=1 right behind one with acks=all to another partition: answered after "
+        f"{_ms(same, 'quick')} ms on the same connection (the slow one after "
+        f"{_ms(same, 'slow')}), after {_ms(apart, 'quick')} ms on a connection of its own (the "
+        f"slow one after {_ms(apart, 'slow')})."
+    )  # fmt: skip
+
+
+def _ms(found: list[dict[str, Any]], name: str) -> str:
+    return middle(one[name] for one in found)
+
+
+def _median(runs: list[producing.Run]) -> float:
+    return statistics.median(producing.rates(runs))
+
+
+def drawn(measured: Measured) -> dict[str, str]:
+    """Requests a second of each version, where the way takes the time and where the broker does."""
+    return {
+        version: plots.dots(
+            f"Requests a second, Kafka {version}",
+            "requests a second",
+            {
+                f"{place}: {arm}": producing.rates(
+                    producing.of(measured["runs"], version=version, case=case, arm=arm)
+                )
+                for place, case in (("way", CASES[0][0]), ("broker", AT_BROKER))
+                for arm, *_ in ARMS
+            },
+        )
+        for version in VERSIONS
+    }
+
+
+EXPERIMENT: Final = Experiment(
+    "What do several requests in flight gain where a broker handles a connection's requests one "
+    "at a time?",
+    tuple(VERSIONS),
+    run,
+    write,
+    drawn,
+)

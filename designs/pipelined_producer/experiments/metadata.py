@@ -1,0 +1,236 @@
+"""The two choices of metadata: how long a new topic waits, and what its metadata do to all others.
+
+Messages go to known topics at a steady pace; then comes one whose leader the producer does not know. The
+proxy lets Metadata responses leave later. In the last case it also takes the leader from one partition of
+each topic, as a metadata response tells of it, and nothing brings that back.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections import Counter
+from itertools import pairwise
+from typing import Any, Final, Literal, NamedTuple
+
+from barnabas.designs.leaders import Address, Place
+from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
+from barnabas.experiments import plots
+from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.intervals import middle
+from barnabas.peers.apache import ApacheCluster
+
+VERSION: Final = "0.8.2.2"
+LATENCIES: Final = (0, 20, 100)
+"""Milliseconds of a metadata response."""
+KNOWN: Final = tuple(f"known-{number}" for number in range(10))
+PACE: Final = 0.002
+"""Seconds between two messages of the known topics, which have them in turn."""
+REST, BEFORE, AFTER, ROUNDS = 0.3, 0.3, 0.8, 6
+"""Seconds of a run: without messages, for metadata that are still asked for at its beginning; before and
+behind the message with the unknown leader. Runs of each arm."""
+SHORT: Final = {"latencies": (0, 100), "rounds": 1}
+
+Choice = Literal["blocking", "non-blocking"]
+ARMS: Final[tuple[tuple[str, Choice], ...]] = (
+    ("synchronous", "blocking"),
+    ("non-blocking", "non-blocking"),
+)
+NEW: Final = "a topic new to the producer"
+MADE: Final = "a topic that the broker makes then"
+LEADERLESS: Final = "a partition without a leader"
+CASES: Final = {NEW: "new topic", MADE: "made then", LEADERLESS: "no leader"}
+"""What a message waits for, and that in short."""
+
+
+class Ack(NamedTuple):
+    """A message of a known topic: when it was sent and when its acknowledgement came, in seconds."""
+
+    sent: float
+    told: float
+
+
+def scenario(case: str, latency: int) -> str:
+    """The proxy's rule for a case and a latency in ms."""
+    do = []
+    if case == LEADERLESS:
+        # 0.8 tells of partitions in any order; both have the same leader
+        first, last = "topics[*].partitions[0]", "topics[*].partitions[1]"
+        fields = {
+            f"{first}.partition_index": 0,
+            f"{last}.partition_index": 1,
+            f"{last}.leader_id": -1,
+            f"{last}.error_code": 5,
+        }
+        do.append(f"{{edit: {{set: {json.dumps(fields)}}}}}")
+    if latency:
+        do.append(f"{{delay: {latency}ms}}")
+    if not do:
+        return "version: 1\nrules: []\n"
+    match = "{api: Metadata, direction: response}"
+    return f"version: 1\nrules: [{{name: metadata, match: {match}, do: [{', '.join(do)}]}}]\n"
+
+
+def run(bench: Bench) -> Measured:
+    """Both arms in all cases at all latencies, in rounds."""
+    how: dict[str, Any] = {"latencies": LATENCIES, "rounds": ROUNDS}
+    how |= SHORT if bench.short else {}
+    total = len(CASES) * len(how["latencies"]) * how["rounds"] * len(ARMS)
+    runs: list[producing.Run] = []
+    with ApacheCluster(VERSION, settings={"num.partitions": "2"}) as cluster:
+        for topic in (*KNOWN, "there"):
+            producing.make_topic(cluster.brokers.values(), topic)
+        for case in CASES:
+            for latency in how["latencies"]:
+                folder = bench.folder / f"{CASES[case]}-{latency}".replace(" ", "-")
+                folder.mkdir()
+                with bench.proxy(cluster.bootstrap, scenario(case, latency), folder) as proxy:
+                    for _ in range(how["rounds"]):
+                        for arm, choice in ARMS:
+                            bench.step(len(runs), total, f"{case}, {latency} ms, {arm}")
+                            place = _place(case, len(runs))
+                            found = around(address_of(proxy), choice, place, case != LEADERLESS)
+                            runs.append({"case": case, "latency": latency, "arm": arm, **found})
+    return {"how": how, "runs": runs}
+
+
+def _place(case: str, number: int) -> Place:
+    """Where the message goes whose leader is not known; number: of the run."""
+    if case == LEADERLESS:
+        return KNOWN[0], 1
+    return ("there" if case == NEW else f"made-{number}"), 0
+
+
+def around(bootstrap: Address, choice: Choice, place: Place, awaited: bool) -> producing.Run:
+    """One run. awaited: whether the message to `place` will be acknowledged."""
+    acks: list[Ack] = []
+    first: list[float] = []
+    problems: Counter[str] = Counter()
+
+    def told(outcome: Outcome) -> None:
+        if outcome.problem is not None:
+            problems[outcome.problem] += 1
+        else:
+            acks.append(Ack(outcome.event.enqueued, time.monotonic()))
+
+    def came(outcome: Outcome) -> None:
+        if outcome.problem is None:
+            first.append((time.monotonic() - outcome.event.enqueued) * 1e3)
+        elif awaited:
+            problems[outcome.problem] += 1
+
+    # a broker may refuse to lead a topic a moment after it was made
+    settings = Settings(metadata=choice, retries=20)
+    producer = PipelinedProducer([bootstrap], settings)
+    try:
+        for topic in KNOWN:
+            producer.send(topic, b"first", partition=0)
+        if producer.flush(producing.PATIENCE):
+            raise TimeoutError(f"{choice}: nothing gets through")
+        time.sleep(REST)
+        due = time.monotonic()
+        at = due + BEFORE
+        asked = False
+        number = 0
+        while (now := time.monotonic()) < at + AFTER:
+            if now >= at and not asked:
+                at, asked = now, True
+                producer.send(place[0], b"first", partition=place[1], told=came)
+            producer.send(KNOWN[number % len(KNOWN)], bytes(100), partition=0, told=told)
+            number, due = number + 1, due + PACE
+            time.sleep(max(0.0, due - time.monotonic()))
+        if awaited and producer.flush(producing.PATIENCE):
+            raise TimeoutError(f"{choice}: no acknowledgement of {place[0]}")
+    finally:
+        producer.close(1)
+    return {
+        "first_ms": round(first[0], 1) if first else None,
+        **stalls(acks, at),
+        "problems": dict(problems),
+    }
+
+
+def stalls(acks: list[Ack], at: float) -> dict[str, float]:
+    """What was sent before and after a moment waited for (ms), and the longest time without any answer.
+
+    >>> acks = [Ack(0.0, 0.25), Ack(1.0, 1.5), Ack(1.25, 3.5), Ack(3.25, 3.5)]
+    >>> stalls(acks, 1.0)
+    {'before_ms': 250.0, 'median_ms': 500.0, 'slowest_ms': 2250.0, 'silence_ms': 2000.0}
+    """
+    before = [one.told - one.sent for one in acks if one.sent < at]
+    after = [one.told - one.sent for one in acks if one.sent >= at]
+    times = [at, *sorted(one.told for one in acks if one.told >= at)]
+    found = {
+        "before_ms": max(before),
+        "median_ms": statistics.median(after),
+        "slowest_ms": max(after),
+        "silence_ms": max(later - earlier for earlier, later in pairwise(times)),
+    }
+    return {name: round(value * 1e3, 1) for name, value in found.items()}
+
+
+def write(measured: Measured) -> str:
+    """The result as Markdown."""
+    how, runs = measured["how"], measured["runs"]
+    parts = [
+        f"Kafka {VERSION}, one broker. A message of 100 bytes every {PACE * 1e3:.0f} ms to "
+        f"{len(KNOWN)} known topics in turn, {BEFORE:g} s before and {AFTER:g} s after one whose "
+        f"leader is not known; {how['rounds']} rounds. The proxy lets each Metadata response "
+        "leave so much later; without a leader stays a partition until the end of a run, and is "
+        "asked for again every 100 ms. Milliseconds: medians, in brackets the values between "
+        "which they lie (95 % from six rounds on). Of the known topics: what half of their "
+        "messages waited at most afterwards, the slowest one before and afterwards, and the "
+        "longest time in which none was acknowledged."
+    ]  # fmt: skip
+    for case in CASES:
+        lines = [
+            "| latency of metadata | metadata fetch | first acknowledgement | known topics: median "
+            "| slowest before | slowest after | longest silence |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        said = []
+        for latency in how["latencies"]:
+            arms = [producing.of(runs, case=case, latency=latency, arm=arm) for arm, _ in ARMS]
+            for (arm, _), own in zip(ARMS, arms, strict=True):
+                first = [one["first_ms"] for one in own if one["first_ms"] is not None]
+                cells = [middle(first) if first else "none"]
+                names = ("median_ms", "before_ms", "slowest_ms", "silence_ms")
+                cells += [middle(one[name] for one in own) for name in names]
+                lines.append(f"| {latency} ms | {arm} | {' | '.join(cells)} |")
+            waits = [statistics.median(one["slowest_ms"] for one in own) for own in arms]
+            said.append(
+                f"- At {latency} ms the slowest message of a known topic waits {waits[0]:.0f} ms "
+                f"with the synchronous fetch, {waits[1]:.0f} ms with the other."
+            )
+        parts += [f"## {case[0].upper()}{case[1:]}", "\n".join(lines), "\n".join(said)]
+    parts.append(
+        "The document expects of the synchronous fetch that it \"can potentially hurt the "
+        "throughput for other topics/partitions\" if \"leaders only for a subset of partitions "
+        "have changed\", and of the other \"more isolation, better overall throughput\"."
+    )  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def drawn(measured: Measured) -> dict[str, str]:
+    """The longest silence of the known topics, by latency."""
+    silence = {
+        f"{short}, {arm}": [
+            (one["latency"], one["silence_ms"])
+            for one in producing.of(measured["runs"], case=case, arm=arm)
+        ]
+        for case, short in CASES.items()
+        for arm, _ in ARMS
+    }
+    title, x = "Known topics beside an unknown leader", "latency of metadata (ms)"
+    return {"silence": plots.lines(title, x, "longest silence (ms)", silence)}
+
+
+EXPERIMENT: Final = Experiment(
+    "What do synchronous and non-blocking metadata cost a new topic, and all others beside it?",
+    (VERSION,),
+    run,
+    write,
+    drawn,
+)

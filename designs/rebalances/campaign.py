@@ -1,0 +1,93 @@
+"""All arms of one or more versions, in batches of groups that run at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+from barnabas.designs.rebalances import arms
+from barnabas.designs.rebalances.arms import ARMS, Arm, Protocol
+from barnabas.designs.rebalances.judging import Run, judged
+from barnabas.designs.rebalances.run_diagram import arrows
+from barnabas.designs.rebalances.running import Bed
+from barnabas.experiments.diagram import Arrow
+from barnabas.experiments.experiment import Bench, Measured
+from barnabas.peers.apache.client import JavaError
+
+AT_ONCE: Final = 25
+"""Groups at a time."""
+DRAWN: Final = ("same connection", "other connection", "listener, other, awaited")
+"""Arms of which a run is drawn: the first one in which the commit was overtaken."""
+
+
+class Case(NamedTuple):
+    """A version of brokers and clients, and so many runs of each arm; all arms, or some by name."""
+
+    version: str
+    protocol: Protocol
+    runs: int
+    only: tuple[str, ...] = ()
+
+    @property
+    def arms(self) -> list[Arm]:
+        """Those that fit."""
+        return [
+            arm
+            for arm in ARMS
+            if arm.fits(self.version, self.protocol) and (not self.only or arm.name in self.only)
+        ]
+
+    @property
+    def batches(self) -> Iterator[tuple[Arm, int]]:
+        """Each arm, with so many groups at once, until there are enough runs of it."""
+        for arm in self.arms:
+            for begin in range(0, self.runs, AT_ONCE):
+                yield arm, min(AT_ONCE, self.runs - begin)
+
+
+def campaign(bench: Bench, cases: tuple[Case, ...]) -> Measured:
+    """What was measured: `runs` with all that each came to, `drawn` arrows, `failed` batches.
+
+    Ctrl-C ends it, and what was measured until then is the result.
+    """
+    total = sum(len(case.arms) * case.runs for case in cases)
+    runs: list[dict[str, Any]] = []
+    drawn: dict[str, list[Arrow]] = {}
+    failed: list[list[Any]] = []
+    with suppress(KeyboardInterrupt):
+        for case in cases:
+            with Bed(case.version, bench.proxy) as bed:
+                for arm, count in case.batches:
+                    about = {"version": case.version, "protocol": case.protocol, "arm": arm.name}
+                    what = " ".join(about.values())
+                    bench.step(len(runs), total, what)
+                    try:
+                        made = _batch(bench, bed, case, arm, count)
+                    except JavaError as problem:
+                        failed.append([*about.values(), count, str(problem)])
+                        continue
+                    found = [(each, judged(each, arm.by)) for each in made]
+                    session = arms.session(arm, case.version, case.protocol)
+                    runs += [{**about, "session": session, **figures} for _, figures in found]
+                    _draw(drawn, what, arm, found)
+    how = {"cases": cases, "each": arms.EACH, "awaited": arms.AWAITED, "at_once": AT_ONCE}
+    return {"how": how, "runs": runs, "drawn": drawn, "failed": failed}
+
+
+def _batch(bench: Bench, bed: Bed, case: Case, arm: Arm, count: int) -> list[Run]:
+    names = bed.names(count)
+    groups = arms.groups(arm, names, case.version, case.protocol)
+    scenario = arms.scenario(arm, case.version, case.protocol) if arm.proxied else None
+    folder = bench.folder / f"{case.version}-{case.protocol}-{names[0]}"
+    return bed.run(groups, folder, scenario, arm.client)
+
+
+def _draw(
+    drawn: dict[str, list[Arrow]], what: str, arm: Arm, found: list[tuple[Run, dict[str, Any]]]
+) -> None:
+    if arm.name in DRAWN and what not in drawn:
+        for run, figures in found:
+            if figures["overtaken"]:
+                drawn[what] = arrows(run, arm.by)
+                break

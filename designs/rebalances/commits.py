@@ -1,0 +1,20 @@
+"""What the experiments about late commits have in common: all but their cases."""
+
+from __future__ import annotations
+
+from barnabas.designs.rebalances.campaign import Case, campaign
+from barnabas.designs.rebalances.plots import plots
+from barnabas.designs.rebalances.report import write
+from barnabas.experiments.experiment import Experiment
+
+
+def commits(question: str, cases: tuple[Case, ...], short: tuple[Case, ...]) -> Experiment:
+    """An experiment with these cases, so many groups at once; short: those of a smoke test."""
+    versions = tuple(case.version for case in cases)
+    return Experiment(
+        question,
+        versions,
+        lambda bench: campaign(bench, short if bench.short else cases),
+        write,
+        plots,
+    )

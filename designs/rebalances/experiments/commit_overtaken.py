@@ -1,0 +1,18 @@
+"""A commitAsync overtaken by JoinGroup: does it count, and what is read twice? (0.11.0.1)"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from barnabas.designs.rebalances.campaign import Case
+from barnabas.designs.rebalances.commits import commits
+
+CASES: Final = (Case("0.11.0.1", "classic", 50),)
+SHORT: Final = (Case("0.11.0.1", "classic", 2, ("same connection", "the other member's join")),)
+
+EXPERIMENT: Final = commits(
+    "If JoinGroup overtakes an OffsetCommit of commitAsync: does the commit count, with which error, "
+    "where does the new owner start, and what is processed twice?",
+    CASES,
+    SHORT,
+)

@@ -1,0 +1,18 @@
+"""The same as `commit_overtaken` with the classic protocol of 3.9.1 and 4.3.1."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from barnabas.designs.rebalances.campaign import Case
+from barnabas.designs.rebalances.commits import commits
+
+CASES: Final = (Case("4.3.1", "classic", 20), Case("3.9.1", "classic", 20))
+SHORT: Final = (Case("4.3.1", "classic", 2, ("same connection",)),)
+
+EXPERIMENT: Final = commits(
+    "If JoinGroup overtakes an OffsetCommit of commitAsync in 3.9.1 and 4.3.1 (classic protocol): does "
+    "the commit count, and what is processed twice?",
+    CASES,
+    SHORT,
+)

@@ -1,0 +1,241 @@
+"""Which clients send what gives partitions up while a commit of theirs is not answered?
+
+Each OffsetCommit is held for a while, and what its client sends behind it passes. A client that waits for
+the answer first sends nothing that could; members come one after the other, so that those who are there
+have to join again.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from barnabas.captures.capture import open_capture
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.designs.rebalances import arms
+from barnabas.designs.rebalances.counting import counted
+from barnabas.designs.rebalances.running import PATIENCE
+from barnabas.experiments.clients.running import MOST, NUMBER, heard
+from barnabas.experiments.clients.started import Started, Stopped
+from barnabas.experiments.clients.trial import Place, prepare
+from barnabas.experiments.clients.workloads import find as workload_of
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.intervals import share
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.clients.client import Program
+from barnabas.peers.clients.registry import find
+
+VERSION: Final = "4.3.1"
+
+
+class Case(NamedTuple):
+    """A client with a workload, done by so many processes in one group."""
+
+    client: str
+    workload: str
+    processes: int = 4
+
+
+CASES: Final = (
+    Case("java@4.3.1", "group"),
+    Case("confluent-kafka@2.16.1", "group"),
+    Case("franz-go@1.22.3", "group"),
+    Case("sarama@1.61.1", "group"),
+    Case("aiokafka@0.14.0", "group"),
+    Case("kafka-python@3.0.12", "group"),
+    Case("kafkajs@2.2.4", "group"),
+    Case("platformatic-kafka@2.12.1", "group"),
+    # these have two members in a process
+    Case("confluent-kafka@2.16.1", "stored-offsets", 2),
+    Case("java@4.3.1", "consumer-protocol", 2),
+    Case("confluent-kafka@2.16.1", "consumer-protocol", 2),
+)
+RECORDS: Final = 600
+APART: Final = 3.7
+"""Seconds between two processes: a heartbeat of most libraries, and a rebalance."""
+LASTS: Final = 15.0
+"""Seconds from the first process to the end of all."""
+HELD: Final = 300
+"""Milliseconds that an OffsetCommit is held."""
+RULES: Final = f"""
+version: 1
+rules:
+  - name: commits are late
+    match: {{api: OffsetCommit, direction: request}}
+    do: {{hold: {{time: {HELD}ms}}}}
+"""
+
+
+def run(bench: Bench) -> Measured:
+    """One case after the other, through a proxy each. Raises UnavailableClientError."""
+    cases = CASES[:1] if bench.short else CASES
+    programs = {case.client: find(case.client).prepare() for case in cases}
+    found: list[dict[str, Any]] = []
+    with suppress(KeyboardInterrupt), _brokers() as cluster:
+        for number, case in enumerate(cases):
+            bench.step(number, len(cases), f"{case.client} {case.workload}")
+            folder = bench.folder / str(number)
+            folder.mkdir()
+            topic = f"clients-{secrets.token_hex(5)}"
+            workload = workload_of(case.workload)._replace(records=RECORDS)
+            prepare(Place(cluster.bootstrap, folder), topic, workload)
+            with bench.proxy(cluster.bootstrap, RULES, folder) as proxy:
+                work = workload.work(stay=LASTS)
+                asked = {"bootstrap": proxy.bootstrap_server, "topic": topic, "work": work}
+                given = _together(case, programs[case.client], asked, folder)
+            exchanges = list(open_capture(proxy.capture).exchanges())
+            found.append({**case._asdict(), **figures(exchanges, given)})
+    return {"how": {"held": HELD, "version": VERSION}, "runs": found}
+
+
+def _brokers() -> ApacheCluster:
+    """With short sessions allowed, and quick heartbeats in the consumer protocol."""
+    return ApacheCluster(VERSION, settings=arms.BROKER, timeout=PATIENCE)
+
+
+def _together(case: Case, program: Program, asked: dict[str, Any], folder: Path) -> list[str]:
+    """The ids of the records that the processes were given until their time was up."""
+    given: list[str] = []
+    over = threading.Event()
+
+    def work(number: int) -> None:
+        if over.wait(number * APART):
+            return
+        about = {"number": NUMBER, "run": case.workload, **asked}
+        with (
+            (folder / f"output-{number}.txt").open("wb", buffering=0) as printed,
+            Started(program, about, printed, MOST) as process,
+            suppress(Stopped),
+        ):
+            for line in process.lines(LASTS, over):
+                said = heard(line)
+                if said.get("event") == "consumed":
+                    given.append(said["id"])
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(case.processes)]
+    for thread in threads:
+        thread.start()
+    try:
+        over.wait(LASTS)
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    return given
+
+
+class Commit(NamedTuple):
+    """An OffsetCommit, from its arrival to its answer, in ns."""
+
+    came: int
+    answered: float
+    connection: int
+    error: str | None
+
+
+def figures(exchanges: Iterable[Exchange], given: Sequence[str]) -> dict[str, Any]:
+    """What a case came to. given: ids of records.
+
+    gave_up: how often members that had committed sent what gives partitions up. behind, elsewhere: how many
+    of these came while a commit of that member was not answered, on the same connection or on another one.
+    errors: how these commits were answered.
+    """
+    commits: dict[str, list[Commit]] = defaultdict(list)
+    gave_up, behind, elsewhere, owned = 0, 0, 0, Counter[str]()
+    errors: list[str] = []
+    for one in sorted(exchanges, key=lambda each: (each.ts, each.correlation_id)):
+        request = one.request or {}
+        member = request.get("member_id", "")
+        gives_up = _gives_up(one.api, request, owned)
+        if one.api == "OffsetCommit":
+            answered = float("inf") if one.latency_ms is None else one.ts + one.latency_ms * 1e6
+            commits[member].append(Commit(one.ts, answered, one.connection, one.error))
+        elif gives_up and commits[member]:
+            gave_up += 1
+            open_ones = [each for each in commits[member] if each.answered > one.ts]
+            same = any(each.connection == one.connection for each in open_ones)
+            behind += same
+            elsewhere += bool(open_ones) and not same
+            errors += [each.error or "no error" for each in open_ones]
+    total = [each for own in commits.values() for each in own]
+    return {
+        "commits": len(total),
+        "refused": sum(bool(each.error) for each in total),
+        "gave_up": gave_up,
+        "behind": behind,
+        "elsewhere": elsewhere,
+        "errors": errors,
+        "given": len(given),
+        "twice": len(given) - len(set(given)),
+    }
+
+
+def _gives_up(api: str, request: dict[str, Any], owned: Counter[str]) -> bool:
+    """Whether it is a JoinGroup, or a heartbeat that names fewer partitions than the member's last did.
+
+    owned: partitions that each member has named last; kept up to date.
+    """
+    if api == "JoinGroup":
+        return True
+    topics = request.get("topic_partitions") if api == "ConsumerGroupHeartbeat" else None
+    if topics is None:
+        return False
+    member, count = request["member_id"], sum(len(each["partitions"]) for each in topics)
+    before, owned[member] = owned[member], count
+    return count < before
+
+
+def write(measured: Measured) -> str:
+    """The result as Markdown."""
+    how, runs = measured["how"], measured["runs"]
+    rows = [
+        "| client | workload | commits | refused | gave partitions up | behind a commit, same connection | "
+        "on another connection | answers of such commits | delivered twice |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    rows += [
+        f"| {one['client']} | {one['workload']} | {one['commits']} | {one['refused']} | {one['gave_up']} | "
+        f"{one['behind']} | {one['elsewhere']} | {counted(one['errors']) or 'none'} | {one['twice']} |"
+        for one in runs
+    ]
+    intro = (
+        f"Members of a group read and commit on a broker of Kafka {how['version']}, one that comes after the "
+        "other. With `group` and `consumer-protocol` each commits what it has read and waits for that; with "
+        "`stored-offsets` the library commits. The proxy holds each OffsetCommit for "
+        f"{how['held']} ms, and what is sent behind it passes: a JoinGroup (or, in the consumer protocol, a "
+        "heartbeat that names fewer partitions than the one before) which a member sends before its commit "
+        "is answered overtakes that. Answers come in the order in which the client asked. `Gave partitions "
+        "up`: such requests of members that had committed, from the proxy's capture. `Delivered twice`: by "
+        "the ids of the records that the applications were given; what was not committed yet when a member "
+        "gave its partitions up is among them."
+    )
+    return "\n\n".join((intro, "\n".join(rows), _follows(runs))) + "\n"
+
+
+def _follows(runs: Sequence[dict[str, Any]]) -> str:
+    said = []
+    for one in runs:
+        name, count = f"{one['client']} ({one['workload']})", one["gave_up"]
+        overtaken = one["behind"] + one["elsewhere"]
+        if not count:
+            said.append(f"- {name}: no member gave partitions up.")
+        elif overtaken:
+            said.append(
+                f"- {name} did not wait for the answer of a commit in {share(overtaken, count)} cases."
+            )
+        else:
+            said.append(f"- {name}: no commit was unanswered in any of {count} cases.")
+    return "\n".join(said)
+
+
+EXPERIMENT: Final = Experiment(
+    "Which of today's clients let a commit be overtaken by what gives its partitions up?",
+    (VERSION,),
+    run,
+    write,
+)

@@ -1,0 +1,25 @@
+"""The same as `commit_overtaken` with the consumer protocol (KIP-848) of 3.9.1 and 4.3.1.
+
+There the heartbeat that gives partitions up takes JoinGroup's place. In 3.9.1 the protocol is a
+preview, which the broker's settings enable.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from barnabas.designs.rebalances.campaign import Case
+from barnabas.designs.rebalances.commits import commits
+
+CASES: Final = (Case("4.3.1", "consumer", 20), Case("3.9.1", "consumer", 20))
+SHORT: Final = (
+    Case("4.3.1", "consumer", 4, ("same connection", "listener, other connection")),
+    Case("3.9.1", "consumer", 2, ("same connection",)),
+)
+
+EXPERIMENT: Final = commits(
+    "If the heartbeat that gives partitions up overtakes an OffsetCommit of commitAsync (consumer "
+    "protocol): does the commit count, and what is processed twice?",
+    CASES,
+    SHORT,
+)

@@ -1,0 +1,24 @@
+"""An old commit that arrives late, behind a newer one: does it overwrite that? (0.11.0.1)"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from barnabas.designs.rebalances.campaign import Case
+from barnabas.designs.rebalances.commits import commits
+
+ONLY: Final = (
+    "other, a third awaited",
+    "listener, other connection",
+    "listener, other, awaited",
+    "retry in the callback",
+)
+CASES: Final = (Case("0.11.0.1", "classic", 50, ONLY),)
+SHORT: Final = (Case("0.11.0.1", "classic", 2, ONLY[-1:]),)
+
+EXPERIMENT: Final = commits(
+    "Can a commit that comes late, over a connection that was replaced or from a retry in the callback, "
+    "overwrite a newer offset, even that of commitSync in onPartitionsRevoked?",
+    CASES,
+    SHORT,
+)

@@ -1,0 +1,105 @@
+"""Runs many groups at once through a proxy to one broker, and collects what is known of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from barnabas.designs.rebalances import arms, broker_log, broker_log_reader, passed
+from barnabas.designs.rebalances.judging import Run
+from barnabas.experiments.experiment import Proxy
+from barnabas.peers.apache import ApacheCluster
+from barnabas.peers.apache.client import JavaClient
+
+TOPIC = "records"
+PATIENCE = 300.0
+"""Seconds that a broker may take to start: campaigns are run where others run too."""
+
+
+class Bed:
+    """A broker of one version with a topic of RECORDS records in two partitions, and its clients."""
+
+    def __init__(self, version: str, proxy: Proxy) -> None:
+        self.version = version
+        self._proxy = proxy
+        self._clients: dict[str, JavaClient] = {}
+        self._numbered = 0
+
+    def __enter__(self) -> Self:
+        levels = {**arms.LEVELS, "org.apache.kafka.coordinator.group": "INFO"}
+        with ExitStack() as stack:
+            self._cluster = stack.enter_context(
+                ApacheCluster(self.version, settings=arms.BROKER, levels=levels, timeout=PATIENCE)
+            )
+            java = self._client(stack, self.version)
+            java.administer("create", topic=TOPIC, partitions=2)
+            numbers = [(number % 2, number // 2) for number in range(arms.RECORDS)]
+            values = [b"%d-%d" % one for one in numbers]
+            java.produce(TOPIC, values, partitions=[partition for partition, _ in numbers])
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._stack.close()
+
+    def _client(self, stack: ExitStack, version: str) -> JavaClient:
+        if version not in self._clients:
+            at = {"bootstrap.servers": self._cluster.bootstrap}
+            self._clients[version] = stack.enter_context(JavaClient(version, at))
+        return self._clients[version]
+
+    def names(self, count: int) -> list[str]:
+        """Names of groups that are used once, all of five characters."""
+        self._numbered += count
+        return [f"g{number:04d}" for number in range(self._numbered - count, self._numbered)]
+
+    def run(
+        self,
+        groups: Mapping[str, Sequence[Mapping[str, Any]]],
+        folder: Path,
+        scenario: str | None,
+        client: str = "",
+    ) -> list[Run]:
+        """Let groups follow their scripts; without a scenario there is no proxy.
+
+        groups: by name, the members as `JavaClient.follow` has them. client: a version.
+        """
+        log = self._cluster.nodes[1].log
+        begin = log.stat().st_size
+        java = self._client(self._stack, client or self.version)
+        with self._between(folder, scenario) as (bootstrap, capture):
+            settings = {"bootstrap.servers": bootstrap}
+            count = arms.RECORDS
+            seen = java.follow(TOPIC, count, list(groups.values()), settings=settings)
+        with log.open("rb") as file:
+            file.seek(begin)
+            served, turns = broker_log.read(file.read().decode(errors="replace").splitlines())
+        offsets = broker_log_reader.read(broker_log_reader.segments(log.parent))
+        exchanges = [] if capture is None else passed.read(capture)
+        return [
+            Run(
+                name,
+                dict(zip((letter(one) for one in members), told, strict=True)),
+                [one for one in exchanges if one.group == name],
+                [one for one in served if one.client_id.startswith(f"{name}.")],
+                [one for one in turns if one.group == name],
+                offsets.get(name, []),
+            )
+            for (name, members), told in zip(groups.items(), seen, strict=True)
+        ]
+
+    @contextmanager
+    def _between(self, folder: Path, scenario: str | None) -> Iterator[tuple[str, Path | None]]:
+        if scenario is None:
+            yield self._cluster.bootstrap, None
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._proxy(self._cluster.bootstrap, scenario, folder) as between:
+            yield between.bootstrap_server, between.capture
+
+
+def letter(member: Mapping[str, Any]) -> str:
+    """A member's letter, behind the point in its client id."""
+    return str(member["settings"]["client.id"]).rpartition(".")[2]

@@ -1,1 +1,0 @@
-"""The experiments that can be run, one file each; `registry.EXPERIMENTS` lists them."""

@@ -1,0 +1,108 @@
+"""Whole frames of a dialect, decoded and encoded, as `barnabas.specs.frames` does Kafka's."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from barnabas.specs.codec.careful_decoder import FIXED
+from barnabas.specs.dialects.dialect import Dialect, DialectApi
+from barnabas.specs.frames import Direction
+from barnabas.specs.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class DialectFrame:
+    """A whole frame of a dialect, decoded. `response` names which response it is if an API has several."""
+
+    direction: Direction
+    api: str
+    header: dict[str, Any]
+    body: dict[str, Any]
+    response: str | None = None
+
+
+def decode_frame(
+    spoken: Dialect,
+    data: bytes,
+    direction: Direction,
+    *,
+    api: int | str | None = None,
+    response: str | None = None,
+) -> DialectFrame:
+    """Decode a frame without its size. A response does not name its API: give it.
+
+    If an API has several responses, name the one it is. Raises Malformed (offsets count in the
+    header or in the body), or LookupError for an API, version or response that does not exist.
+
+    >>> from barnabas.specs.dialects import dialect
+    >>> data = bytes.fromhex("000c 0000 00000007 0001 61  0001 67 00000003 0001 63")
+    >>> decode_frame(dialect("rewrite-0.8.2"), data, "request").body
+    {'group_id': 'g', 'group_generation_id': 3, 'consumer_id': 'c'}
+    """
+    if direction == "request":
+        header_message = spoken.request_header
+        header = header_message.codec(0).decode(data)
+        asked = spoken.api(header[spoken.key_field])
+        version = asked.version if spoken.version_field is None else header[spoken.version_field]
+        message = asked.request
+    else:
+        if api is None:
+            raise TypeError("a response does not say what it answers: the API is needed")
+        asked = spoken.api(api)
+        header_message = spoken.response_header_of(asked)
+        header = header_message.codec(0).decode(data)
+        version = asked.version
+        message = _response(asked, response)
+    codec = message.codec(version)
+    body = codec.decode(data[header_size(header_message, data) :])
+    several = direction == "response" and asked.other_responses
+    return DialectFrame(direction, asked.name, header, body, message.name if several else None)
+
+
+def encode_frame(spoken: Dialect, frame: DialectFrame) -> bytes:
+    """Return the bytes of a frame, its size in front.
+
+    The API's key and version are filled in where the header lacks them. Raises barnabas.specs.codec.Unfit,
+    or LookupError as `decode_frame` does.
+
+    >>> from barnabas.specs.dialects import dialect
+    >>> central = dialect("central-coordination")
+    >>> encode_frame(central, DialectFrame("request", "Ping", {}, {})).hex(" ", 4)
+    '0000 00020007'
+    """
+    api = spoken.api(frame.api)
+    if frame.direction == "request":
+        known = {spoken.key_field: api.key}
+        if spoken.version_field is not None:
+            known[spoken.version_field] = api.version
+        header = spoken.request_header.codec(0).encode(known | frame.header)
+        message = api.request
+    else:
+        header = spoken.response_header_of(api).codec(0).encode(frame.header)
+        message = _response(api, frame.response)
+    data = header + message.codec(api.version).encode(frame.body)
+    return struct.pack(">i", len(data)) + data
+
+
+def _response(api: DialectApi, name: str | None) -> Message:
+    found = {message.name: message for message in api.responses}
+    if name is None:
+        if api.other_responses:
+            raise TypeError(f"{api.name} has several responses: name one of {', '.join(found)}")
+        return api.responses[0]
+    if name not in found:
+        raise LookupError(f"{api.name} has no response {name!r}; there is {', '.join(found)}")
+    return found[name]
+
+
+def header_size(header: Message, data: bytes) -> int:
+    """Return the bytes that a header takes, which was decoded before and has fixed fields and strings."""
+    at = 0
+    for slot in header.layout(0).slots:
+        if slot.node.kind == "string":
+            at += 2 + max(0, FIXED["int16"].unpack_from(data, at)[0])
+        else:
+            at += FIXED[slot.node.kind].size
+    return at

@@ -1,0 +1,205 @@
+"""A dialect: a protocol that frames its messages as Kafka does, and has APIs of its own.
+
+The core asks a connection or a capture for its dialect; None is Kafka's own protocol. A package adds one by
+an entry point, and everything that goes by declarations works for it: the proxy with its rules and faults,
+`decode`, `summary`, `check`, the page, `spec show`.
+
+    # echo_protocol.py, which an entry point of the group barnabas.dialects names:
+    #     [project.entry-points."barnabas.dialects"]
+    #     echo = "echo_protocol:ECHO"
+    Echo = Api(0, "Echo", versions=(0, 0),
+               request=Message("text" / String), response=Message("text" / String))
+    ECHO = Dialect(
+        name="echo",
+        number=1000,
+        title="A protocol that returns what it gets",
+        document="its README",
+        request_header=Message("key" / Int16, "correlation_id" / Int32).of("EchoRequest", (0, 0), FOREVER),
+        response_header=Message("correlation_id" / Int32).of("EchoResponse", (0, 0), FOREVER),
+        key_field="key",
+        version_field=None,
+        apis=(DialectApi(Echo, "consumer", "broker", source="its README"),),
+        errors=(),
+        phrases={"Echo": (("text",), (), lambda request, response, topics: request.get("text", ""))},
+    )
+
+Layouts are written as in `barnabas.specs.declaration`. Every frame begins with an int32 size, which does not
+count itself.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+from barnabas.nearest import did_you_mean
+from barnabas.specs.message import Api, Message
+
+Role = Literal["consumer", "broker", "coordinator"]
+"""A program that sends or answers a request. A coordinator is a broker that coordinates the group."""
+
+LAST_NUMBER: Final = 32_766
+"""The highest number of a dialect: keys of its APIs stay below 2 to the power of 31."""
+
+Phrase = Callable[[dict[str, Any], dict[str, Any], Mapping[uuid.UUID, str]], str]
+"""(fields of the request, fields of the response, topic names by topic id) -> words of a log line."""
+
+PhraseRow = tuple[tuple[str, ...], tuple[str, ...], Phrase]
+"""The paths that a phrase needs of the request and of the response, and the phrase."""
+
+
+class DialectError(NamedTuple):
+    """An error code of a dialect.
+
+    `reconstructed` names what no source gives: "name", "code", both or neither.
+    """
+
+    code: int
+    name: str
+    source: str
+    reconstructed: tuple[Literal["name", "code"], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class DialectApi:
+    """An API of a dialect: layouts, who sends requests to whom, and the source.
+
+    Attributes:
+        reconstructed: Dotted paths of what no source gives: "key" (the number in the header), "version",
+            "request" or "response" for a whole layout, "request.field" for a field and all inside it.
+        because: The reasons for reconstructions.
+        other_responses: Further layouts that a response may have. Nothing in a frame tells them apart.
+        addresses: Where responses hold addresses of brokers, which the proxy replaces by its own: the path
+            in front of `host` and `port`, and the path of the node id.
+    """
+
+    api: Api
+    asker: Role
+    answerer: Role
+    source: str
+    reconstructed: tuple[str, ...] = ()
+    because: str = ""
+    other_responses: tuple[Message, ...] = ()
+    addresses: tuple[str, str] | None = None
+
+    @property
+    def key(self) -> int:
+        """The number of the API in the header of a request."""
+        return self.api.key
+
+    @property
+    def name(self) -> str:
+        """The name of the API, without Request or Response."""
+        return self.api.name
+
+    @property
+    def version(self) -> int:
+        """The only version that the dialect has."""
+        return self.api.versions[0]
+
+    @property
+    def request(self) -> Message:
+        """The body of the request."""
+        return self.api.request
+
+    @property
+    def responses(self) -> tuple[Message, ...]:
+        """The bodies that a response may have; nearly always one."""
+        return (self.api.response, *self.other_responses)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The request and every response."""
+        return (self.request, *self.responses)
+
+    def is_reconstructed(self, path: str) -> bool:
+        """Return whether a dotted path, or something around it, is a reconstruction.
+
+        >>> from barnabas.specs.dialects import dialect
+        >>> dialect("rewrite-a").api("JoinGroup").is_reconstructed("response.partitions_to_own.topic")
+        True
+        """
+        return any(path == mark or path.startswith(f"{mark}.") for mark in self.reconstructed)
+
+
+@dataclass(frozen=True, eq=False)
+class Dialect:
+    """A protocol: its headers, APIs and errors, and how the core pairs, logs and checks its messages.
+
+    Attributes:
+        name: What scenarios (`dialect: NAME`) and `--dialect NAME` call it; the name of its entry point.
+        number: The range of its API keys (`barnabas.specs.dialects.keys`), from 1 to LAST_NUMBER. Published
+            captures and tables have these keys: never change it. Numbers below 1000 are barnabas' own.
+        key_field: The field of the request header with the key of the API.
+        version_field: The field of the request header with the version; None if there is none.
+        reconstructed: Dotted paths that no source gives, below "request_header"; see `DialectApi`.
+        own_response_headers: Headers of responses that begin unlike the others, by API name.
+        kafka_apis: Keys of Kafka's APIs that may be sent on the same connection, with Kafka's headers. If
+            the headers are Kafka's, all may be.
+        registration: The API whose accepted request binds its connection to the group in `group_id`.
+        phrases: The words for a log line, by API name.
+        pairing: The class that pairs requests and responses, as `module:NAME`; it is a
+            `barnabas.captures.kafka.pairing.dialect_pairing.Pairing`.
+        checks: A tuple of `barnabas.captures.checks.Check`, as `module:NAME`; empty: none.
+        groups: The class that reads what messages say of groups, as `module:NAME`; it is a
+            `barnabas.captures.checks.dialect_groups.GroupReader`. Empty: there are no groups.
+    """
+
+    name: str
+    number: int
+    title: str
+    document: str
+    request_header: Message
+    response_header: Message
+    key_field: str
+    version_field: str | None
+    apis: tuple[DialectApi, ...]
+    errors: tuple[DialectError, ...]
+    reconstructed: tuple[str, ...] = ()
+    because: str = ""
+    own_response_headers: tuple[tuple[str, Message], ...] = ()
+    kafka_apis: frozenset[int] = frozenset()
+    registration: str = ""
+    phrases: Mapping[str, PhraseRow] = field(default_factory=dict)
+    pairing: str = "barnabas.captures.kafka.pairing.dialect_pairing:CorrelationPairing"
+    checks: str = ""
+    groups: str = ""
+
+    def api(self, which: int | str) -> DialectApi:
+        """Return an API by its key in headers, or by its name in any case.
+
+        Raises:
+            LookupError: There is none; the message has the nearest name, or the keys.
+        """
+        if isinstance(which, int) or which.isdecimal():
+            for api in self.apis:
+                if api.key == int(which):
+                    return api
+            keys = ", ".join(str(api.key) for api in self.apis)
+            raise LookupError(f"no API of {self.name} has key {which}; the keys are {keys}")
+        by_name = {api.name.lower(): api for api in self.apis}
+        if which.lower() not in by_name:
+            hint = did_you_mean(which, [api.name for api in self.apis])
+            raise LookupError(f"no API of {self.name} is called {which!r}{hint}")
+        return by_name[which.lower()]
+
+    @property
+    def has_kafka_headers(self) -> bool:
+        """Whether the request header is Kafka's, so that all of Kafka's APIs may be sent, too."""
+        slots = [slot.name for slot in self.request_header.layout(0).slots]
+        return slots == ["api_key", "api_version", "correlation_id", "client_id"]
+
+    @property
+    def error_in_header(self) -> bool:
+        """Whether responses have their error in the header, as in Kafka 0.7."""
+        return any(slot.name == "error_code" for slot in self.response_header.layout(0).slots)
+
+    def response_header_of(self, api: DialectApi) -> Message:
+        """Return the header of an API's responses."""
+        return dict(self.own_response_headers).get(api.name, self.response_header)
+
+    def asked_by(self, role: Role) -> tuple[DialectApi, ...]:
+        """Return the APIs whose requests a role sends; it answers all others."""
+        return tuple(api for api in self.apis if api.asker == role)

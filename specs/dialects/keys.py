@@ -1,0 +1,64 @@
+"""The keys of the APIs of dialects: numbers above all that a header can hold.
+
+On the wire a dialect may give its APIs numbers that Kafka gave to others. Rules, logs, tables and checks go
+by the key of an API, so each dialect has a range of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Final
+
+from barnabas.specs.dialects.dialect import Dialect, DialectApi
+from barnabas.specs.dialects.loading import dialects
+from barnabas.specs.error_codes import error_name
+
+STEP: Final = 1 << 16
+"""The size of a dialect's range. Keys below it are Kafka's: a header has an int16."""
+
+
+def own_key(spoken: Dialect, api: DialectApi) -> int:
+    """Return the key of a dialect's API.
+
+    >>> from barnabas.specs.dialects import dialect
+    >>> central = dialect("central-coordination")
+    >>> divmod(own_key(central, central.api("Ping")), STEP)
+    (1, 7)
+    """
+    return STEP * spoken.number + api.key
+
+
+@functools.cache
+def of_key(key: int) -> tuple[Dialect, DialectApi]:
+    """Return the dialect and the API that a key belongs to. Raises LookupError.
+
+    >>> of_key(STEP + 7)[1].name
+    'Ping'
+    """
+    number, wire = divmod(key, STEP)
+    for each in dialects() if number else ():
+        if each.number == number:
+            return each, each.api(wire)
+    raise LookupError(f"no API has key {key}")
+
+
+def error_in(key: int, code: int) -> str:
+    """Return the name of an error code in a response: the dialect's, if the API is of one, or Kafka's.
+
+    >>> error_in(5 * STEP + 12, 25), error_in(12, 25), error_in(5 * STEP + 12, 3)
+    ('UnknownConsumerId', 'UNKNOWN_MEMBER_ID', 'UNKNOWN_TOPIC_OR_PARTITION')
+    """
+    if key > STEP:
+        own = {error.code: error.name for error in of_key(key)[0].errors}
+        if code in own:
+            return own[code]
+    return error_name(code)
+
+
+def error_in_header(key: int) -> bool:
+    """Return whether responses of an API have their error in the header, as in Kafka 0.7.
+
+    >>> error_in_header(STEP + 7), error_in_header(5 * STEP + 12), error_in_header(12)
+    (True, False, False)
+    """
+    return key > STEP and of_key(key)[0].error_in_header

@@ -1,0 +1,68 @@
+"""The registry and the election in memory keep what the interface says."""
+
+from __future__ import annotations
+
+import pytest
+
+from barnabas.designs.brokers.registry import Entry, Leader, MemoryElector, MemoryRegistry
+from barnabas.designs.brokers.registry.interface import ABSENT, ENTRY_LIMIT
+
+
+def test_a_write_depends_on_the_version_that_was_read() -> None:
+    registry = MemoryRegistry()
+    assert registry.read("/a/b") is None
+    assert not registry.write("/a/b", b"1", 0)
+    assert registry.write("/a/b", b"1", ABSENT)
+    assert not registry.write("/a/b", b"2", ABSENT)
+    assert registry.write("/a/b", b"2", 0)
+    assert registry.read("/a/b") == Entry(b"2", 1)
+
+
+def test_an_entry_has_a_largest_size() -> None:
+    registry = MemoryRegistry()
+    assert registry.write("/a", bytes(ENTRY_LIMIT), ABSENT)
+    with pytest.raises(ValueError, match=f"{ENTRY_LIMIT + 1} bytes for /a"):
+        registry.write("/a", bytes(ENTRY_LIMIT + 1), 0)
+
+
+def test_children_are_those_right_below() -> None:
+    registry = MemoryRegistry()
+    for path in ("/a/c", "/a/b", "/a/b/d", "/e"):
+        registry.write(path, b"", ABSENT)
+    assert registry.children("/a") == ["b", "c"]
+    assert registry.children("/x") == []
+
+
+def test_watches_hear_of_the_entry_and_of_what_is_new_below() -> None:
+    registry, heard = MemoryRegistry(), []
+    registry.watch("/a", lambda: heard.append("a"))
+    registry.write("/a/b", b"", ABSENT)
+    registry.write("/a/b", b"", 0)
+    registry.write("/a", b"", ABSENT)
+    assert heard == ["a", "a"]
+
+
+def test_who_has_stood_longest_leads_next() -> None:
+    elector, heard = MemoryElector(), []
+    elector.watch(lambda: heard.append(elector.leader()))
+    for candidate in (1, 2, 3):
+        elector.enter(candidate)
+    elector.leave(2)
+    elector.leave(1)
+    elector.enter(1)
+    assert elector.leader() == Leader(3, 2)
+    elector.leave(3)
+    elector.leave(1)
+    assert heard == [Leader(1, 1), Leader(3, 2), Leader(1, 3), None]
+    elector.enter(2)
+    assert elector.leader() == Leader(2, 4)
+
+
+def test_who_is_suited_better_leads_from_when_it_comes() -> None:
+    elector, heard = MemoryElector(rank=lambda candidate: -candidate), []
+    elector.watch(lambda: heard.append(elector.leader()))
+    for candidate in (1, 3, 2):
+        elector.enter(candidate)
+    elector.leave(3)
+    elector.enter(3)
+    assert heard == [Leader(1, 1), Leader(3, 2), Leader(2, 3), Leader(3, 4)]

@@ -1,0 +1,308 @@
+"""On a real ZooKeeper: registry and election do what those in memory do, and both designs run on it."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+
+from barnabas.designs.brokers.registry import Entry
+from barnabas.designs.brokers.registry.broker_ids import BrokerIds, TakenError
+from barnabas.designs.brokers.registry.interface import ABSENT, ENTRY_LIMIT
+from barnabas.designs.brokers.registry.paths import below, name_of
+from barnabas.designs.brokers.registry.topics import Topics
+from barnabas.designs.brokers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
+from barnabas.designs.central_coordination.peers import client as central_client
+from barnabas.designs.central_coordination.peers.server import Cluster as CentralCluster
+from barnabas.designs.central_coordination.peers.settings import ConsumerSettings as CentralConsumer
+from barnabas.designs.consumer_rewrite.peers.client import Client
+from barnabas.designs.consumer_rewrite.peers.group_entry import decode, path_of
+from barnabas.designs.consumer_rewrite.peers.server import Cluster
+from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings, ConsumerSettings
+from barnabas.peers.apache.keeper import ZooKeeper
+
+kazoo_client = pytest.importorskip(
+    "kazoo.client", reason="needs kazoo (pip install 'barnabas[zookeeper]')"
+)
+
+pytestmark = [pytest.mark.needs_apache("3.9.1"), pytest.mark.timeout(180)]
+
+LIMIT = 60
+"""Seconds."""
+
+Connect = Callable[[], Any]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with ZooKeeper("3.9.1") as keeper:
+        yield keeper.address
+
+
+@pytest.fixture
+def connect(address: str) -> Iterator[Connect]:
+    clients = []
+
+    def one() -> Any:
+        client = kazoo_client.KazooClient(address)
+        client.start(timeout=LIMIT)
+        clients.append(client)
+        return client
+
+    yield one
+    for client in clients:
+        client.stop()
+        client.close()
+
+
+def test_a_write_depends_on_the_version_that_was_read(connect: Connect) -> None:
+    registry = ZooKeeperRegistry(connect(), "/writes")
+    assert registry.read("/a/b") is None
+    assert registry.children("/a") == []
+    assert not registry.write("/a/b", b"1", 0)
+    assert registry.write("/a/b", b"1", ABSENT)
+    assert not registry.write("/a/b", b"2", ABSENT)
+    assert registry.write("/a/b", b"2", 0)
+    assert registry.read("/a/b") == Entry(b"2", 1)
+    registry.write("/a/c", b"", ABSENT)
+    assert registry.children("/a") == ["b", "c"]
+
+
+def test_watches_hear_of_changes(connect: Connect) -> None:
+    registry, heard = ZooKeeperRegistry(connect(), "/watches"), threading.Event()
+    registry.watch("/a", heard.set)
+    assert not heard.is_set()
+    ZooKeeperRegistry(connect(), "/watches").write("/a/b", b"", ABSENT)
+    assert heard.wait(LIMIT)
+
+
+def test_topics_and_partitions_that_others_add_are_heard_of(connect: Connect) -> None:
+    heard: queue.Queue[None] = queue.Queue()
+    listener = Topics(ZooKeeperRegistry(connect(), "/listens"), lambda: heard.put(None))
+    others = Topics(ZooKeeperRegistry(connect(), "/listens"))
+    assert listener.read() == {}
+    for topic, partition, known in (
+        ("t", "0", {"t": ("0",)}),
+        ("t", "1", {"t": ("0", "1")}),
+        ("a/b", "0", {"t": ("0", "1"), "a/b": ("0",)}),
+    ):
+        others.grow(topic, partition)
+        while listener.read() != known:
+            heard.get(timeout=LIMIT)
+
+
+def test_groups_may_be_called_anything(connect: Connect) -> None:
+    registry, names = ZooKeeperRegistry(connect()), {"", ".", "..", "a/b", "%", "\0\x1f \ue000"}
+    for name in names:
+        assert registry.write(below("/odd", name), b"", ABSENT)
+    assert set(map(name_of, registry.children("/odd"))) == names
+
+
+def test_the_largest_entry_of_the_longest_name_is_taken_and_a_larger_one_costs_no_connection(
+    connect: Connect,
+) -> None:
+    client = connect()
+    registry, path, states = (
+        ZooKeeperRegistry(client),
+        below("/large", "/" * 0x7FFF),
+        list[object](),
+    )
+    client.add_listener(states.append)
+    assert registry.write(path, bytes(ENTRY_LIMIT), ABSENT)
+    with pytest.raises(ValueError, match="bytes for /large"):
+        registry.write(path, bytes(ENTRY_LIMIT + 1), 0)
+    assert registry.write(path, b"", 0)
+    assert states == []
+
+
+def test_who_has_stood_longest_leads_until_its_session_ends(connect: Connect) -> None:
+    first, second = connect(), connect()
+    one, two = ZooKeeperElector(first, "/election"), ZooKeeperElector(second, "/election")
+    assert one.leader() is None
+    one.enter(1)
+    two.enter(2)
+    one.enter(1)
+    leader = two.leader()
+    assert leader is not None
+    assert leader.candidate == 1
+    heard = threading.Event()
+    two.watch(heard.set)
+    first.stop()
+    assert heard.wait(LIMIT)
+    following = two.leader()
+    assert following is not None
+    assert following.candidate == 2
+    assert following.term > leader.term
+    two.leave(2)
+    assert two.leader() is None
+
+
+def test_who_is_suited_better_leads_from_when_it_comes(connect: Connect) -> None:
+    first, second = connect(), connect()
+
+    def rank(candidate: int) -> int:
+        return -candidate
+
+    one, two = ZooKeeperElector(first, "/ranks", rank), ZooKeeperElector(second, "/ranks", rank)
+    terms = []
+    for act, leads in (
+        (partial(one.enter, 1), 1),
+        (partial(two.enter, 2), 2),
+        (partial(two.leave, 2), 1),
+        (partial(two.enter, 2), 2),
+    ):
+        act()
+        for elector in (one, two):
+            wait_until_led(elector, leads)
+        found = two.leader()
+        assert found is not None
+        terms.append(found.term)
+    assert terms == sorted(set(terms))
+
+
+def wait_until_led(elector: ZooKeeperElector, candidate: int) -> None:
+    end = time.monotonic() + LIMIT
+    while (leader := elector.leader()) is None or leader.candidate != candidate:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_brokers_are_known_while_their_sessions_last(connect: Connect) -> None:
+    heard: queue.Queue[None] = queue.Queue()
+    listener = BrokerIds(connect(), "/lives", lambda: heard.put(None))
+    first = connect()
+    ids = BrokerIds(first, "/lives", lambda: None)
+    ids.register(1, ("127.0.0.1", 9), LIMIT)
+    BrokerIds(connect(), "/lives", lambda: None).register(2, ("::1", 8), LIMIT)
+    while listener.live != {1: ("127.0.0.1", 9), 2: ("::1", 8)}:
+        heard.get(timeout=LIMIT)
+    with pytest.raises(TakenError, match="a broker 1 is in ZooKeeper already"):
+        BrokerIds(connect(), "/lives", lambda: None).register(1, ("127.0.0.1", 7), 0)
+    first.stop()
+    while listener.live != {2: ("::1", 8)}:
+        heard.get(timeout=LIMIT)
+    first.start(timeout=LIMIT)  # another session
+    while 1 not in listener.live:
+        heard.get(timeout=LIMIT)
+
+
+def test_a_session_behind_a_loss_of_all_data_tells_of_it(connect: Connect) -> None:
+    heard: queue.Queue[None] = queue.Queue()
+    client = connect()
+    ids = BrokerIds(client, "/loses", lambda: heard.put(None))
+    ids.register(1, ("127.0.0.1", 9), LIMIT)
+    client.stop()
+    connect().delete("/loses", recursive=True)
+    client.start(timeout=LIMIT)
+    while not ids.forgotten:
+        heard.get(timeout=LIMIT)
+
+
+def test_what_is_no_broker_in_zookeeper_is_left_out(connect: Connect) -> None:
+    client = connect()
+    for name, data in (("x", b"{}"), ("1", b"[]"), ("2", b'{"host": "h"}'), ("3", b"?")):
+        client.create(f"/odd/brokers/ids/{name}", data, makepath=True)
+    assert BrokerIds(client, "/odd", lambda: None).live == {}
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT):
+        while not condition():
+            await asyncio.sleep(0.02)
+
+
+def test_the_rewrite_keeps_its_groups_in_zookeeper(connect: Connect) -> None:
+    keeper, other = connect(), connect()
+    registry = ZooKeeperRegistry(keeper, "/rewrite")
+    electors = {slot: ZooKeeperElector(keeper, f"/rewrite/slots/{slot}") for slot in range(2)}
+
+    async def run() -> None:
+        cluster = Cluster(
+            2,
+            topics={"t": 4},
+            settings=BrokerSettings(slots=2),
+            registry=registry,
+            electors=electors,
+        )
+        async with cluster:
+            one = Client(ConsumerSettings("g", cluster.bootstrap, topics=("t",)))
+            one.start()
+            while one.generation != 1:
+                await one.poll(0.05)
+            first = cluster.coordinator("g")
+            assert first is not None
+            await cluster.stop(first)
+            Topics(ZooKeeperRegistry(other, "/rewrite")).grow("t", "4")
+            while one.generation < 2:
+                await one.poll(0.05)
+            assert len(one.partitions) == 5
+            await one.kill()
+
+    asyncio.run(asyncio.wait_for(run(), LIMIT))
+    entry = registry.read(path_of("g"))
+    assert entry is not None
+    assert decode(entry.data).generation == 2
+
+
+def test_central_coordination_keeps_its_offsets_in_zookeeper(connect: Connect) -> None:
+    keeper = connect()
+
+    async def run() -> None:
+        cluster = CentralCluster(
+            2,
+            topics={"t": ("0-0", "0-1")},
+            registry=ZooKeeperRegistry(keeper, "/central"),
+            elector=ZooKeeperElector(keeper, "/central/coordinator"),
+        )
+        async with cluster:
+            one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
+            one.start()
+            await until(lambda: len(one.partitions) == 2)
+            one.consumed(("t", "0-1"), 42)
+            await cluster.grow("t", "1-0")
+            await until(lambda: len(one.partitions) == 3)
+            first = cluster.coordinator
+            assert first is not None
+            await cluster.stop(first.node)
+            await until(lambda: not one.fetching)
+            await until(lambda: len(one.partitions) == 3)
+            assert one.partitions["t", "0-1"] == 42
+            await one.stop()
+
+    asyncio.run(run())
+
+
+def test_a_coordinator_whose_node_is_gone_resigns_and_its_consumers_find_the_next(
+    connect: Connect,
+) -> None:
+    keeper, other = connect(), connect()
+
+    async def run() -> None:
+        cluster = CentralCluster(
+            2,
+            topics={"t": ("0-0", "0-1")},
+            registry=ZooKeeperRegistry(keeper, "/resigns"),
+            elector=ZooKeeperElector(keeper, "/resigns/coordinator"),
+        )
+        async with cluster:
+            one = central_client.Client(CentralConsumer("g", "c", cluster.bootstrap))
+            one.start()
+            await until(lambda: len(one.partitions) == 2)
+            first = cluster.coordinator
+            assert first is not None
+            node, *_ = sorted(other.get_children("/resigns/coordinator"))
+            other.delete(f"/resigns/coordinator/{node}")
+            await until(lambda: not first.core.coordinates)
+            await until(lambda: one.starts == 2)
+            following = cluster.coordinator
+            assert following is not None
+            assert following.node != first.node
+            await one.stop()
+
+    asyncio.run(run())

@@ -1,0 +1,218 @@
+"""Steps and rebalances of central coordination, as captures of its peers show them, with and without bugs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from barnabas.captures.checks.running import run
+from barnabas.captures.kafka.dialect_conversations import DialectConversations
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.captures.reader import CaptureReader
+from barnabas.designs.central_coordination.checks import CHECKS
+from barnabas.designs.central_coordination.peers import group, interest
+from barnabas.designs.central_coordination.peers.client import Client
+from barnabas.designs.central_coordination.peers.server import BrokerServer, Cluster
+from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
+from barnabas.designs.central_coordination.states import STOPPING
+from barnabas.harness import Harness
+from barnabas.proxy.scenario.file import loads
+from barnabas.specs.dialects import dialect
+from tests.peers.mutants import Mutant, mutated
+
+pytestmark = pytest.mark.timeout(90)
+
+SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
+SLOW_TO_STOP = """
+version: 1
+dialect: central-coordination
+rules:
+  - name: slow to stop
+    match: {api: StopFetcher, direction: request}
+    when: {times: 2, scope: rule}
+    do: {delay: 500ms}
+"""
+TOPICS = {"t": ("0-0", "0-1", "0-2", "0-3")}
+NAMES = ("a", "b")
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def pinged(seen: Iterable[Exchange]) -> bool:
+    """Whether each consumer was asked something more when all had been started for the last time."""
+    last: dict[str, dict[str | None, int]] = {"Ping": {}, "StartFetcher": {}}
+    for one in seen:
+        if one.api in last:
+            last[one.api][one.client_id] = one.ts
+    started = max(last["StartFetcher"].values(), default=0)
+    return all(last["Ping"].get(name, 0) > started for name in NAMES)
+
+
+@contextlib.asynccontextmanager
+async def fetching(proxy: Harness) -> AsyncIterator[list[Client]]:
+    """Two consumers that have consumed something."""
+    clients = [
+        Client(ConsumerSettings("g", name, (proxy.proxy.address,), session_timeout_ms=1_500))
+        for name in NAMES
+    ]
+    try:
+        for one in clients:
+            one.start()
+        # with a bug they may share nothing, but they are started
+        await until(lambda: all(one.fetching for one in clients) and pinged(proxy.exchanges))
+        for one in clients:
+            for at in one.partitions:
+                one.consumed(at, 42)
+        yield clients
+    finally:
+        for one in clients:
+            await one.stop()
+
+
+async def rebalanced(cluster: Cluster, proxy: Harness) -> None:
+    """There is a partition more while one of the consumers is slow to answer."""
+    async with fetching(proxy) as (quick, slow):
+        before = quick.starts
+        known = coordinator(cluster).core.groups["g"]
+        slow.pause()
+        await cluster.grow("t", "0-4")
+        await until(
+            lambda: (
+                quick.starts > before
+                or (known.state == STOPPING and not known.consumers["a"].waits("StopFetcher"))
+            )
+        )
+        slow.resume()
+        await until(lambda: quick.starts > before and slow.fetching and pinged(proxy.exchanges))
+
+
+async def failed_over(cluster: Cluster, proxy: Harness) -> None:
+    """The coordinator dies, and one consumer registers with the next while the other is asked to stop."""
+    async with fetching(proxy) as clients:
+        before = {one: one.starts for one in clients}
+        await asyncio.to_thread(proxy.replace, loads(SLOW_TO_STOP))
+        await cluster.stop(coordinator(cluster).node)
+        await until(lambda: all(one.starts > before[one] and one.fetching for one in clients))
+        await until(lambda: pinged(proxy.exchanges))
+
+
+def coordinator(cluster: Cluster) -> BrokerServer:
+    found = cluster.coordinator
+    assert found is not None
+    return found
+
+
+def exchanges(
+    capture: Path, play: Callable[[Cluster, Harness], Awaitable[None]] = rebalanced
+) -> list[Exchange]:
+    """What the peers say through the proxy, as the capture has it."""
+
+    async def work() -> None:
+        async with Cluster(2, topics=TOPICS) as cluster:
+            brokers = ",".join(f"{host}:{port}" for host, port in cluster.bootstrap)
+            proxy = Harness(brokers, scenario=loads(SCENARIO), capture=capture)
+            await asyncio.to_thread(proxy.__enter__)
+            try:
+                await play(cluster, proxy)
+            finally:
+                await asyncio.to_thread(proxy.__exit__, None, None, None)
+
+    asyncio.run(work())
+    return list(
+        DialectConversations(dialect("central-coordination")).exchanges(CaptureReader(capture))
+    )
+
+
+def found(seen: Iterable[Exchange]) -> list[tuple[str, str, str]]:
+    return [(check.name, one.severity, one.what) for check, one in run(seen, CHECKS)]
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
+    return exchanges(tmp_path_factory.mktemp("central") / "f.pcapng")
+
+
+def test_nothing_is_wrong_with_peers(sound: list[Exchange]) -> None:
+    assert {one.api for one in sound} == {
+        *("ClusterMetadata", "RegisterConsumer", "Ping", "StopFetcher", "StartFetcher"),
+    }
+    assert found(sound) == []
+
+
+def test_nothing_is_wrong_when_a_coordinator_dies(tmp_path: Path) -> None:
+    seen = exchanges(tmp_path / "f.pcapng", failed_over)
+    assert len({one.server_address for one in seen if one.api == "RegisterConsumer"}) == 2
+    assert found(seen) == []
+
+
+def test_who_was_not_asked_where_it_was_when_a_coordinator_died(tmp_path: Path) -> None:
+    mutant = Mutant("who registers while others stop is not asked", group,
+        "        if self.state not in (STOPPING, OFFSETS):\n", "        if True:\n")  # fmt: skip
+    with mutated(mutant):
+        seen = exchanges(tmp_path / "f.pcapng", failed_over)
+    said = found(seen)
+    assert {(name, severity) for name, severity, _ in said} == {("central_rebalances", "error")}
+    assert "was started, though it had not been asked where it was" in said[-1][2]
+
+
+# fmt: off
+MUTANTS = (
+    (Mutant("two owners of a partition", interest,
+        "        at, end = _range(len(partitions), total, stream)",
+        "        at, end = 0, len(partitions)"),
+     "central_rebalances", "error", "group g: a and b both own t 0-0"),
+    (Mutant("it does not wait for all to stop", group,
+        'if self.state != STOPPING or any(\n            one.waits("StopFetcher") for one in '
+        "self.consumers.values()\n        ):",
+        "if self.state != STOPPING:"),
+     "central_rebalances", "error", "group g: a was started before b had stopped"),
+    (Mutant("only the first is stopped", group,
+        "for _, one in sorted(self.consumers.items())]", "for _, one in sorted(self.consumers.items())[:1]]"),
+     "central_states", "error", "StartFetcher of consumer b (no answer) is not allowed in state "
+                                "FETCHING"),
+    (Mutant("fetchers start from the beginning", group,
+        "offsets.get((topic, number), -1)", "-1"),
+     "central_rebalances", "warning", "group g: t 0-0 was started from offset -1, but the group "
+                                      "had been at 42"),
+)
+# fmt: on
+
+
+@pytest.mark.parametrize(
+    ("mutant", "check", "severity", "what"), MUTANTS, ids=[one[0].what for one in MUTANTS]
+)
+def test_a_bug_is_found(
+    tmp_path: Path, mutant: Mutant, check: str, severity: str, what: str
+) -> None:
+    with mutated(mutant):
+        seen = exchanges(tmp_path / "f.pcapng")
+    said = [(name, how, text) for name, how, text in found(seen) if name == check]
+    assert any(
+        (how, text) == (severity, what) or text.replace("b and a", "a and b") == what
+        for _, how, text in said
+    ), said
+
+
+def test_a_ping_that_is_refused(sound: list[Exchange]) -> None:
+    refused = next(one for one in sound if one.api == "Ping" and one.response_body is not None)
+    before = refused.response_body
+    refused.response_body, refused.note = None, "Unknown"
+    try:
+        ((name, severity, what),) = found(sound)
+    finally:
+        refused.response_body, refused.note = before, ""
+    assert (name, severity) == ("central_states", "error")
+    assert what.startswith(f"Ping of consumer {refused.client_id} (Unknown)")
+
+
+def test_of_whom_nothing_was_seen_nothing_is_said(sound: list[Exchange]) -> None:
+    later = [one for one in sound if one.api not in ("RegisterConsumer", "StopFetcher")]
+    assert found(later) == []

@@ -1,0 +1,85 @@
+"""A consumer alone: what it does and says when brokers can't be reached, or refuse it."""
+
+from __future__ import annotations
+
+from barnabas.designs.brokers.listener import Log
+from barnabas.designs.central_coordination.peers.actions import ConsumerAction
+from barnabas.designs.central_coordination.peers.consumer import Consumer
+from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
+from barnabas.designs.central_coordination.peers.wire import response
+from barnabas.designs.consuming.dialer import Connect
+
+CLUSTER = {"coordinator_id": 1, "brokers_info": [{"id": 1, "host": "a", "port": 1}]}
+
+
+def consumer() -> Consumer:
+    return Consumer(ConsumerSettings("g", "c", (("a", 1), ("b", 2)), backoff_ms=10))
+
+
+def said(actions: list[ConsumerAction]) -> list[str]:
+    return [action.text for action in actions if isinstance(action, Log)]
+
+
+def test_known_brokers_are_tried_in_turn_for_ever_and_each_failure_is_logged() -> None:
+    one = consumer()
+    actions = one.start(0)
+    for now in (10, 20, 30, 40):
+        actions += one.lost(now - 10)
+        actions += one.tick(now)
+    tried = [action.address[0] for action in actions if isinstance(action, Connect)]
+    assert tried == ["a", "b", "a", "b", "a"]
+    a, b = "c: a:1: no connection can be made", "c: b:2: no connection can be made"
+    assert said(actions) == [a, b, "c: AllKnownBrokersNotAvailable"] * 2
+
+
+def test_a_broker_that_was_reached_begins_the_round_anew() -> None:
+    one = consumer()
+    one.start(0)
+    one.lost(0)
+    one.tick(10)
+    one.connected(10)
+    assert said(one.lost(11)) == ["c: b:2: the connection is closed"]
+    one.tick(21)
+    assert said(one.lost(21)) == ["c: a:1: no connection can be made"]
+
+
+def test_a_broker_that_does_not_accept_in_time_is_logged_too() -> None:
+    one = consumer()
+    one.start(0)
+    assert said(one.tick(3_000)) == ["c: a:1: no connection within the timeout"]
+
+
+def test_what_was_told_of_the_cluster_is_kept() -> None:
+    one = consumer()
+    one.start(0)
+    one.connected(0)
+    one.receive(response("ClusterMetadata", body=CLUSTER), 1)
+    assert (one.brokers, one.coordinator_id) == ({1: ("a", 1)}, 1)
+    one.lost(1)
+    one.tick(11)
+    one.connected(11)
+    assert said(one.receive(response("ClusterMetadata", "Unknown"), 12)) == [
+        "c: b:2 knows no coordinator: Unknown"
+    ]
+    assert (one.brokers, one.coordinator_id) == ({1: ("a", 1)}, 1)
+
+
+def test_a_cluster_without_a_coordinator_is_asked_again_at_the_next_broker() -> None:
+    one = consumer()
+    one.start(0)
+    one.connected(0)
+    nobody = CLUSTER | {"coordinator_id": -1}
+    actions = one.receive(response("ClusterMetadata", body=nobody), 1)
+    assert said(actions) == ["c: a:1 knows no coordinator: -1"]
+    (dial,) = one.tick(11)
+    assert dial == Connect(("b", 2))
+
+
+def test_a_refusal_is_logged() -> None:
+    one = consumer()
+    one.start(0)
+    one.connected(0)
+    one.receive(response("ClusterMetadata", body=CLUSTER), 1)
+    one.connected(1)
+    (line,) = said(one.receive(response("RegisterConsumer", "DuplicateConsumerId"), 2))
+    assert line == "c: the registration is refused: DuplicateConsumerId"

@@ -1,0 +1,431 @@
+"""Rebalances as the coordinator makes them: who takes part, who fails, what is retried, what is FATAL."""
+
+from __future__ import annotations
+
+from barnabas.designs.brokers.listener import Close, Log, Send
+from barnabas.designs.central_coordination.peers.actions import (
+    BrokerAction,
+    ReadOffsets,
+    StoreOffsets,
+)
+from barnabas.designs.central_coordination.peers.coordinator import Broker, queue_of
+from barnabas.designs.central_coordination.peers.offsets import load, store
+from barnabas.designs.central_coordination.peers.wire import read_request, request, response
+from barnabas.designs.central_coordination.states import CONSULTING, FETCHING, OFFSETS, STARTING
+from barnabas.specs.malformed import Malformed
+from tests.designs.central_coordination.peers.world import SETTINGS, World
+
+
+def sent(world: World, since: int = 0) -> list[str]:
+    """The APIs that coordinators asked, in order."""
+    found = []
+    for at, _, action in world.log:
+        if at >= since and isinstance(action, Send):
+            try:
+                api, _ = read_request(action.data[4:])
+            except Malformed:
+                continue
+            found.append(api)
+    return found
+
+
+def settled(*names: str, **options: object) -> World:
+    world = World()
+    for name in names:
+        world.add(name, **options)
+        world.until(world.settled)
+    return world
+
+
+def test_all_are_stopped_before_any_is_started() -> None:
+    world = settled("a", "b")
+    world.run(1)
+    at = world.now
+    world.add("c")
+    world.until(world.settled)
+    asked = [api for api in sent(world, at) if api != "Ping"]
+    assert asked == ["StopFetcher"] * 3 + ["StartFetcher"] * 3
+    assert sorted(len(one.owns) for one in world.applications.values()) == [1, 1, 2]
+
+
+def test_where_one_stops_the_next_one_starts() -> None:
+    world = settled("a")
+    for at in world.applications["a"].owns:
+        world.applications["a"].core.positions[at] = 42
+    world.add("b")
+    world.until(world.settled)
+    for one in world.applications.values():
+        assert set(one.core.positions.values()) == {42}
+    assert set(load(world.registry, "g").values()) == {42}
+
+
+def test_who_comes_back_late_takes_no_offset_back() -> None:
+    world = settled("a", "b")
+    at = min(world.applications["a"].owns)
+    for one in world.applications.values():
+        one.core.positions |= dict.fromkeys(one.owns, 5)
+    world.pause("a")
+    world.until(lambda: at in world.applications["b"].owns)
+    world.applications["b"].core.positions[at] = 42
+    world.resume("a")
+    world.until(world.settled)
+    assert load(world.registry, "g")[at] == 42
+
+
+def test_what_was_told_before_a_retry_is_kept() -> None:
+    world = settled("a", "b", "c")
+    for one in world.applications.values():
+        one.core.positions = dict.fromkeys(one.owns, 42)
+    own = world.applications["b"].owns
+    for name in "ab":
+        link = world.applications[name].link
+        assert link is not None
+        link.lossy = world.applications[name].dead = True
+        if name == "a":
+            world.grow("t", "9-9")
+        world.run(5)  # by then b has told where it is, and is gone before the next round
+    world.until(world.settled)
+    assert {world.applications["c"].core.positions[at] for at in own} == {42}
+
+
+def test_who_hears_nothing_has_stopped_before_others_start() -> None:
+    for after_a_ping in range(0, 100, 10):
+        world = settled("a", "b")
+        world.run(after_a_ping)
+        silent, other = world.applications["a"], world.applications["b"]
+        assert silent.link is not None
+        silent.link.lossy = True
+        starts = other.starts
+        world.grow("t", "9-9")
+        world.until(lambda: other.starts > starts)  # noqa: B023
+        assert other.owns
+        assert not other.owns & silent.owns
+
+
+def test_so_has_who_was_started_by_what_was_long_under_way() -> None:
+    world = World()
+    world.latency = 40
+    for name in "ab":
+        world.add(name)
+    world.until(lambda: sent(world).count("StartFetcher") == 2)
+    late, other = world.applications["a"], world.applications["b"]
+    assert late.link is not None
+    late.link.lossy, world.latency = True, 1
+    world.until(lambda: late.fetching)
+    world.until(lambda: other.starts == 2)  # that both fetch the same would have failed
+    assert not late.fetching
+
+
+def test_without_auto_commit_the_registry_says_where() -> None:
+    world = World()
+    world.add("a", auto_commit=False)
+    world.until(world.settled)
+    for at in world.applications["a"].owns:
+        world.applications["a"].core.positions[at] = 42
+    store(world.registry, "g", {("t", "0-0"): 7})
+    world.add("b", auto_commit=False)
+    world.until(world.settled)
+    positions = world.applications["a"].core.positions | world.applications["b"].core.positions
+    assert positions[("t", "0-0")] == 7
+    assert set(positions.values()) == {0, 7}
+
+
+def test_pings_come_every_third_of_the_session() -> None:
+    world = settled("a")
+    began = world.now
+    world.run(3_000)
+    assert 29 <= sent(world, began).count("Ping") <= 31
+
+
+def test_a_silent_consumer_fails_after_too_many_lost_pings() -> None:
+    world = settled("a", "b")
+    link = world.applications["a"].link
+    assert link is not None
+    link.lossy = True
+    began = world.now
+    world.until(lambda: "a" not in world.coordinator.groups["g"].consumers)
+    # a third until the next ping at most; of three pings, a third apart, the last is late after two thirds
+    assert 400 <= world.now - began <= 520
+    logged = [action for _, _, action in world.log if isinstance(action, Log)]
+    (line,) = [action for action in logged if action.level == "INFO"]
+    assert "3 pings were lost" in line.text
+    assert SETTINGS.max_failed_pings == 2
+
+
+def test_a_consumer_that_hears_nothing_stops_its_fetchers_and_registers_anew() -> None:
+    world = settled("a")
+    link = world.applications["a"].link
+    assert link is not None
+    link.lossy = True
+    began = world.now
+    world.until(lambda: not world.applications["a"].fetching)
+    assert world.now - began <= 300
+    assert world.applications["a"].core.state == CONSULTING
+    world.until(world.settled)
+    assert world.applications["a"].core.state == FETCHING
+
+
+def test_one_dies_during_start_fetcher() -> None:
+    world = settled("a", "b", "c")
+    world.pause("c")
+    world.run(1)
+    victim = world.applications["b"]
+    world.resume("c")
+    world.add("d")
+    world.until(lambda: "StartFetcher" in sent(world, world.now))
+    assert victim.link is not None
+    victim.link.lossy = True  # its start-fetcher is under way and never answered
+    victim.polls = False
+    world.until(world.settled)
+    assert "b" not in world.coordinator.groups["g"].consumers
+    asked = [api for api in sent(world) if api != "Ping"]
+    assert asked[-3:] == ["StartFetcher"] * 3
+
+
+def test_after_too_many_retries_it_is_fatal_and_stands_still_until_something_changes() -> None:
+    world = World(brokers=1)
+    names = [f"c{number}" for number in range(8)]
+    for name in names:
+        world.add(name)
+    world.until(world.settled)
+    world.grow("t", "2-0")
+
+    def fail_one() -> bool:
+        group = world.coordinator.groups["g"]
+        if not group.active:
+            return True
+        name = sorted(group.consumers)[-1]
+        world.applications[name].dead = True
+        world._of_broker(1, world.coordinator.closed(group.consumers[name].connection, world.now))
+        return False
+
+    for _ in range(SETTINGS.rebalance_retries + 1):
+        world.run(1)
+        world.until(lambda: world.coordinator.groups["g"].active)
+        fail_one()
+    fatal = [
+        action for _, _, action in world.log if isinstance(action, Log) and action.level == "FATAL"
+    ]
+    assert len(fatal) == 1
+    group = world.coordinator.groups["g"]
+    assert not group.rebalancing
+    at = world.now
+    world.run(1_000)
+    assert set(sent(world, at)) == {"Ping", "StopFetcher"} or set(sent(world, at)) == {"Ping"}
+    assert not group.rebalancing
+    world.add("late")
+    world.until(world.settled)
+
+
+def test_fatal_while_fetchers_start_leaves_those_that_were_started() -> None:
+    world = World(brokers=1)
+    names = [f"c{number}" for number in range(SETTINGS.rebalance_retries + 3)]
+    for name in names:
+        world.add(name)
+    world.until(world.settled)
+    world.grow("t", "2-0")
+    group = world.coordinator.groups["g"]
+    for name in reversed(names[2:]):
+        world.until(lambda: group.state == STARTING)
+        world.run(1)  # start-fetcher arrives, and its answers are under way
+        world.applications[name].dead = True
+        connection = group.consumers[name].connection
+        world._of_broker(1, world.coordinator.closed(connection, world.now))
+    assert "FATAL" in [action.level for _, _, action in world.log if isinstance(action, Log)]
+    world.run(1_000)
+    assert [world.applications[name].fetching for name in names[:2]] == [True, True]
+    assert not group.rebalancing
+
+
+def test_many_that_fail_at_once_are_one_retry() -> None:
+    world = World(brokers=1)
+    names = [f"c{number}" for number in range(SETTINGS.rebalance_retries + 4)]
+    for name in names:
+        world.add(name)
+    world.until(world.settled)
+    for name in names[:-2]:
+        one = world.applications[name]
+        assert one.link is not None
+        one.link.lossy = one.dead = True
+    world.grow("t", "2-0")
+    world.until(world.settled)
+    told = [action.level for _, _, action in world.log if isinstance(action, Log)]
+    assert "FATAL" not in told
+    assert set(world.coordinator.groups["g"].consumers) == set(names[-2:])
+
+
+def test_groups_of_one_queue_are_rebalanced_one_after_the_other() -> None:
+    names = [name for name in "ghijklmnop" if queue_of(name, 2) == queue_of("g", 2)][:2]
+    other = next(name for name in "ghijklmnop" if queue_of(name, 2) != queue_of("g", 2))
+    world = World(brokers=1)
+    for name in (*names, other):
+        world.add(f"consumer of {name}", group_id=name)
+        world.until(lambda name=name: world.settled(name))  # type: ignore[misc]
+    world.run(10)
+    held = world.applications[f"consumer of {names[0]}"]
+    held.polls = False  # it does not answer stop-fetcher
+    world.grow("t", "9-9")
+    world.run(10)
+    groups = world.coordinator.groups
+    assert groups[names[0]].active
+    assert groups[names[1]].rebalancing
+    assert not groups[names[1]].active
+    assert world.settled(other)
+    held.polls = True
+    world.resume(f"consumer of {names[0]}")
+    world.until(lambda: world.settled(names[0]) and world.settled(names[1]))
+
+
+def test_a_registry_that_is_slow_for_one_group_holds_up_no_other() -> None:
+    world = settled("a")
+    assert queue_of("g", 2) != queue_of("h", 2)
+    world.slow["g"] = 5_000
+    world.add("b")
+    world.until(lambda: world.coordinator.groups["g"].state == OFFSETS)
+    at = world.now
+    world.add("c", group_id="h")
+    assert world.until(lambda: world.settled("h")) < 50
+    world.run(2_000)
+    assert "Ping" in sent(world, at)
+    assert all(one.core.losses == 0 for one in world.applications.values())
+    assert world.coordinator.groups["g"].state == OFFSETS
+    world.until(world.settled)
+    assert world.now - at > 4_900
+
+
+def test_what_changes_during_a_rebalance_is_followed_by_another() -> None:
+    world = settled("a")
+    group = world.coordinator.groups["g"]
+    before = group.rebalances
+    world.grow("t", "2-0")
+    world.until(lambda: group.state == STARTING)  # what is given out is decided
+    world.grow("t", "2-1")
+    world.until(world.settled)
+    assert group.rebalances == before + 2
+
+
+def test_wildcards_take_up_new_topics() -> None:
+    world = World(topics={"logs-a": ("0-0",), "other": ("0-0",)})
+    world.add("a", topic_count="*1*logs-.*")
+    world.until(world.settled)
+    assert world.applications["a"].owns == {("logs-a", "0-0")}
+    world.grow("logs-b", "0-0", "0-1")
+    world.until(world.settled)
+    assert len(world.applications["a"].owns) == 3
+    world.add("b", group_id="black", topic_count="!1!logs-.*")
+    world.until(lambda: world.settled("black"))
+    assert world.applications["b"].owns == {("other", "0-0")}
+
+
+def test_a_group_without_a_topic_is_not_rebalanced_until_there_is_one() -> None:
+    world = World(topics={})
+    one = world.add("a")
+    world.run(500)
+    assert one.core.state == "REGISTERED"
+    assert "StopFetcher" not in sent(world)
+    world.grow("t", "0-0")
+    world.until(lambda: one.owns == {("t", "0-0")})
+
+
+def test_the_two_checks_of_a_registration() -> None:
+    world = settled("a")
+    twin = world.add("twin", consumer_id="a")
+    world.run(20)
+    assert twin.core.refused == "DuplicateConsumerId"
+    low = world.add("low", session_timeout_ms=99)
+    world.run(20)
+    assert low.core.refused == "SessionTimeoutTooLow"
+    assert any(isinstance(action, Close) for _, _, action in world.log)
+    twin.dead = low.dead = True
+    assert world.settled()
+
+
+def test_a_coordinator_dies_and_all_register_with_the_next() -> None:
+    world = settled("a", "b")
+    for one in world.applications.values():
+        for at in one.owns:
+            one.core.positions[at] = 5
+    world.add("c")
+    world.until(world.settled)
+    leader = world.elector.leader()
+    assert leader is not None
+    world.crash(leader.candidate)
+    world.run(2)
+    assert not any(one.fetching for one in world.applications.values())
+    world.until(world.settled)
+    assert world.coordinator.node != leader.candidate
+    positions = [
+        one for each in world.applications.values() for one in each.core.positions.values()
+    ]
+    assert positions == [5, 5, 5, 5]
+
+
+def test_who_registers_with_the_next_coordinator_while_others_stop_is_stopped_too() -> None:
+    world = World(topics={"t": tuple(f"0-{number}" for number in range(6))})
+    for name in "abc":
+        world.add(name)
+    world.until(world.settled)
+    for one in world.applications.values():
+        one.core.positions = dict.fromkeys(one.owns, 42)
+    world.crash(world.coordinator.node)
+    at = world.now
+    world.until(world.settled)
+    asked = [api for api in sent(world, at) if api != "Ping"]
+    assert asked == ["StopFetcher"] * 3 + ["StartFetcher"] * 3
+    positions = [
+        one for each in world.applications.values() for one in each.core.positions.values()
+    ]
+    assert positions == [42] * 6
+
+
+def test_who_registers_while_offsets_are_read_is_stopped_before_any_is_started() -> None:
+    broker = Broker(1, SETTINGS)
+    broker.elected({"t": ("0-0",)}, 0)
+    register(broker, 1, "a")
+    broker.receive(1, stopped(0), 1)
+    (ask,) = register(broker, 2, "b")[1:]
+    assert ask == Send(2, request("StopFetcher"))
+    early, late = ReadOffsets("g", 1), ReadOffsets("g", 2)
+    assert broker.offsets(early, {("t", "0-0"): 0}, 2) == []  # b may have been farther
+    assert broker.receive(2, stopped(42), 3) == [StoreOffsets("g", {("t", "0-0"): 42}), late]
+    assert broker.offsets(early, {("t", "0-0"): 0}, 4) == []  # and it was
+    starts = broker.offsets(late, {("t", "0-0"): 42}, 4)
+    assert [one.connection for one in starts if isinstance(one, Send)] == [1, 2]
+
+
+def register(broker: Broker, connection: int, name: str) -> list[BrokerAction]:
+    body = {
+        "group_id": "g",
+        "consumer_id": name,
+        "topic_count": '{"t": 1}',
+        "auto_commit": True,
+        "auto_offset_reset": "largest",
+        "session_timeout_ms": 300,
+    }
+    broker.connected(connection)
+    return broker.receive(connection, request("RegisterConsumer", body), 0)
+
+
+def stopped(offset: int) -> bytes:
+    row = {"topic": "t", "partition": "0-0", "offset": offset}
+    return response("StopFetcher", body={"offset_info": [row]})
+
+
+def test_a_coordinator_whose_session_ends_lets_all_go() -> None:
+    world = settled("a", "b")
+    node = world.coordinator.node
+    world.resign()
+    assert world.coordinator.node != node
+    world.until(world.settled)
+    assert set(world.coordinator.groups["g"].consumers) == {"a", "b"}
+
+
+def test_a_soft_failure_during_a_pause() -> None:
+    world = settled("a", "b")
+    world.pause("a")
+    world.run(1_000)
+    assert world.settled()  # b has all
+    assert world.applications["a"].owns  # it does not know yet
+    world.resume("a")
+    assert not world.applications["a"].owns
+    world.until(world.settled)

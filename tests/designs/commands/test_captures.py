@@ -1,0 +1,191 @@
+"""`barnabas decode` and `barnabas check` of captures in which a draft is spoken."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from barnabas.captures.checks.dialect_checks import dialect_checks
+from barnabas.captures.host_port import endpoint_text
+from barnabas.captures.writing.writer import CaptureWriter
+from barnabas.cli.app import app
+from barnabas.designs.brokers.listener import Address
+from barnabas.designs.central_coordination.peers.client import Client
+from barnabas.designs.central_coordination.peers.server import Cluster
+from barnabas.designs.central_coordination.peers.settings import BrokerSettings, ConsumerSettings
+from barnabas.designs.protocol_guide.client_0_8 import Client as RecordsClient
+from barnabas.designs.protocol_guide.client_0_8 import Message
+from barnabas.harness import Harness
+from barnabas.proxy.scenario.file import loads
+from barnabas.specs.dialects import dialects
+from barnabas.trouble import Trouble
+from tests.designs.brokers.logs.broker import with_broker
+
+SCENARIO = "version: 1\ndialect: central-coordination\nrules: []\n"
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A consumer registers through the proxy, is started, and its twin is refused."""
+    path = tmp_path_factory.mktemp("draft") / "f.pcapng"
+
+    async def work() -> None:
+        settings = BrokerSettings(min_session_timeout_ms=100)
+        async with Cluster(1, topics={"t": ("0-0",)}, settings=settings) as cluster:
+            host, port = cluster.bootstrap[0]
+            harness = Harness(f"{host}:{port}", scenario=loads(SCENARIO), capture=path)
+            proxy = await asyncio.to_thread(harness.__enter__)
+            try:
+                clients = [
+                    Client(ConsumerSettings("g", "c1", (proxy.proxy.address,), '{"t": 1}'))
+                    for _ in range(2)
+                ]
+                clients[0].start()
+                async with asyncio.timeout(30):
+                    while not clients[0].fetching:
+                        await asyncio.sleep(0.01)
+                    clients[1].start()
+                    while not clients[1].core.refused:
+                        await asyncio.sleep(0.01)
+                for one in clients:
+                    await one.stop()
+            finally:
+                await asyncio.to_thread(harness.__exit__, None, None, None)
+
+    asyncio.run(work())
+    return path
+
+
+def decode(*arguments: str | Path) -> tuple[int, list[str], str]:
+    found = CliRunner().invoke(app, ["decode", *map(str, arguments)], catch_exceptions=False)
+    return found.exit_code, found.stdout.splitlines(), found.stderr
+
+
+def test_its_scenario_says_what_is_spoken(capture: Path) -> None:
+    code, lines, said = decode(capture, "--json")
+    rows = [json.loads(line) for line in lines]
+    assert code == 0
+    assert "central-coordination" in said
+    first = {row["api"]: row for row in reversed(rows)}
+    assert first.keys() >= {"ClusterMetadata", "RegisterConsumer", "StopFetcher", "StartFetcher"}
+    assert first["RegisterConsumer"]["request"]["consumer_id"] == "c1"
+    assert first["StartFetcher"]["client_id"] == "c1"
+    (given,) = first["StartFetcher"]["request"]["offset_info"]
+    assert (given["topic"], given["partition"]) == ("t", "0-0")
+    assert any("DuplicateConsumerId" in line for line in decode(capture)[1])
+
+
+def test_records_beside_it_are_decoded_and_one_without_acks_has_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "records.pcapng"
+
+    def talk(address: Address) -> None:
+        harness = Harness(endpoint_text(address), scenario=loads(SCENARIO), capture=path)
+        with harness as proxy, RecordsClient([proxy.proxy.address]) as client:
+            client.produce({("t", 0): [Message(None, b"v")]}, acks=0)
+            client.fetch({("t", 0): 0}, max_wait_ms=5000)
+
+    with_broker("central", tmp_path, talk)
+    code, lines, said = decode(path, "--json")
+    assert (code, "undecod" in said) == (0, False)
+    rows = [json.loads(line) for line in lines]
+    assert [(row["api"], row["response"] is None) for row in rows] == [
+        ("Metadata", False),
+        ("Produce", True),
+        ("Fetch", False),
+    ]
+    assert any("no response (acks=0)" in line for line in decode(path)[1])
+
+
+def test_a_filter_sees_its_apis(capture: Path) -> None:
+    code, lines, _ = decode(capture, "--filter", "api == 'StartFetcher'")
+    assert code == 0
+    assert lines
+    assert all("StartFetcher" in line for line in lines)
+
+
+def test_what_is_no_draft_is_said(capture: Path) -> None:
+    with pytest.raises(Trouble, match="no dialect is called 'klingon'; choose one of: central"):
+        decode(capture, "--draft", "klingon")
+    with pytest.raises(Trouble, match="this capture is central-coordination"):
+        decode(capture, "--frames")
+
+
+def test_check_finds_nothing_in_it(capture: Path) -> None:
+    found = CliRunner().invoke(app, ["check", str(capture)], catch_exceptions=False)
+    assert (found.exit_code, found.stdout) == (0, "")
+    assert "no findings" in found.stderr
+    assert "undecodable" not in found.stderr
+    assert "read as the dialect central-coordination" in found.stderr
+
+
+def summary(*arguments: str | Path) -> tuple[str, str]:
+    found = CliRunner().invoke(app, ["summary", *map(str, arguments)], catch_exceptions=False)
+    assert found.exit_code == 0
+    return found.stdout, found.stderr
+
+
+def test_summary_has_its_apis_its_errors_and_its_groups(capture: Path) -> None:
+    assert "read as the dialect central-coordination" in summary(capture)[1]
+    document = json.loads(summary(capture, "--json")[0])
+    assert document["api"]["RegisterConsumer"]["count"] == 2
+    assert document["api"]["RegisterConsumer"]["errors"] == {"DuplicateConsumerId": 1}
+    (row,) = document["group"]
+    assert (row["group"], row["generation"], row["members"]) == ("g", 1, 1)
+    assert (row["type"], row["why"]) == ("central-coordination", "c1 joined")
+
+
+def test_summary_is_told_what_is_spoken(capture: Path) -> None:
+    plain = capture.with_name("no-scenario.pcapng")
+    with CaptureWriter(plain, limit=None, meta={}):
+        pass
+    assert "the dialect" not in summary(plain)[1]
+    assert "the dialect rewrite-0.8.2" in summary(plain, "--draft", "rewrite-0.8.2")[1]
+
+
+def test_check_runs_the_checks_of_drafts(capture: Path) -> None:
+    """Not of a capture that says nothing, and `--draft` says it for one."""
+
+    def names(*arguments: str) -> list[str]:
+        asked = ["check", *arguments, "--format", "sarif"]
+        found = CliRunner().invoke(app, asked, catch_exceptions=False)
+        (run,) = json.loads(found.stdout)["runs"]
+        return [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+
+    plain = capture.with_name("plain.pcapng")
+    with CaptureWriter(plain, limit=None, meta={}):
+        pass
+    drafts = {check.name for check in dialect_checks(dialects())}
+    assert drafts <= set(names(str(capture)))
+    assert not drafts & set(names(str(plain)))
+    assert drafts <= set(names(str(plain), "--draft", "central-coordination"))
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [SCENARIO.replace("1", "2001-13-01"), "a: [", "dialect: [1]", "- 1", "[" * 100_000, ""],
+    ids=["no date", "no YAML", "no name", "a list", "deep", "empty"],
+)
+def test_a_scenario_that_says_nothing_leaves_it_kafka(tmp_path: Path, scenario: str) -> None:
+    path = tmp_path / "f.pcapng"
+    with CaptureWriter(path, limit=None, meta={"scenario": scenario}):
+        pass
+    code, lines, said = decode(path)
+    assert (code, lines) == (0, [])
+    assert "read as" not in said
+
+
+def test_frames_of_another_draft_are_counted_and_nothing_is_said_to_be_right(capture: Path) -> None:
+    wrong = ["check", str(capture), "--draft", "rewrite-0.8.2"]
+    found = CliRunner().invoke(app, wrong, catch_exceptions=False)
+    assert "name it with --dialect" in found.stderr
+    said = re.search(r"(\d+) frames undecodable .*, of which nothing is known", found.stderr)
+    assert said is not None
+    document = CliRunner().invoke(app, [*wrong, "--format", "json"], catch_exceptions=False).stdout
+    assert json.loads(document)["undecoded"] == int(said[1]) > 0
+    _, _, decoded = decode(capture, "--draft", "rewrite-0.8.2")
+    assert said[0] in decoded

@@ -1,0 +1,297 @@
+"""`peers start rewrite|central`, `produce`, `consume`: a broker that is killed, and wrong input."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from barnabas.captures.host_port import endpoint_text
+from barnabas.cli.peers.kinds import Options
+from barnabas.cli.peers.run import start
+from barnabas.designs.brokers.listener import Address
+from barnabas.designs.brokers.processes.designs import DESIGNS
+from barnabas.designs.brokers.start import topics_of
+from barnabas.designs.commands.consume import consume
+from barnabas.trouble import COULD_NOT_RUN, MISUSE, Trouble
+from tests.designs.brokers.logs.broker import with_broker
+
+pytestmark = pytest.mark.timeout(180)
+
+PEERS = [sys.executable, "-m", "barnabas", "peers"]
+
+LIMIT = 60
+"""Seconds for anything that is waited for."""
+
+MISSING = "the brokers have no topic 'nope': waits for it\n"
+
+COORDINATOR = re.compile(r"broker (\d): coordinates (all groups|the groups of slots [\d, ]*\b6\b)")
+"""Who coordinates the group g, whose slot is 6, says so."""
+
+
+def pipes(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*PEERS, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@contextmanager
+def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    with pipes(*arguments) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+class Reader:
+    """Takes lines of a stream in a thread; news: told of each."""
+
+    def __init__(
+        self, stream: IO[str] | None, take: Callable[[str], None], news: queue.Queue[None]
+    ) -> None:
+        def read() -> None:
+            for line in stream or ():
+                take(line.rstrip())
+                news.put(None)
+
+        threading.Thread(target=read, daemon=True).start()
+
+
+class Consumer:
+    """`peers consume`: its records, and what it says. news: told of each line."""
+
+    def __init__(self, process: subprocess.Popen[str], news: queue.Queue[None]) -> None:
+        self.process = process
+        self.records: list[dict[str, Any]] = []
+        self.said: list[str] = []
+        Reader(process.stdout, lambda line: self.records.append(json.loads(line)), news)
+        Reader(process.stderr, self.said.append, news)
+
+    @property
+    def fetches(self) -> set[int]:
+        """The partitions of t that it fetches."""
+        told = [line for line in self.said if " to fetch" in line]
+        if not told or told[-1].startswith("stops"):
+            return set()
+        words = told[-1].partition("t[")[2].partition("]")[0].split()
+        return {int(word.partition(":")[0]) for word in words}
+
+    def leave(self) -> None:
+        """Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(LIMIT) == 0
+
+
+@contextmanager
+def consuming(design: str, bootstrap: str, news: queue.Queue[None]) -> Iterator[Consumer]:
+    arguments = ("-b", bootstrap, "--group", "g", "--topic", "t", "--json")
+    with running("consume", design, *arguments) as process:
+        yield Consumer(process, news)
+
+
+def produce(bootstrap: str, numbers: range) -> None:
+    lines = "".join(f"{number}\n" for number in numbers)
+    found = subprocess.run(
+        [*PEERS, "produce", "-b", bootstrap, "--topic", "t"],
+        input=lines,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, f"{len(numbers)} records sent\n")
+
+
+def coordinator(notes: list[str]) -> int | None:
+    """Who said last that it coordinates g."""
+    found = [int(said[1]) for line in notes if (said := COORDINATOR.match(line))]
+    return found[-1] if found else None
+
+
+def closes(address: str, data: bytes) -> bool:
+    """Whether a broker closes a connection on which it gets this."""
+    host, port = address.split(":")
+    with socket.create_connection((host, int(port)), timeout=LIMIT) as connection:
+        connection.sendall(data)
+        return connection.recv(100) == b""
+
+
+@pytest.mark.needs_apache("3.9.1")
+@pytest.mark.parametrize("design", ["rewrite", "central"])
+def test_a_coordinator_that_is_killed_costs_no_record_and_the_group_recovers(design: str) -> None:
+    pytest.importorskip("kazoo", reason="needs kazoo (pip install 'barnabas[zookeeper]')")
+    news: queue.Queue[None] = queue.Queue()
+
+    def until(condition: Callable[[], bool]) -> None:
+        while not condition():
+            news.get(timeout=LIMIT)
+
+    with running("start", design, "--nodes", "3", "--topic", "t:6") as brokers:
+        assert brokers.stdout is not None
+        ready = json.loads(brokers.stdout.readline())["ready"]
+        bootstrap, pids = ready["bootstrap"], {one["node"]: one["pid"] for one in ready["brokers"]}
+        addresses = [one["address"] for one in ready["brokers"]]
+        assert addresses == bootstrap.split(",")
+        notes: list[str] = []
+        Reader(brokers.stderr, notes.append, news)
+        until(lambda: coordinator(notes) is not None)
+        assert closes(addresses[0], b"GET / HTTP/1.1\r\n\r\n")
+        with consuming(design, bootstrap, news) as one, consuming(design, bootstrap, news) as other:
+            both = (one, other)
+
+            def got() -> set[int]:
+                return {int(row["value"]) for each in both for row in each.records}
+
+            until(lambda: sorted(map(len, (one.fetches, other.fetches))) == [3, 3])
+            produce(bootstrap, range(100))
+            until(lambda: got() == set(range(100)))
+            killed = coordinator(notes)
+            assert killed is not None
+            os.kill(pids[killed], signal.SIGKILL)
+            until(lambda: all(any("is lost" in line for line in each.said) for each in both))
+            produce(bootstrap, range(100, 200))
+            until(lambda: got() == set(range(200)))
+            until(lambda: one.fetches | other.fetches == set(range(6)))
+            other.leave()
+            until(lambda: one.fetches == set(range(6)))
+            produce(bootstrap, range(200, 220))
+            until(lambda: got() == set(range(220)))
+            one.leave()
+        brokers.send_signal(signal.SIGINT)
+        assert brokers.wait(LIMIT) == 0
+        assert brokers.stdout.read() == ""
+    assert f"broker {killed} has ended by SIGKILL" in notes
+    assert coordinator(notes) not in (killed, None)
+    assert not any("Traceback" in line for line in notes)
+    assert [pid for pid in pids.values() if Path(f"/proc/{pid}").exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (Options(topics=["t:"]), "--topic t:: NAME:PARTITIONS is expected"),
+        (Options(topics=[":4"]), "--topic :4"),
+        (Options(topics=["t:0"]), "--topic t:0"),
+        (Options(topics=["t:6", "u", "t:3"]), "--topic t:3: t was given before"),
+        (Options(topics=["\udcff"]), r"--topic: '\udcff' is no UTF-8"),
+        (Options(topics=["€" * 30]), "its logs' names have 276 bytes; 255 is the most"),
+        (Options(listen="nonsense"), "'nonsense' is no address"),
+        (Options(listen="127.0.0.1:65535"), "--listen"),
+        (Options(zookeeper="::::"), "'::::' is no address"),
+        (Options(zookeeper="localhost"), "'localhost' is no address"),
+    ],
+)
+def test_wrong_options_are_misuse_in_a_line(options: Options, said: str) -> None:
+    with pytest.raises(Trouble) as caught:
+        start("rewrite", options=options)
+    assert caught.value.code == MISUSE
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["embedded", "apache:3.9.1"])
+def test_other_kinds_have_none_of_the_options(kind: str) -> None:
+    with pytest.raises(Trouble, match=f"--topic is for central and rewrite, not for {kind}"):
+        start(kind, options=Options(topics=["t:1"]))
+
+
+def test_topics_have_as_many_partitions_as_is_said() -> None:
+    assert topics_of(["t:6", "u"]) == {"t": 6, "u": 4}
+
+
+def test_which_zookeeper_is_waited_for_is_said_at_once() -> None:
+    pytest.importorskip("kazoo")
+    with running("start", "central", "--zookeeper", "127.0.0.1:1") as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "waits for ZooKeeper at 127.0.0.1:1, 10 s at most\n"
+
+
+@pytest.mark.slow("waits for a ZooKeeper that does not answer")
+def test_a_zookeeper_that_is_not_reached_is_said_in_a_line() -> None:
+    pytest.importorskip("kazoo")
+    with pytest.raises(Trouble) as caught:
+        start("central", options=Options(zookeeper="127.0.0.1:1"))
+    assert caught.value.code == COULD_NOT_RUN
+    assert "no ZooKeeper answers at 127.0.0.1:1" in str(caught.value)
+
+
+def test_a_port_in_use_is_said_before_zookeeper_is_waited_for() -> None:
+    pytest.importorskip("kazoo")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        options = Options(listen=f"127.0.0.1:{port}", zookeeper="127.0.0.1:1")
+        with pytest.raises(Trouble) as caught:
+            start("rewrite", 1, options=options)
+    assert caught.value.code == COULD_NOT_RUN
+    said = f"broker 1 can't listen on 127.0.0.1:{port}: Address already in use"
+    assert str(caught.value) == f"{said}; choose another --listen"
+
+
+def test_consumers_of_no_design_and_of_no_brokers_are_misuse() -> None:
+    with pytest.raises(Trouble, match="unknown design 'rewrit'; did you mean 'rewrite'"):
+        consume("rewrit", "a:1", "g", "t")
+    with pytest.raises(Trouble, match="--bootstrap-server: 'a' is no host:port"):
+        consume("rewrite", "a", "g", "t")
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_topic_that_is_not_there_is_said_and_waited_for(design: str, tmp_path: Path) -> None:
+    def talk(address: Address) -> int:
+        arguments = ("-b", endpoint_text(address), "--group", "g", "--topic", "nope")
+        with running("consume", design, *arguments) as process:
+            assert process.stderr is not None
+            assert MISSING in iter(process.stderr.readline, "")
+            process.send_signal(signal.SIGINT)
+            return process.wait(LIMIT)
+
+    assert with_broker(design, tmp_path, talk) == 0
+
+
+@pytest.mark.parametrize(("design", "other"), [("rewrite", "central"), ("central", "rewrite")])
+def test_brokers_of_another_design_are_said_and_end_it(
+    design: str, other: str, tmp_path: Path
+) -> None:
+    def talk(address: Address) -> tuple[str, int]:
+        arguments = ("-b", endpoint_text(address), "--group", "g", "--topic", "t")
+        with running("consume", other, *arguments) as process:
+            return process.communicate(timeout=LIMIT)[1], process.returncode
+
+    said, code = with_broker(design, tmp_path, talk)
+    assert code == COULD_NOT_RUN
+    assert said.splitlines()[-1].startswith("barnabas: 127.0.0.1:")
+    assert "speaks another design: it answers " in said
+    assert said.endswith(f"; try `peers consume {design}`\n")
+
+
+def test_records_that_can_not_be_sent_are_said() -> None:
+    with socket.socket() as deaf:
+        deaf.bind(("127.0.0.1", 0))  # nobody else gets the port, and nobody listens
+        port = deaf.getsockname()[1]
+        found = subprocess.run(
+            [*PEERS, "produce", "-b", f"127.0.0.1:{port}", "--topic", "t"],
+            input="a\n",
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+    assert found.returncode == COULD_NOT_RUN
+    assert len(found.stderr.splitlines()) == 1
+    assert found.stderr.endswith(f"127.0.0.1:{port}: Connection refused; 0 records sent\n")

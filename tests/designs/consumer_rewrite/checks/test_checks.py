@@ -1,0 +1,152 @@
+"""Steps, owners and commits of the consumer rewrite, as a capture shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from barnabas.captures.checks.finding import MS, Finding
+from barnabas.captures.checks.running import run
+from barnabas.captures.kafka.exchange import Exchange
+from barnabas.designs.consumer_rewrite.checks import CHECKS
+from barnabas.designs.consumer_rewrite.checks.states import reachable
+from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2
+from barnabas.designs.consumer_rewrite.states import DISCOVER, PART_OF_GROUP, STOPPED
+from barnabas.specs.dialects.keys import own_key
+
+ILLEGAL_GENERATION = 22
+
+
+def exchange(name: str, at: int, request: dict[str, Any], response: dict[str, Any]) -> Exchange:
+    api = REWRITE_0_8_2.api(name)
+    return Exchange(
+        *(at * MS, 1, "10.0.0.1:5000", "app", 1, api.key, api.version, at, 10),
+        latency_ms=1,
+        request_body=api.request.codec(api.version).encode(request),
+        response_body=api.responses[0].codec(api.version).encode(response),
+        request_packet=at,
+        response_packet=at + 1,
+    )
+
+
+def join(
+    at: int,
+    *,
+    given: str = "c",
+    generation: int = 1,
+    numbers: tuple[int, ...] = (0,),
+    known: str = "",
+) -> Exchange:
+    asked = {
+        "group_id": "g",
+        "session_timeout": 1000,
+        "topics": ["t"],
+        "consumer_id": known,
+        "partition_assignment_strategy": "range",
+    }
+    came = {
+        "error_code": 0,
+        "group_generation_id": generation,
+        "consumer_id": given,
+        "assigned_partitions": [{"topic": "t", "partitions": list(numbers)}],
+    }
+    return exchange("JoinGroup", at, asked, came)
+
+
+def beat(at: int, *, error: int = 0, generation: int = 1) -> Exchange:
+    asked = {"group_id": "g", "group_generation_id": generation, "consumer_id": "c"}
+    return exchange("Heartbeat", at, asked, {"error_code": error})
+
+
+def commit(at: int, *, generation: int = 1, error: int = 0) -> Exchange:
+    row = {"partition": 0, "offset": 1, "timestamp": 0, "metadata": ""}
+    asked = {
+        "group_id": "g",
+        "group_generation_id": generation,
+        "consumer_id": "c",
+        "topics": [{"topic": "t", "partitions": [row]}],
+    }
+    told = [{"topic": "t", "partition_responses": [{"partition": 0, "error_code": error}]}]
+    return exchange("OffsetCommit", at, asked, {"responses": told})
+
+
+def leave(at: int) -> Exchange:
+    return exchange("LeaveGroup", at, {"group_id": "g", "consumer_id": "c"}, {"error_code": 0})
+
+
+def found(*exchanges: Exchange) -> list[Finding]:
+    return [finding for _, finding in run(exchanges, CHECKS)]
+
+
+def test_a_life() -> None:
+    assert (
+        found(
+            *(join(10), beat(20), commit(30), beat(40, error=ILLEGAL_GENERATION), commit(50)),
+            *(join(60, generation=2, known="c"), beat(70, generation=2), leave(80)),
+            *(join(90, given="d", generation=3), join(100, given="c", generation=4)),
+        )
+        == []
+    )
+
+
+def test_a_heartbeat_in_place_of_a_join() -> None:
+    (finding,) = found(join(10), beat(20, error=ILLEGAL_GENERATION), beat(30))
+    assert finding.severity == "error"
+    assert "is not allowed in state STOPPED_CONSUMPTION" in finding.what
+    assert [one.packets for one in finding.evidence] == [(20, 21), (30, 31)]
+
+
+def test_a_capture_that_is_read_as_of_the_draft() -> None:
+    """There its APIs have keys of their own."""
+    seen = [join(10), beat(20, error=ILLEGAL_GENERATION), beat(30)]
+    for one in seen:
+        one.key = own_key(REWRITE_0_8_2, REWRITE_0_8_2.api(one.key))
+    (finding,) = found(*seen)
+    assert "is not allowed in state STOPPED_CONSUMPTION" in finding.what
+
+
+def test_a_heartbeat_that_was_under_way() -> None:
+    late = beat(20)
+    late.ts, late.latency_ms = 19 * MS, 5
+    assert found(join(10), beat(20, error=ILLEGAL_GENERATION), late) == []
+
+
+def test_two_owners_of_a_partition() -> None:
+    (finding,) = found(join(10, numbers=(0, 1)), join(20, given="d", numbers=(1, 2)))
+    assert finding.what == "group g: c and d both own t-1 in generation 1"
+    assert found(join(10, numbers=(0, 1)), join(20, given="d", generation=2, numbers=(1, 2))) == []
+
+
+@pytest.mark.parametrize("generation", [1, 3])
+def test_a_commit_of_another_generation(generation: int) -> None:
+    life = (join(10), join(20, generation=2, known="c"))
+    (finding,) = found(*life, commit(30, generation=generation))
+    assert f"a commit of generation {generation} was accepted" in finding.what
+    assert found(*life, commit(30, generation=generation, error=ILLEGAL_GENERATION)) == []
+
+
+def test_a_generation_that_goes_back() -> None:
+    (finding,) = found(join(10, generation=5), join(20, given="d", generation=4, numbers=(1,)))
+    assert finding.what == "group g: generation 4 came after generation 5"
+
+
+def test_behind_a_gap_nothing_is_known() -> None:
+    later = [beat(30), join(40, given="d")]
+    for one in later:
+        one.losses = 1
+    assert found(join(10), beat(20, error=ILLEGAL_GENERATION), *later) == []
+
+
+def test_what_is_no_exchange_of_the_rewrite() -> None:
+    one = join(10)
+    one.response_body = b"\x00"
+    other = beat(20)
+    other.version = 1
+    assert found(one, other) == []
+
+
+def test_what_may_have_happened_unseen() -> None:
+    assert STOPPED in reachable(frozenset({PART_OF_GROUP}))
+    assert reachable(frozenset({STOPPED})) >= {STOPPED, DISCOVER}
+    assert PART_OF_GROUP not in reachable(frozenset({STOPPED}))

@@ -1,0 +1,477 @@
+"""What a coordinator answers: frames in, frames out, on a virtual clock, whole and byte by byte."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from barnabas.designs.brokers.listener import Close, Log, Send
+from barnabas.designs.brokers.registry import Entry
+from barnabas.designs.consumer_rewrite.peers.actions import Load, Write
+from barnabas.designs.consumer_rewrite.peers.answers import METADATA_LIMIT, METADATA_TOO_LARGE
+from barnabas.designs.consumer_rewrite.peers.coordinator import Broker, slot_of
+from barnabas.designs.consumer_rewrite.peers.group_entry import Consumer as Known
+from barnabas.designs.consumer_rewrite.peers.group_entry import GroupEntry, decode
+from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
+from barnabas.designs.consumer_rewrite.peers.wire import error_name, read_response, request
+from barnabas.designs.consumer_rewrite.states import (
+    CATCH_UP,
+    DOWN,
+    PREPARE,
+    READY,
+    REBALANCING,
+    STEADY,
+)
+from barnabas.designs.leaders import UNKNOWN_TOPIC_OR_PARTITION
+
+SLOT = slot_of("g", 8)
+
+
+class Table:
+    """A broker and what it says; requests arrive whole or byte by byte."""
+
+    def __init__(self, *, whole: bool = True, loaded: bool = True) -> None:
+        ids = itertools.count()
+        self.broker = Broker(1, BrokerSettings(), new_id=lambda: str(next(ids)))
+        self.broker.topics({"t": 2}, 0)
+        self.now, self.whole = 0, whole
+        self.actions: list[Any] = []
+        self.asked: dict[int, list[str]] = {}
+        self.connections: set[int] = set()
+        if loaded:
+            assert self.broker.elected(SLOT) == [Load(SLOT)]
+            self.broker.loaded(SLOT, {}, 0)
+
+    def ask(self, connection: int, api: str, **body: Any) -> None:
+        if connection not in self.connections:
+            self.connections.add(connection)
+            self.broker.connected(connection, f"host-{connection}")
+        self.asked.setdefault(connection, []).append(api)
+        group = {} if api == "Metadata" else {"group_id": "g"}
+        data = request(api, len(self.asked[connection]), "test", group | body)
+        pieces = [data] if self.whole else [data[at : at + 1] for at in range(len(data))]
+        for piece in pieces:
+            self.actions += self.broker.receive(connection, piece, self.now)
+
+    def join(self, connection: int, consumer_id: str = "", **fields: Any) -> None:
+        body = {
+            "session_timeout": 1_000,
+            "topics": ["t"],
+            "consumer_id": consumer_id,
+            "partition_assignment_strategy": "range",
+        }
+        self.ask(connection, "JoinGroup", **(body | fields))
+
+    def beat(self, connection: int, consumer_id: str, generation: int) -> str:
+        self.ask(connection, "Heartbeat", group_generation_id=generation, consumer_id=consumer_id)
+        return self.error(connection)
+
+    def commit(self, connection: int, consumer_id: str, generation: int, **row: Any) -> str:
+        return error_name(self.commit_code(connection, consumer_id, generation, **row))
+
+    def commit_code(self, connection: int, consumer_id: str, generation: int, **row: Any) -> int:
+        one = {"partition": 0, "offset": 7, "timestamp": 1, "metadata": ""} | row
+        topics = [{"topic": "t", "partitions": [one]}]
+        who = {"group_generation_id": generation, "consumer_id": consumer_id}
+        self.ask(connection, "OffsetCommit", **who, topics=topics)
+        body = self.response(connection)
+        return int(body["responses"][0]["partition_responses"][0]["error_code"])
+
+    def response(self, connection: int) -> dict[str, Any]:
+        """The next response of a connection."""
+        self.write()
+        found = next(
+            one for one in self.actions if isinstance(one, Send) and one.connection == connection
+        )
+        self.actions.remove(found)
+        api = self.asked[connection].pop(0)
+        return read_response(found.data[4:], api)[1]
+
+    def error(self, connection: int) -> str:
+        return error_name(self.response(connection)["error_code"])
+
+    def write(self) -> list[Write]:
+        """Do the writes there are."""
+        done = [one for one in self.actions if isinstance(one, Write)]
+        for one in done:
+            self.actions.remove(one)
+            self.actions += self.broker.written(one.group, self.now)
+        return done
+
+    def silent(self, connection: int) -> bool:
+        return not any(
+            isinstance(one, Send) and one.connection == connection for one in self.actions
+        )
+
+    def pass_time(self, ms: int) -> None:
+        self.now += ms
+        self.actions += self.broker.tick(self.now)
+
+    @property
+    def state(self) -> str:
+        return self.broker.state("g")
+
+
+@pytest.fixture(params=[True, False], ids=["whole", "byte by byte"])
+def table(request: pytest.FixtureRequest) -> Table:
+    return Table(whole=request.param)
+
+
+def two(table: Table, count: int = 2) -> None:
+    """g-0 on connection 1 and g-1 on 2, in generation 2, each with half of the partitions."""
+    table.join(1)
+    assert table.response(1)["consumer_id"] == "g-0"
+    table.join(2)
+    assert table.beat(1, "g-0", 1) == "IllegalGeneration"
+    table.join(1, "g-0")
+    first, second = table.response(1), table.response(2)
+    assert (first["group_generation_id"], second["group_generation_id"]) == (2, 2)
+    assert first["assigned_partitions"] == [{"topic": "t", "partitions": [*range(count // 2)]}]
+    assert second["assigned_partitions"] == [
+        {"topic": "t", "partitions": [*range(count // 2, count)]}
+    ]
+    assert second["consumer_id"] == "g-1"
+
+
+def test_the_host_of_a_consumer_is_kept_with_it(table: Table) -> None:
+    def hosts() -> dict[str, str]:
+        (write,) = table.write()
+        return {one.consumer_id: one.host for one in decode(write.data).consumers}
+
+    table.join(1)
+    assert hosts() == {"g-0": "host-1"}
+    table.response(1)
+    table.join(2)
+    table.join(3, "g-0")  # it has moved
+    assert hosts() == {"g-1": "host-2", "g-0": "host-3"}
+
+
+def test_a_rebalance_waits_for_all_that_were_there(table: Table) -> None:
+    table.join(1)
+    assert table.state == REBALANCING
+    assert table.silent(1)  # before it is written, nobody hears of a generation
+    table.response(1)
+    assert table.state == STEADY
+    table.join(2)
+    assert table.state == PREPARE
+    assert table.commit(1, "g-0", 1) == "NONE"  # of the generation that ends
+    table.join(1, "g-0")
+    table.write()
+    assert table.state == STEADY
+
+
+def test_generations_of_commits_and_heartbeats(table: Table) -> None:
+    two(table)
+    assert table.commit(1, "g-0", 2) == "NONE"
+    assert table.commit(1, "g-0", 1) == "IllegalGeneration"
+    assert table.commit(1, "g-0", 3) == "IllegalGeneration"
+    assert table.commit(1, "g-9", 2) == "UnknownConsumerId"
+    assert table.beat(1, "g-0", 2) == "NONE"
+    assert table.beat(1, "g-0", 1) == "IllegalGeneration"
+    assert table.beat(1, "g-9", 2) == "UnknownConsumerId"
+    assert table.state == STEADY
+    table.ask(1, "OffsetFetch", topics=[{"name": "t", "partition_indexes": [0, 1]}])
+    rows = table.response(1)["topics"][0]["partitions"]
+    assert [one["committed_offset"] for one in rows] == [7, -1]
+
+
+def test_commits_that_cannot_be_kept(table: Table) -> None:
+    two(table)
+    assert table.commit_code(1, "g-0", 2, partition=2) == UNKNOWN_TOPIC_OR_PARTITION
+    assert table.commit_code(1, "g-0", 2, metadata="x" * (METADATA_LIMIT + 1)) == METADATA_TOO_LARGE
+    assert table.broker.groups["g"].record.offsets == {}
+
+
+def test_a_commit_that_no_entry_holds_is_refused_and_the_group_stays(table: Table) -> None:
+    table.broker.topics({"t": 300}, 0)
+    two(table, 300)
+    one = {"offset": 7, "timestamp": 1, "metadata": "x" * METADATA_LIMIT}
+    topics = [{"topic": "t", "partitions": [one | {"partition": at} for at in range(240)]}]
+    who = {"group_generation_id": 2, "consumer_id": "g-0"}
+    table.ask(1, "OffsetCommit", **who, topics=topics)
+    (told,) = table.response(1)["responses"]
+    assert {said["error_code"] for said in told["partition_responses"]} == {METADATA_TOO_LARGE}
+    assert table.broker.groups["g"].record.offsets == {}
+    assert table.commit(1, "g-0", 2) == "NONE"
+
+
+def test_a_generation_that_no_entry_holds_is_refused_and_the_next_one_is_not() -> None:
+    table = Table()
+    table.broker.topics({"t": 2, "many": 100_000}, 0)
+    table.join(1, topics=["many"])
+    assert table.error(1) == "Unknown"
+    assert any(isinstance(one, Log) and "bytes" in one.text for one in table.actions)
+    table.join(1)
+    assert table.error(1) == "NONE"
+
+
+def test_nobody_commits_while_a_generation_is_written(table: Table) -> None:
+    two(table)
+    table.join(1, "g-0")
+    table.join(2, "g-1")
+    assert table.state == REBALANCING
+    table.actions, held = [], table.actions
+    assert table.commit(3, "g-0", 2) == "IllegalGeneration"
+    assert table.commit(3, "g-9", 2) == "UnknownConsumerId"
+    assert table.beat(3, "g-0", 2) == "IllegalGeneration"
+    assert table.beat(3, "g-9", 2) == "UnknownConsumerId"
+    table.actions = held
+    assert table.response(1)["group_generation_id"] == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"session_timeout": 30_001}, "SessionTimeoutTooHigh"),
+        ({"session_timeout": 0}, "Unknown"),
+        ({"topics": ["x" * 30_000] * 4}, "Unknown"),
+        ({"partition_assignment_strategy": "best"}, "UnknownPartitioningStrategy"),
+        ({"partition_assignment_strategy": "roundrobin"}, "InconsistentPartitioningStrategy"),
+        ({"consumer_id": "g-9"}, "UnknownConsumerId"),
+    ],
+)
+def test_refused_joins_cause_no_rebalance(table: Table, fields: dict[str, Any], error: str) -> None:
+    two(table)
+    table.join(3, **fields)
+    assert table.error(3) == error
+    assert table.state == STEADY
+    assert table.beat(1, "g-0", 2) == "NONE"
+
+
+def test_the_only_consumer_of_a_group_may_change_its_strategy(table: Table) -> None:
+    table.join(1)
+    table.response(1)
+    table.join(1, "g-0", partition_assignment_strategy="roundrobin")
+    assert table.error(1) == "NONE"
+
+
+def test_who_is_no_coordinator_and_who_is_not_one_yet() -> None:
+    table = Table(loaded=False)
+    assert table.state == DOWN
+    table.join(1)
+    assert table.error(1) == "NotCoordinatorForGroup"
+    assert table.beat(1, "g-0", 1) == "NotCoordinatorForGroup"
+    assert table.commit(1, "g-0", 1) == "NotCoordinatorForGroup"
+    table.broker.elected(SLOT)
+    assert table.state == CATCH_UP
+    table.join(1)
+    assert table.error(1) == "IllegalProtocolState"
+    assert table.beat(1, "g-0", 1) == "CoordinatorStartupNotComplete"
+    assert table.commit(1, "g-0", 1) == "CoordinatorStartupNotComplete"
+    table.broker.loaded(SLOT, {}, 0)
+    assert table.state == READY
+    table.join(1)
+    assert table.error(1) == "NONE"
+
+
+def test_who_is_demoted_tells_all_that_wait() -> None:
+    table = Table()
+    two(table)
+    table.join(3)
+    table.actions += table.broker.resigned(SLOT, table.now)
+    assert table.error(3) == "NotCoordinatorForGroup"
+    assert table.beat(1, "g-0", 2) == "NotCoordinatorForGroup"
+
+
+def test_a_session_ends_and_the_connection_with_it(table: Table) -> None:
+    two(table)
+    table.pass_time(999)
+    assert table.beat(1, "g-0", 2) == "NONE"
+    table.pass_time(1)
+    assert [one.connection for one in table.actions if isinstance(one, Close)] == [2]
+    assert table.state == PREPARE
+    assert table.beat(1, "g-0", 2) == "IllegalGeneration"
+    table.join(1, "g-0")
+    assert table.response(1)["assigned_partitions"] == [{"topic": "t", "partitions": [0, 1]}]
+
+
+def test_a_slow_consumer_that_is_back_before_anybody_was_told_cancels_the_rebalance() -> None:
+    table = Table()
+    two(table)
+    table.pass_time(500)
+    assert table.beat(1, "g-0", 2) == "NONE"
+    table.pass_time(500)
+    assert table.state == PREPARE
+    assert table.beat(3, "g-1", 2) == "NONE"
+    assert table.state == STEADY
+    assert table.beat(1, "g-0", 2) == "NONE"
+
+
+def test_a_slow_consumer_that_is_back_later_hears_of_the_rebalance_and_may_join_it() -> None:
+    table = Table()
+    two(table)
+    table.pass_time(500)
+    assert table.beat(1, "g-0", 2) == "NONE"
+    table.pass_time(500)
+    assert table.beat(1, "g-0", 2) == "IllegalGeneration"
+    assert table.beat(3, "g-1", 2) == "IllegalGeneration"
+    table.join(3, "g-1")
+    assert table.silent(3)
+    table.join(1, "g-0")
+    assert table.response(3)["consumer_id"] == "g-1"
+    assert table.response(1)["group_generation_id"] == 3
+
+
+def test_who_was_left_out_is_unknown_when_the_round_is_over() -> None:
+    table = Table()
+    two(table)
+    table.pass_time(500)
+    assert table.beat(1, "g-0", 2) == "NONE"
+    table.pass_time(500)
+    table.join(1, "g-0")
+    assert table.response(1)["group_generation_id"] == 3
+    table.join(3, "g-1")
+    assert table.error(3) == "UnknownConsumerId"
+    assert table.beat(3, "g-1", 2) == "UnknownConsumerId"
+    assert table.state == STEADY
+
+
+def test_a_join_that_comes_while_a_round_ends_without_it_begins_the_next_one() -> None:
+    table = Table()
+    two(table)
+    table.pass_time(500)
+    assert table.beat(1, "g-0", 2) == "NONE"
+    table.pass_time(500)
+    table.join(1, "g-0")
+    assert table.state == REBALANCING
+    table.join(3, "g-1")
+    assert table.response(1)["group_generation_id"] == 3
+    assert table.state == PREPARE
+    table.join(1, "g-0")
+    assert table.response(3)["consumer_id"] == "g-1"
+    assert table.response(1)["group_generation_id"] == 4
+
+
+def test_without_an_id_a_rebalance_takes_a_session_timeout() -> None:
+    table = Table()
+    two(table)
+    table.join(1)
+    table.join(2, "g-1")
+    assert table.state == PREPARE
+    table.pass_time(999)
+    assert table.silent(2)
+    table.pass_time(1)
+    assert table.response(1)["consumer_id"] == "g-2"
+    assert table.response(2)["group_generation_id"] == 3
+
+
+def test_heartbeats_in_place_of_a_join_do_not_stop_the_rebalance() -> None:
+    table = Table()
+    two(table)
+    table.join(2, "g-1")
+    for _ in range(9):
+        assert table.beat(1, "g-0", 2) == "IllegalGeneration"
+        table.pass_time(120)
+    assert table.response(2)["assigned_partitions"] == [{"topic": "t", "partitions": [0, 1]}]
+
+
+def test_failure_detection_rests_while_a_join_waits() -> None:
+    table = Table()
+    two(table)
+    table.pass_time(900)
+    table.beat(1, "g-0", 2)
+    table.join(2, "g-1")
+    table.pass_time(900)
+    assert table.beat(1, "g-0", 2) == "IllegalGeneration"
+    table.pass_time(900)
+    table.join(1, "g-0")
+    assert table.response(2)["consumer_id"] == "g-1"
+
+
+def test_a_join_whose_connection_is_gone_does_not_count() -> None:
+    table = Table()
+    two(table)
+    table.join(3)
+    table.broker.closed(3, table.now)
+    table.join(1, "g-0")
+    table.join(2, "g-1")
+    table.response(1)
+    assert [one.consumer_id for one in table.broker.groups["g"].record.consumers] == ["g-0", "g-1"]
+
+
+def test_what_stands_behind_a_join_waits_with_it() -> None:
+    table = Table()
+    two(table)
+    table.join(2, "g-1")
+    table.ask(2, "Heartbeat", group_generation_id=3, consumer_id="g-1")
+    assert table.silent(2)
+    table.join(1, "g-0")
+    assert table.response(2)["group_generation_id"] == 3
+    assert table.error(2) == "NONE"
+
+
+def test_leaving(table: Table) -> None:
+    two(table)
+    table.ask(2, "LeaveGroup", consumer_id="g-9")
+    assert table.error(2) == "UnknownConsumerId"
+    table.ask(2, "LeaveGroup", consumer_id="g-1")
+    assert table.error(2) == "NONE"
+    assert table.state == PREPARE
+    table.ask(1, "LeaveGroup", consumer_id="g-0")
+    assert table.error(1) == "NONE"
+    table.write()
+    assert table.state == READY
+    table.join(1)
+    assert table.response(1)["group_generation_id"] == 4
+
+
+def test_more_partitions_mean_a_rebalance(table: Table) -> None:
+    two(table)
+    table.actions += table.broker.topics({"t": 2, "other": 5}, table.now)
+    assert table.state == STEADY
+    table.actions += table.broker.topics({"t": 3}, table.now)
+    assert table.beat(1, "g-0", 2) == "IllegalGeneration"
+
+
+def test_a_new_coordinator_compares_what_is_with_what_was_decided() -> None:
+    known = Known("g-0", 1_000, frozenset({"t"}), "range", (("t", 0),))
+    for partitions, state in (({"t": 2}, READY), ({"t": 1}, PREPARE)):
+        table = Table(loaded=False)
+        table.broker.elected(SLOT)
+        entry = Entry(GroupEntry(5, (known,), partitions).encode(), 9)
+        table.actions += table.broker.loaded(SLOT, {"g": entry}, 0)
+        assert table.state == state
+    assert table.beat(1, "g-0", 5) == "IllegalGeneration"
+    table.join(1, "g-0")
+    (write,) = table.write()
+    assert (write.version, decode(write.data).generation) == (9, 6)
+
+
+def test_a_write_says_which_version_it_replaces() -> None:
+    table = Table()
+    table.join(1)
+    (first,) = table.write()
+    table.join(1, "g-0")
+    table.response(1)
+    assert first.version == -1
+    assert table.broker.groups["g"].version == 1
+
+
+def test_metadata_and_coordinators() -> None:
+    table = Table()
+    table.ask(1, "ConsumerMetadata")
+    assert table.error(1) == "Unknown"
+    table.broker.cluster({1: ("h", 9), 2: ("i", 8)}, {SLOT: 2})
+    table.ask(1, "ConsumerMetadata")
+    assert table.response(1) == {"error_code": 0, "node_id": 2, "host": "i", "port": 8}
+    table.ask(1, "Metadata", topics=[])
+    body = table.response(1)
+    assert [one["name"] for one in body["topics"]] == ["t"]
+    assert [one["leader_id"] for one in body["topics"][0]["partitions"]] == [1, 2]
+    table.ask(1, "Metadata", topics=[{"name": "x"}])
+    assert table.response(1)["topics"][0]["error_code"] == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"max_session_timeout_ms": 0}, "max.session.timeout"),
+        ({"strategies": {}}, "partition.assignment.strategies"),
+        ({"slots": 0}, "slots"),
+    ],
+)
+def test_settings_that_can_not_be(options: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        BrokerSettings(**options)

@@ -1,0 +1,231 @@
+"""The coordinator dies in each of the five phases of a rebalance; what the document says of it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from barnabas.designs.brokers.listener import Send
+from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction, Halt, Write
+from barnabas.designs.consumer_rewrite.peers.group_entry import decode, path_of
+from barnabas.designs.consumer_rewrite.peers.wire import CODES, read_request, read_response
+from barnabas.designs.consumer_rewrite.states import READY
+from barnabas.designs.consuming.dialer import Transmit
+from barnabas.specs.malformed import Malformed
+from tests.designs.consumer_rewrite.peers.world import World
+
+
+def three(**options: int) -> World:
+    """Three consumers, settled in a group of two partitions each."""
+    world = World(brokers=2, topics={"t": 6})
+    for name in "abc":
+        world.add(name)
+        world.until(world.settled)
+    return world
+
+
+def generation(world: World) -> int:
+    entry = world.registry.read(path_of("g"))
+    assert entry is not None
+    return decode(entry.data).generation
+
+
+def joined(action: BrokerAction) -> bool:
+    """Whether it is a JoinGroupResponse without an error."""
+    if not isinstance(action, Send):
+        return False
+    try:
+        body = read_response(action.data[4:], "JoinGroup")[1]
+    except Malformed:
+        return False
+    return bool(body["consumer_id"])
+
+
+def told(action: BrokerAction) -> bool:
+    """Whether it is a HeartbeatResponse with IllegalGeneration."""
+    return (
+        isinstance(action, Send)
+        and len(action.data) == 10
+        and action.data[8:] == CODES["IllegalGeneration"].to_bytes(2)
+    )
+
+
+def dies_before(world: World, kind: Callable[[BrokerAction], bool], ordinal: int) -> None:
+    """The coordinator dies before the ordinal-th action of a kind, counted from 1."""
+    left, node = [ordinal], world.coordinator()
+
+    def crash_before(broker: int, action: BrokerAction) -> bool:
+        if broker != node or not kind(action):
+            return False
+        left[0] -= 1
+        return left[0] == 0
+
+    world.crash_before = crash_before
+
+
+def recover(world: World) -> None:
+    node = world.coordinator()
+    world.until(lambda: world.brokers[node] is None)
+    world.crash_before = lambda broker, action: False
+    world.until(world.settled)
+
+
+def test_1_notified_of_more_partitions_and_dead_before_it_acts() -> None:
+    world = three()
+    before = generation(world)
+    world.topics["t"] = 8
+    world.crash(world.coordinator())
+    for node, broker in world.brokers.items():
+        if broker is not None:
+            world.partition_count("t", 8)
+            assert node == world.coordinator()
+    world.until(world.settled)
+    assert generation(world) == before + 1
+
+
+def test_1_a_consumer_dies_with_the_coordinator() -> None:
+    world = three()
+    world.kill("a")
+    world.crash(world.coordinator())
+    # the new coordinator gives it a session's time
+    assert world.until(world.settled) >= 300
+    assert generation(world) == 4
+
+
+def test_2_only_some_were_told() -> None:
+    world = three()
+    dies_before(world, told, 2)
+    world.partition_count("t", 7)
+    recover(world)
+    assert generation(world) == 4
+
+
+def test_2_a_consumer_that_is_back_before_the_failover_is_over_causes_no_rebalance() -> None:
+    world = three()
+    before = generation(world)
+    world.pause("a")
+    dies_before(world, told, 1)
+    node = world.coordinator()
+    world.until(
+        lambda: world.brokers[node] is None
+    )  # it would have told the first one of a's death
+    assert world.now > 300
+    world.resume("a")
+    world.crash_before = lambda broker, action: False
+    world.until(world.settled)
+    world.run(1_000)
+    assert world.settled()
+    assert generation(world) == before
+
+
+def test_3_only_some_had_joined() -> None:
+    world = three()
+    dies_before(world, lambda action: isinstance(action, Write) and action.generation == 4, 1)
+    world.partition_count("t", 7)
+    recover(world)
+    assert generation(world) == 4
+
+
+def test_4_written_and_nobody_knows() -> None:
+    world = three()
+    dies_before(world, joined, 1)
+    world.partition_count("t", 7)
+    node = world.coordinator()
+    world.until(lambda: world.brokers[node] is None)
+    assert generation(world) == 4
+    assert {one.core.generation for one in world.applications.values()} == {3}
+    world.crash_before = lambda broker, action: False
+    world.until(world.settled)
+    assert generation(world) == 5
+
+
+def test_5_some_have_their_response() -> None:
+    world = three()
+    dies_before(world, joined, 2)
+    world.partition_count("t", 7)
+    recover(world)
+    # who had one goes on with it until the others join
+    assert any(4 in [g for g, _ in one.history] for one in world.applications.values())
+    assert generation(world) == 5
+
+
+def test_a_coordinator_that_dies_in_steady_state_stops_nobody() -> None:
+    world = three()
+    at = len(world.log)
+    world.crash(world.coordinator())
+    world.run(1_000)
+    assert world.settled()
+    assert not any(isinstance(action, Halt) for _, _, action in world.log[at:])
+    assert generation(world) == 3
+
+
+def test_whoever_is_too_late_is_taken_for_dead_and_joins_anew() -> None:
+    world = three()
+    world.pause("a")
+    world.crash(world.coordinator())
+    world.run(800)
+    world.resume("a")
+    world.until(world.settled)
+    assert world.applications["a"].core.consumer_id == "g-0003"
+
+
+def test_while_it_loads_heartbeats_are_put_off_and_nobody_stops() -> None:
+    world = three()
+    world.load_ms = 250
+    world.crash(world.coordinator())
+    world.run(200)
+    broker = world.brokers[world.coordinator()]
+    assert broker is not None
+    assert broker.state("g") == "CATCH_UP"
+    at = len(world.log)
+    world.until(lambda: broker.state("g") != "CATCH_UP")
+    assert broker.state("g") == READY
+    world.run(500)
+    assert world.settled()
+    apis = [
+        read_request(action.data[4:])[1]
+        for _, _, action in world.log[at:]
+        if isinstance(action, Transmit)
+    ]
+    assert "Heartbeat" in apis
+    assert "JoinGroup" not in apis
+
+
+def test_a_zombie_changes_nothing_and_is_found_out() -> None:
+    world = three()
+    zombie = world.coordinator()
+    world.deaf.add(zombie)
+    for elector in world.electors.values():
+        elector.leave(zombie)
+    world.elect()
+    world.run(20)
+    before = world.incarnation[zombie]
+    # all three are still with the zombie, whose next write fails
+    world.until(lambda: world.incarnation[zombie] > before)
+    world.deaf.clear()
+    world.elect()
+    world.until(world.settled)
+
+
+@pytest.mark.parametrize("frequency", [2, 3, 10])
+def test_the_heartbeat_frequency_bounds_the_latency_of_a_rebalance(frequency: int) -> None:
+    world = World(brokers=1)
+    for name in "ab":
+        world.add(name, heartbeat_frequency=frequency)
+        world.until(world.settled)
+    world.run(1_000)
+    world.partition_count("t", 5)
+    took = world.until(lambda: world.settled() and generation(world) == 3)
+    assert took <= 300 // frequency + 20
+
+
+def test_without_ids_a_rebalance_takes_a_session() -> None:
+    world = World(brokers=1)
+    for name in "ab":
+        world.add(name, sends_consumer_id=False)
+        world.until(world.settled)
+    world.run(1_000)
+    before = generation(world)
+    world.partition_count("t", 5)
+    assert world.until(lambda: world.settled() and generation(world) > before) >= 300

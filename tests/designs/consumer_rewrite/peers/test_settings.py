@@ -1,0 +1,90 @@
+"""The document's options, by its names; and what a configuration can't be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings, ConsumerSettings
+from barnabas.designs.consumer_rewrite.peers.strategies import STRATEGIES
+from barnabas.designs.options import from_options
+
+BROKER = ("h", 1)
+
+
+def test_a_consumer_by_the_documents_names() -> None:
+    options = {
+        "bootstrap.brokers": "one:1,two:2",
+        "session.timeout.ms": "3000",
+        "heartbeat.frequency": 5,
+    }
+    made = from_options(ConsumerSettings, options, group_id="g", topics=("t",))
+    assert made.bootstrap == (("one", 1), ("two", 2))
+    assert (made.session_timeout_ms, made.heartbeat_interval_ms) == (3_000, 600)
+
+
+def test_a_broker_by_the_documents_names() -> None:
+    made = from_options(
+        BrokerSettings,
+        {
+            "max.session.timeout": "10000",
+            "partition.assignment.strategies": f"mine:{__name__}.mine",
+        },
+    )
+    assert made.max_session_timeout_ms == 10_000
+    assert made.strategies == {**STRATEGIES, "mine": mine}
+
+
+def mine(consumers: object, topics: object) -> Any:
+    """Stands here to be found by its path."""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"session_timeout_ms": 0}, "session.timeout.ms of 0: 1 to 2147483647"),
+        ({"session_timeout_ms": 1 << 31}, "session.timeout.ms of 2147483648: 1 to 2147483647"),
+        ({"heartbeat_frequency": 0}, "heartbeat.frequency of 0: 1 to 6000"),
+        ({"heartbeat_frequency": 6_001}, "heartbeat.frequency of 6001: 1 to 6000"),
+        ({"bootstrap": ()}, "no broker"),
+        ({"pattern": "("}, "the pattern '[(]'"),
+        ({"blacklist": "("}, "the blacklist '[(]'"),
+    ],
+)
+def test_what_a_consumer_can_not_have(wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=f"^{says}"):
+        ConsumerSettings(**({"group_id": "g", "bootstrap": (BROKER,)} | wrong))
+
+
+def test_the_limits_themselves_can_be() -> None:
+    ConsumerSettings("g", (BROKER,), session_timeout_ms=1, heartbeat_frequency=1)
+    ConsumerSettings("g", (BROKER,), session_timeout_ms=(1 << 31) - 1)
+    BrokerSettings(max_session_timeout_ms=1, slots=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"max_session_timeout_ms": 0}, "max.session.timeout of 0: at least 1"),
+        ({"strategies": {}}, "partition.assignment.strategies: there is none"),
+        ({"slots": 0}, "0 slots"),
+    ],
+)
+def test_what_a_broker_can_not_have(wrong: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=f"^{says}"):
+        BrokerSettings(**wrong)
+
+
+@pytest.mark.parametrize("name", ["session.timeout", "session_timeout_ms", "max.session.timeout"])
+def test_an_option_that_a_consumer_has_not_is_refused_by_its_name(name: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: no option"):
+        from_options(ConsumerSettings, {name: 1}, group_id="g", bootstrap=(BROKER,))
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "2147483648"])
+def test_a_value_out_of_range_is_refused_with_the_option_s_name(value: str) -> None:
+    with pytest.raises(ValueError, match=f"^session.timeout.ms of {value}"):
+        from_options(
+            ConsumerSettings, {"session.timeout.ms": value}, group_id="g", bootstrap=(BROKER,)
+        )

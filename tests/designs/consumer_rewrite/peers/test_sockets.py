@@ -1,0 +1,266 @@
+"""Coordinators and consumers over real sockets, and through the proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import struct
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from barnabas.captures.checks.running import run as run_checks
+from barnabas.captures.kafka.conversations import Conversations
+from barnabas.captures.reader import CaptureReader
+from barnabas.designs.brokers.listener import Address, Send
+from barnabas.designs.brokers.registry.topics import Topics
+from barnabas.designs.consumer_rewrite.captured_steps import step
+from barnabas.designs.consumer_rewrite.checks import CHECKS
+from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction
+from barnabas.designs.consumer_rewrite.peers.client import Client
+from barnabas.designs.consumer_rewrite.peers.group_entry import decode, path_of
+from barnabas.designs.consumer_rewrite.peers.server import Cluster
+from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings, ConsumerSettings
+from barnabas.designs.consumer_rewrite.peers.strategies import Partition, by_range
+from barnabas.designs.consumer_rewrite.states import DOWN, PART_OF_GROUP
+from barnabas.harness import Harness
+from barnabas.proxy.scenario.file import loads
+
+LIMIT = 30
+"""Seconds."""
+
+
+@contextlib.asynccontextmanager
+async def polling(clients: list[Client]) -> AsyncIterator[None]:
+    """All clients poll meanwhile."""
+
+    async def work(client: Client) -> None:
+        while True:
+            await client.poll(0.05)
+
+    tasks = [asyncio.create_task(work(client)) for client in clients]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for client in clients:
+            await client.kill()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(LIMIT):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def client(bootstrap: tuple[Address, ...], **options: object) -> Client:
+    settings: dict[str, object] = {
+        "group_id": "g",
+        "topics": ("t",),
+        "session_timeout_ms": 1_500,
+        "backoff_ms": 20,
+    }
+    made = ConsumerSettings(bootstrap=bootstrap, **(settings | options))  # type: ignore[arg-type]
+    one = Client(made)
+    one.start()
+    return one
+
+
+def shared(clients: list[Client], count: int) -> bool:
+    """Whether these own so many partitions of t, each once, in one generation."""
+    owned = [at for one in clients for at in one.partitions]
+    generations = {one.generation for one in clients}
+    return len(generations) == 1 and sorted(owned) == [("t", number) for number in range(count)]
+
+
+def committed(cluster: Cluster) -> list[int]:
+    entry = cluster.registry.read(path_of("g"))
+    return [] if entry is None else [one.offset for one in decode(entry.data).offsets.values()]
+
+
+def hosts(cluster: Cluster) -> list[str]:
+    entry = cluster.registry.read(path_of("g"))
+    return [] if entry is None else [one.host for one in decode(entry.data).consumers]
+
+
+def test_a_group_over_sockets_survives_its_coordinator() -> None:
+    async def run() -> None:
+        async with Cluster(2, topics={"t": 4}) as cluster:
+            clients = [client(cluster.bootstrap) for _ in range(2)]
+            async with polling(clients):
+                await until(lambda: shared(clients, 4))
+                generation = clients[0].generation
+                clients[0].consumed(next(iter(clients[0].partitions)), 42)
+                clients[0].commit()
+                await until(lambda: 42 in committed(cluster))
+                assert hosts(cluster) == ["127.0.0.1", "127.0.0.1"]
+                first = cluster.coordinator("g")
+                assert first is not None
+                await cluster.stop(first)
+                await cluster.partitions("t", 5)
+                await until(lambda: shared(clients, 5))
+                assert clients[0].generation > generation
+                positions = [offset for one in clients for offset in one.partitions.values()]
+                assert sorted(positions) == [0, 0, 0, 0, 42]
+
+    asyncio.run(run())
+
+
+def test_who_is_refused_says_why() -> None:
+    async def run() -> None:
+        async with Cluster(1, topics={"t": 1}) as cluster:
+            one = client(cluster.bootstrap, session_timeout_ms=60_000)
+            async with polling([one]):
+                await until(lambda: one.core.state == DOWN)
+                assert one.core.failure == "SessionTimeoutTooHigh"
+
+    asyncio.run(run())
+
+
+def test_noise_closes_its_connection_and_no_other() -> None:
+    async def run() -> None:
+        async with Cluster(1, topics={"t": 1}) as cluster:
+            one = client(cluster.bootstrap)
+            async with polling([one]):
+                await until(lambda: shared([one], 1))
+                reader, writer = await asyncio.open_connection(*cluster.bootstrap[0])
+                writer.write(struct.pack(">i", 5) + b"noise")
+                assert await asyncio.wait_for(reader.read(), LIMIT) == b""
+                writer.close()
+                generation = one.generation
+                await asyncio.sleep(0)
+                assert shared([one], 1)
+                assert one.generation == generation
+            assert len(cluster.servers[1].said) == 1
+
+    asyncio.run(run())
+
+
+def test_a_strategy_that_raises_once_costs_one_rebalance() -> None:
+    too_many = [5]
+
+    def sometimes(
+        consumers: Sequence[tuple[str, frozenset[str]]], topics: Mapping[str, int]
+    ) -> dict[str, list[Partition]]:
+        if topics["t"] in too_many and len(consumers) == 2:
+            too_many.clear()
+            raise ArithmeticError("five is too many")
+        return by_range(consumers, topics)
+
+    async def run() -> None:
+        settings = BrokerSettings(strategies={"mine": sometimes})
+        async with Cluster(1, topics={"t": 4}, settings=settings) as cluster:
+            patient: dict[str, object] = {"session_timeout_ms": 10_000, "heartbeat_frequency": 50}
+            clients = [client(cluster.bootstrap, strategy="mine", **patient) for _ in range(2)]
+            async with polling(clients):
+                await until(lambda: shared(clients, 4))
+                generation = clients[0].generation
+                await cluster.partitions("t", 5)
+                await until(lambda: {one.core.state for one in clients} == {DOWN})
+                assert {one.core.failure for one in clients} == {"Unknown"}
+                (line,) = [one for one in cluster.servers[1].said if "ERROR" in one]
+                assert line == "ERROR g: strategy mine: ArithmeticError: five is too many"
+                for one in clients:
+                    one.start()
+                await until(lambda: shared(clients, 5))
+                assert clients[0].generation > generation + 1
+
+    asyncio.run(run())
+
+
+def test_a_broker_that_ends_itself_leaves_its_groups_to_others() -> None:
+    def watch(node: int, action: BrokerAction) -> None:
+        if broken and node == broken[0] and isinstance(action, Send):
+            raise OSError("its disk is full")
+
+    broken: list[int] = []
+
+    async def run() -> None:
+        async with Cluster(2, topics={"t": 4}, watch=watch) as cluster:
+            one = client(cluster.bootstrap)
+            async with polling([one]):
+                await until(lambda: shared([one], 4))
+                first = cluster.coordinator("g")
+                assert first is not None
+                broken.append(first)
+                await until(lambda: cluster.coordinator("g") == 3 - first)
+                assert list(cluster.servers) == [3 - first]
+                assert str(cluster.failures[first]) == "its disk is full"
+                one.consumed(("t", 0), 42)
+                one.commit()
+                await until(lambda: 42 in committed(cluster))  # of the other broker
+                assert shared([one], 4)
+
+    asyncio.run(run())
+
+
+def test_new_partitions_in_the_registry_concern_the_groups_that_subscribe() -> None:
+    async def run() -> None:
+        async with Cluster(2, topics={"t": 1, "u": 1}) as cluster:
+            of_t, of_u = (
+                client(cluster.bootstrap),
+                client(cluster.bootstrap, group_id="h", topics=("u",)),
+            )
+            waiting = client(cluster.bootstrap, group_id="i", topics=("later",))
+            async with polling([of_t, of_u, waiting]):
+                await until(lambda: shared([of_t], 1) and list(of_u.partitions) == [("u", 0)])
+                await until(lambda: waiting.core.state == PART_OF_GROUP)
+                # as anybody does who creates topics: nobody tells the brokers
+                topics = Topics(cluster.registry)
+                topics.grow("t", "1")
+                await until(lambda: shared([of_t], 2))
+                topics.grow("later", "0")
+                await until(lambda: list(waiting.partitions) == [("later", 0)])
+                assert of_u.generation == 1
+                assert cluster.failures == {}
+
+    asyncio.run(run())
+
+
+SLOW = """
+version: 1
+rules:
+  - name: a heartbeat is lost
+    match: {api: Heartbeat, direction: request, client_id: slow}
+    when: {skip: 2, times: 1, scope: rule}
+    do: drop
+"""
+
+
+def test_through_the_proxy_a_lost_heartbeat_makes_a_consumer_find_its_coordinator_again(
+    tmp_path: Path,
+) -> None:
+    capture = tmp_path / "rewrite.pcapng"
+
+    async def run(proxy: Harness) -> None:
+        host, _, port = proxy.bootstrap.rpartition(":")
+        clients = [client(((host, int(port)),), client_id=name) for name in ("slow", "quick")]
+        async with polling(clients):
+            await until(lambda: shared(clients, 4))
+            before = clients[0].core.losses
+            await until(lambda: clients[0].core.losses > before)
+            await until(lambda: shared(clients, 4))
+
+    async def all_of_it() -> None:
+        async with Cluster(1, topics={"t": 4}) as cluster:
+            host, port = cluster.bootstrap[0]
+            proxy = Harness(f"{host}:{port}", scenario=loads(SLOW), capture=capture)
+            await asyncio.to_thread(proxy.__enter__)
+            try:
+                await run(proxy)
+            finally:
+                await asyncio.to_thread(proxy.__exit__, None, None, None)
+            asked = {one.api for one in proxy.exchanges}
+            assert {"FindCoordinator", "JoinGroup", "Heartbeat", "OffsetFetch"} <= asked
+
+    asyncio.run(all_of_it())
+    exchanges = list(Conversations(strays=True).exchanges(CaptureReader(capture)))
+    assert [finding for _, finding in run_checks(exchanges, CHECKS)] == []
+    joins = [seen for one in exchanges if (seen := step(one)) and seen.api == "JoinGroup"]
+    assert {seen.response["group_generation_id"] for seen in joins} >= {1, 2}
+
+
+pytestmark = pytest.mark.timeout(90)

@@ -1,0 +1,57 @@
+"""A consumer of the rewrite that fetches: what it does for its group while a leader is silent."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from barnabas.designs.brokers.listener import Address
+from barnabas.designs.consumer_rewrite import consuming as rewrite
+from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
+from barnabas.designs.consuming import fetcher
+from tests.designs.brokers.logs.broker import with_broker
+
+
+def test_a_leader_that_is_silent_holds_up_no_heartbeat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the coordinator takes the consumer for dead: its session is shorter than the leader's silence."""
+    monkeypatch.setattr(fetcher, "TIMEOUT", 30.0)
+
+    async def run(address: Address, silent: socket.socket) -> None:
+        over, news = asyncio.Event(), asyncio.Event()
+
+        async def consume(said: list[str]) -> None:
+            def say(line: str) -> None:
+                said.append(line)
+                news.set()
+
+            settings = ConsumerSettings("g", (address,), topics=("t",), session_timeout_ms=6_000)
+            await rewrite.consume(settings, lambda *what: None, say, over, [])
+
+        async def until(said: list[str], words: str) -> None:
+            async with asyncio.timeout(30):
+                while not any(words in line for line in said):
+                    await news.wait()
+                    news.clear()
+
+        first, second = list[str](), list[str]()
+        tasks = [asyncio.create_task(consume(first))]
+        await until(first, "starts to fetch t[0:0 1:0]: generation 1")
+        connection, _ = await asyncio.get_running_loop().sock_accept(silent)
+        tasks.append(asyncio.create_task(consume(second)))
+        await until(second, ": generation 2")
+        await until(first, ": generation 2")
+        assert [line.partition(" to fetch")[0] for line in first] == ["starts", "stops", "starts"]
+        over.set()
+        silent.close()
+        connection.close()
+        await asyncio.gather(*tasks)
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.setblocking(False)
+        other = silent.getsockname()
+        with_broker("rewrite", tmp_path, lambda at: asyncio.run(run(at, silent)), other)

@@ -1,0 +1,199 @@
+"""What becomes of messages: acknowledged, sent again, or given up; what is said of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from barnabas.designs.pipelined_producer.peers.loop import Loop
+from barnabas.designs.pipelined_producer.peers.settings import BLOCKING_0_8, Settings
+from barnabas.specs.keys import METADATA as METADATA_KEY
+from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, numbered
+
+both = pytest.mark.parametrize("queueing", ["partition", "one"])
+
+
+@pytest.mark.parametrize("settings", [Settings(in_flight=1), BLOCKING_0_8], ids=["one", "0.8"])
+def test_with_one_in_flight_order_survives_retries(settings: Settings) -> None:
+    stage = Stage(replace(settings, batch_messages=1), Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.extend([0, 19, 0, 19, 19])
+    for value in numbered(6):
+        stage.send(value)
+    stage.wait(2000)
+    assert stage.cluster.logs["t", 0] == list(numbered(6))
+    assert stage.acknowledged == list(numbered(6))
+
+
+def test_with_several_in_flight_a_retry_lies_behind_what_was_in_flight() -> None:
+    """The document: ordering is maintained per partition, if there are no retries."""
+    stage = Stage(Settings(in_flight=3, batch_messages=1), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    broker = stage.cluster.brokers[1]
+    broker.answering = False
+    broker.errors.append(19)
+    for value in numbered(6):
+        stage.send(value)
+    stage.settle()
+    broker.answering = True
+    stage.wait(500)
+    # 0 was refused, 1 and 2 were in flight; what was still in the queue came behind the retry
+    assert stage.cluster.logs["t", 0] == [b"first", b"1", b"2", b"0", b"3", b"4", b"5"]
+
+
+def test_retries_come_before_what_is_new_and_after_a_pause() -> None:
+    stage = Stage(Settings(retry_backoff_ms=100), Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.append(19)
+    stage.send(b"0")
+    stage.settle()
+    stage.send(b"1")
+    stage.wait(99)
+    assert stage.acknowledged == []
+    stage.wait(2)
+    assert stage.cluster.logs["t", 0] == [b"0", b"1"]
+
+
+def test_only_so_many_retries() -> None:
+    stage = Stage(Settings(retries=2), Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.extend([19] * 3)
+    stage.send(b"0")
+    stage.wait(1000)
+    assert stage.problems == {b"0": "NOT_ENOUGH_REPLICAS"}
+    assert len(stage.requests(1)) == 3
+    assert [outcome.error for outcome in stage.outcomes] == [19]
+
+
+def test_an_error_that_stays_is_not_tried_again() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.append(10)
+    stage.send(b"0")
+    stage.wait(1000)
+    assert stage.problems == {b"0": "MESSAGE_TOO_LARGE"}
+    assert len(stage.requests(1)) == 1
+
+
+@both
+def test_what_is_too_old_is_given_up_and_why_it_waited_is_told(queueing: str) -> None:
+    stage = Stage(Settings(queueing=queueing, expiry_ms=1000))  # type: ignore[arg-type]
+    stage.cluster.leaders["t", 0] = -1
+    stage.send(b"old", partition=0)
+    stage.wait(500)
+    stage.send(b"younger", partition=0)
+    stage.send(b"fine", partition=1)
+    stage.wait(499)
+    assert stage.problems == {}
+    stage.wait(2)
+    says = "expired: LEADER_NOT_AVAILABLE"
+    assert stage.problems == {b"old": says}
+    stage.wait(500)
+    assert stage.problems == {b"old": says, b"younger": says}
+    assert stage.acknowledged == [b"fine"]
+    assert {outcome.error for outcome in stage.outcomes if outcome.problem} == {5}
+
+
+def test_a_topic_that_nobody_makes_is_what_its_messages_expire_of() -> None:
+    stage = Stage(Settings(expiry_ms=1000))
+    stage.cluster.topic_errors["u"] = 3
+    stage.send(b"keyless", topic="u")
+    stage.send(b"keyed", topic="u", key=b"k")
+    stage.send(b"placed", topic="u", partition=2)
+    stage.wait(1100)
+    says = "expired: UNKNOWN_TOPIC_OR_PARTITION"
+    assert stage.problems == dict.fromkeys((b"keyless", b"keyed", b"placed"), says)
+    assert {outcome.error for outcome in stage.outcomes} == {3}
+
+
+def test_what_nobody_said_anything_of_just_expires() -> None:
+    stage = Stage(Settings(expiry_ms=1000))
+    stage.refused.add(1)
+    stage.send(b"0")
+    stage.wait(1100)
+    assert stage.problems == {b"0": "expired"}
+    assert [outcome.error for outcome in stage.outcomes] == [0]
+
+
+def test_the_last_error_of_what_is_to_be_sent_again_is_told_when_it_is_too_old() -> None:
+    stage = Stage(Settings(expiry_ms=1000, retries=1000), Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.extend([7, *([19] * 100)])
+    stage.send(b"0")
+    stage.wait(1100)
+    assert stage.problems == {b"0": "expired: NOT_ENOUGH_REPLICAS"}
+    assert [outcome.error for outcome in stage.outcomes] == [19]
+
+
+def test_a_lost_connection_is_a_last_error_too() -> None:
+    stage = Stage(Settings(expiry_ms=1000), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"0")
+    stage.settle()
+    stage.cut(1)
+    stage.refused.add(1)
+    stage.wait(1100)
+    assert stage.problems == {b"0": "expired: the connection was lost"}
+
+
+def test_the_last_error_is_told_at_the_end_too() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].errors.append(19)
+    stage.send(b"0")
+    stage.settle()
+    stage.do(Loop.give_up)
+    assert stage.problems == {b"0": "the producer was closed: NOT_ENOUGH_REPLICAS"}
+
+
+# partitions that do not exist
+
+
+@both
+def test_a_partition_that_is_not_there_is_told_when_metadata_are_known(queueing: str) -> None:
+    stage = Stage(Settings(queueing=queueing))  # type: ignore[arg-type]
+    stage.send(b"wrong", partition=2)
+    stage.send(b"right", partition=1)
+    stage.settle()
+    assert stage.problems == {b"wrong": "no partition 2: t has 2"}
+    assert [outcome.error for outcome in stage.outcomes if outcome.problem] == [3]
+    assert stage.acknowledged == [b"right"]
+
+
+def test_what_was_known_before_a_message_is_asked_for_anew() -> None:
+    """There may be more partitions by now."""
+    stage = Stage()
+    stage.send(b"first")
+    stage.wait(200)
+    stage.cluster.leaders["t", 2] = 1
+    stage.send(b"new", partition=2)
+    stage.send(b"wrong", partition=3)
+    stage.wait(200)
+    assert stage.acknowledged == [b"first", b"new"]
+    assert stage.problems == {b"wrong": "no partition 3: t has 3"}
+
+
+def test_an_answer_to_what_was_asked_before_a_message_says_nothing_of_its_partition() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"first", partition=0)
+    stage.settle()
+    stage.now += 0.01
+    stage.send(b"wrong", partition=1)
+    stage.settle()
+    stage.cluster.brokers[1].answering = True
+    stage.turn()
+    assert len(stage.requests(1, METADATA_KEY)) == 1
+    assert stage.loop.refresher.view.partitions == {"t": 1}
+    assert stage.problems == {}
+    stage.wait(200)
+    assert stage.problems == {b"wrong": "no partition 1: t has 1"}
+
+
+def test_what_is_to_be_sent_again_may_have_lost_its_partition() -> None:
+    """The topic was deleted and made again with fewer."""
+    stage = Stage(Settings(retry_backoff_ms=50), Cluster(1, {"t": 2}))
+    stage.send(b"first", partition=1)
+    stage.wait(100)
+    stage.cluster.leaders.pop(("t", 1))
+    stage.send(b"0", partition=1)
+    stage.wait(500)
+    assert stage.problems == {b"0": "no partition 1: t has 1"}

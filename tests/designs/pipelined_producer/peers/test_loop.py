@@ -1,0 +1,643 @@
+"""Playbooks of the event loop, whole and byte by byte."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from barnabas.designs.pipelined_producer.peers.actions import METADATA
+from barnabas.designs.pipelined_producer.peers.link import State
+from barnabas.designs.pipelined_producer.peers.loop import Loop
+from barnabas.designs.pipelined_producer.peers.selecting import wake
+from barnabas.designs.pipelined_producer.peers.serializing import Serializers, plain
+from barnabas.designs.pipelined_producer.peers.settings import BLOCKING_0_8, Settings
+from barnabas.specs.frames import Frame, encode_frame
+from barnabas.specs.keys import API_VERSIONS, PRODUCE
+from barnabas.specs.keys import METADATA as METADATA_KEY
+from barnabas.specs.records import read
+from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, numbered, parts
+
+ONE_QUEUE = Settings(queueing="one")
+PARTITIONS = Settings(queueing="partition")
+
+both = pytest.mark.parametrize("settings", [PARTITIONS, ONE_QUEUE], ids=["partition", "one"])
+cut = pytest.mark.parametrize("chunk", [1 << 20, 1], ids=["whole", "bytewise"])
+
+
+def in_order(stage: Stage, values: list[bytes]) -> None:
+    """Each partition has what was sent to it, in order, and everything was acknowledged once."""
+    assert stage.problems == {}
+    assert sorted(stage.acknowledged) == sorted(values)
+    logged = [value for log in stage.cluster.logs.values() for value in log]
+    assert sorted(logged) == sorted(values)
+    for log in stage.cluster.logs.values():
+        assert log == sorted(log, key=int)
+
+
+@both
+@cut
+@pytest.mark.parametrize("mode", [{}, {"metadata": "blocking"}, {"in_flight_total": 1}])
+def test_messages_come_to_their_partitions_in_order(
+    settings: Settings, chunk: int, mode: dict[str, Any]
+) -> None:
+    stage = Stage(replace(settings, batch_messages=3, **mode), chunk=chunk)
+    values = list(numbered(40))
+    for number, value in enumerate(values):
+        stage.send(value, key=b"k%d" % (number % 7))
+        if number % 10 == 0:
+            stage.turn()
+    stage.wait(1000)
+    in_order(stage, values)
+    assert len(stage.cluster.logs) == 2
+
+
+@both
+def test_a_first_message_waits_undesignated_and_its_metadata_are_asked_for(
+    settings: Settings,
+) -> None:
+    stage = Stage(settings)
+    event = stage.send(b"0", key=b"k")
+    assert event.partition == -1
+    stage.settle()
+    assert event.partition == 0
+    assert stage.acknowledged == [b"0"]
+    # from now on the client's thread knows
+    assert stage.send(b"1", key=b"k").partition == 0
+
+
+@both
+def test_keys_that_waited_stay_in_front_of_those_that_did_not(settings: Settings) -> None:
+    stage = Stage(replace(settings, batch_messages=2))
+    stage.cluster.brokers[1].answering = False
+    for value in numbered(5):
+        stage.send(value, key=b"k")
+    stage.settle()
+    stage.cluster.brokers[1].answering = True
+    stage.turn()
+    for value in (b"5", b"6"):
+        stage.send(value, key=b"k")
+    stage.settle()
+    assert stage.cluster.logs["t", 0] == list(numbered(7))
+
+
+def test_several_requests_are_in_flight() -> None:
+    stage = Stage(Settings(in_flight=3, batch_messages=1), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    for value in numbered(10):
+        stage.send(value)
+    stage.settle()
+    assert len(stage.loop.links.brokers[1].in_flight) == 3
+    stage.cluster.brokers[1].answering = True
+    stage.settle()
+    assert stage.cluster.logs["t", 0] == [b"first", *numbered(10)]
+    assert stage.most_in_flight[1] == 3
+
+
+def test_the_blocking_producer_has_one_in_flight_over_all_brokers() -> None:
+    stage = Stage(replace(BLOCKING_0_8, batch_messages=2), Cluster(3, {"t": 3}))
+    for number, value in enumerate(numbered(30)):
+        stage.send(value, partition=number % 3)
+    for _ in range(300):
+        stage.turn()
+        assert sum(len(link.in_flight) for link in stage.loop.links.brokers.values()) <= 1
+    in_order(stage, list(numbered(30)))
+    assert {frame.version for node in (1, 2, 3) for frame in stage.requests(node)} == {0}
+    assert stage.requests(1, API_VERSIONS) == []
+
+
+def test_a_request_has_a_batch_of_each_partition_that_the_broker_leads() -> None:
+    stage = Stage(Settings(batch_messages=4), Cluster(2, {"t": 4, "u": 1}))
+    for partition in range(4):
+        for value in numbered(6):
+            stage.send(value, partition=partition)
+    stage.send(b"u", topic="u", partition=0)
+    stage.settle()
+    first, second = stage.requests(1)
+    assert parts(first) == {("t", 0): 4, ("t", 2): 4, ("u", 0): 1}
+    assert parts(second) == {("t", 0): 2, ("t", 2): 2}
+    assert parts(stage.requests(2)[0]) == {("t", 1): 4, ("t", 3): 4}
+
+
+@both
+def test_batches_end_by_their_bytes_too_and_keep_their_order(settings: Settings) -> None:
+    stage = Stage(replace(settings, batch_bytes=400, in_flight=1), Cluster(1, {"t": 2}))
+    values = [b"%0100d" % number for number in range(20)]
+    for number, value in enumerate(values):
+        stage.send(value, partition=number % 2)
+    stage.settle()
+    sent = [parts(frame) for frame in stage.requests(1)]
+    assert sent == [{("t", 0): 2, ("t", 1): 2}] * 5
+    in_order(stage, values)
+
+
+@both
+def test_no_partition_waits_for_ever_for_room_in_a_request(settings: Settings) -> None:
+    stage = Stage(replace(settings, request_bytes=400), Cluster(1, {"t": 3}))
+    values = [b"%0100d" % number for number in range(30)]
+    for number, value in enumerate(values):
+        stage.send(value, partition=number % 3)
+        stage.now += 0.001
+    stage.settle()
+    sent = [place for frame in stage.requests(1) for place in parts(frame)]
+    assert sent == [("t", 0), ("t", 1), ("t", 2)] * 5
+    in_order(stage, values)
+
+
+def test_what_is_to_be_sent_again_and_has_no_room_comes_next() -> None:
+    """Two batches were refused in requests of their own: together they are too large."""
+    limits = Settings(request_bytes=400, retry_backoff_ms=50, in_flight=2)
+    stage = Stage(limits, Cluster(1, {"t": 2}))
+    stage.cluster.brokers[1].errors.extend([19, 19])
+    values = [b"%0100d" % number for number in range(6)]
+    for number, value in enumerate(values[:4]):
+        stage.send(value, partition=number // 2)
+    stage.settle()
+    for number, value in enumerate(values[4:]):
+        stage.send(value, partition=number)
+    stage.wait(49)
+    assert stage.acknowledged == []
+    stage.wait(100)
+    in_order(stage, values)
+    assert [place[1] for frame in stage.requests(1)[2:4] for place in parts(frame)] == [0, 1]
+
+
+@both
+def test_bytes_fill_a_batch_as_well(settings: Settings) -> None:
+    stage = Stage(replace(settings, linger_ms=100, batch_bytes=400), Cluster(1, {"t": 1}))
+    for number in range(2):
+        stage.send(b"%0100d" % number)
+    stage.wait(50)
+    assert stage.requests(1) == []
+    for number in range(2, 4):
+        stage.send(b"%0100d" % number)
+    stage.settle()
+    assert [parts(frame) for frame in stage.requests(1)] == [{("t", 0): 2}]
+    stage.wait(99)
+    assert len(stage.acknowledged) == 2
+    stage.wait(2)
+    assert len(stage.acknowledged) == 4
+
+
+@both
+def test_a_partition_without_a_leader_is_passed_over(settings: Settings) -> None:
+    stage = Stage(settings)
+    stage.cluster.leaders["t", 0] = -1
+    for number, value in enumerate(numbered(10)):
+        stage.send(value, partition=number % 2)
+    stage.wait(50)
+    assert stage.acknowledged == [b"1", b"3", b"5", b"7", b"9"]
+    stage.cluster.leaders["t", 0] = 2
+    stage.wait(200)
+    assert stage.cluster.logs["t", 0] == [b"0", b"2", b"4", b"6", b"8"]
+
+
+@both
+def test_messages_without_a_key_are_spread(settings: Settings) -> None:
+    stage = Stage(replace(settings, batch_messages=2), Cluster(2, {"t": 4}))
+    for value in numbered(40):
+        stage.send(value)
+    stage.settle()
+    assert sorted(stage.acknowledged) == sorted(numbered(40))
+    assert {place[1] for place in stage.cluster.logs} == {0, 1, 2, 3}
+
+
+def test_a_batch_waits_for_more_until_it_is_full_or_time_is_over() -> None:
+    stage = Stage(Settings(linger_ms=100, batch_messages=3), Cluster(1, {"t": 1}))
+    stage.send(b"a")
+    stage.wait(99)
+    assert stage.requests(1) == []
+    stage.wait(2)
+    assert [parts(frame) for frame in stage.requests(1)] == [{("t", 0): 1}]
+    for value in (b"b", b"c", b"d"):
+        stage.send(value)
+    stage.settle()
+    assert parts(stage.requests(1)[1]) == {("t", 0): 3}
+    stage.send(b"e")
+    stage.loop.hurry = True
+    stage.settle()
+    assert stage.acknowledged == [b"a", b"b", b"c", b"d", b"e"]
+
+
+def test_a_batch_s_time_is_its_own_whatever_another_partition_waits_for() -> None:
+    stage = Stage(Settings(linger_ms=100, in_flight=1), Cluster(2, {"t": 2}))
+    stage.send(b"a", partition=0)
+    stage.send(b"b", partition=1)
+    stage.wait(300)
+    stage.cluster.brokers[1].answering = False
+    for value in (b"in flight", b"no room"):
+        stage.send(value, partition=0)
+        stage.wait(150)
+    stage.send(b"c", partition=1)
+    stage.settle()
+    assert wake(stage.loop) == pytest.approx(stage.now + 0.1)
+    stage.wait(101)
+    assert stage.acknowledged == [b"a", b"b", b"c"]
+
+
+@cut
+def test_an_incomplete_request_goes_on_before_anything_new(chunk: int) -> None:
+    stage = Stage(Settings(batch_messages=1), Cluster(1, {"t": 1}), chunk=chunk)
+    stage.send(b"first")
+    stage.settle()
+    stage.unwritable.add(1)
+    stage.send(b"0")
+    stage.send(b"1")
+    stage.settle()
+    assert len(stage.requests(1)) == 1
+    stage.unwritable.clear()
+    stage.settle()
+    assert stage.cluster.logs["t", 0] == [b"first", b"0", b"1"]
+
+
+@pytest.mark.parametrize(
+    ("offered", "version", "magic"),
+    [(None, 0, 0), ((0, 1), 1, 0), ((0, 2), 2, 1), ((0, 3), 3, 2), ((3, 13), 12, 2)],
+)
+def test_produce_is_what_the_broker_offers(
+    offered: tuple[int, int] | None, version: int, magic: int
+) -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].offered = offered
+    stage.send(b"v")
+    stage.wait(1000)
+    (frame,) = stage.requests(1)
+    assert frame.version == version
+    records = frame.body["topic_data"][0]["partition_data"][0]["records"]
+    assert [batch.magic for batch in read(records)] == [magic]
+    assert stage.acknowledged == [b"v"]
+
+
+def test_a_broker_that_does_not_say_its_versions_is_old() -> None:
+    """As 0.9 is: it reads no further, and leaves the connection open."""
+    stage = Stage(Settings(versions_timeout_ms=2000), Cluster(2, {"t": 2}))
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"v", partition=1)
+    stage.wait(1900)
+    assert 2 not in stage.closes
+    stage.wait(200)
+    assert 2 in stage.closes
+    stage.cluster.brokers[2].answering = True
+    stage.settle()
+    assert [frame.version for frame in stage.requests(2)] == [0]
+    assert stage.acknowledged == [b"v"]
+
+
+def test_a_broker_that_was_old_is_asked_again_when_it_does_not_answer_v0() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    broker = stage.cluster.brokers[1]
+    broker.offered = None
+    stage.send(b"old")
+    stage.settle()
+    assert stage.requests(1)[-1].version == 0
+    broker.offered = (3, 7)  # a new one in its place, which closes connections at v0
+    stage.cut(1)
+    broker.answering = False
+    stage.send(b"new")
+    stage.wait(200)
+    stage.cut(1)
+    broker.answering = True
+    stage.wait(500)
+    assert stage.requests(1)[-1].version == 7
+    assert stage.acknowledged == [b"old", b"new"]
+
+
+def test_serialising_and_compressing_are_the_send_thread_s() -> None:
+    asked: list[object] = []
+
+    def serialize(value: object) -> bytes:
+        asked.append(value)
+        return str(value).encode()
+
+    settings = Settings(compression="gzip")
+    stage = Stage(settings, Cluster(1, {"t": 1}), serializers=Serializers(plain, serialize))
+    for number in range(50):
+        stage.send(number)  # type: ignore[arg-type]
+    assert asked == []
+    stage.settle()
+    assert asked == list(range(50))
+    records = stage.requests(1)[0].body["topic_data"][0]["partition_data"][0]["records"]
+    assert [batch.compression for batch in read(records)] == ["gzip"]
+    assert stage.cluster.logs["t", 0] == list(numbered(50))
+
+
+def test_what_can_t_be_serialised_is_said_and_the_rest_is_sent() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    for value in (b"a", 5, b"b"):
+        stage.send(value)  # type: ignore[arg-type]
+    stage.settle()
+    assert stage.acknowledged == [b"a", b"b"]
+    assert "not serialised: int is neither bytes nor str" in str(stage.problems)
+
+
+def test_without_acknowledgement_what_is_written_is_done() -> None:
+    stage = Stage(Settings(acks=0, batch_messages=1), Cluster(1, {"t": 1}), chunk=10)
+    for value in numbered(5):
+        stage.send(value)
+    stage.settle()
+    assert stage.cluster.logs["t", 0] == list(numbered(5))
+    assert [outcome.offset for outcome in stage.outcomes] == [-1] * 5
+    assert stage.intake.outstanding == 0
+
+
+def test_offsets_are_told() -> None:
+    stage = Stage(Settings(batch_messages=2), Cluster(1, {"t": 1}))
+    for value in numbered(5):
+        stage.send(value)
+    stage.settle()
+    assert [outcome.offset for outcome in stage.outcomes] == [0, 1, 2, 3, 4]
+
+
+# metadata: blocking or not
+
+
+def slow_metadata(metadata: str) -> Stage:
+    """Topic t is known and is being sent to; then the first message for u, and nobody answers."""
+    settings = Settings(metadata=metadata, batch_messages=1)  # type: ignore[arg-type]
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[1].answering = False  # it is the one that is asked
+    stage.send(b"u", topic="u")
+    stage.settle()
+    for value in numbered(5):
+        stage.send(value, partition=1)
+    stage.settle()
+    return stage
+
+
+def test_non_blocking_metadata_hold_up_nobody_else() -> None:
+    stage = slow_metadata("non-blocking")
+    assert stage.cluster.logs["t", 1] == [b"first", *numbered(5)]
+
+
+def test_blocking_metadata_hold_up_everybody() -> None:
+    stage = slow_metadata("blocking")
+    assert stage.cluster.logs["t", 1] == [b"first"]
+    stage.cluster.brokers[1].answering = True
+    stage.settle()
+    assert stage.cluster.logs["t", 1] == [b"first", *numbered(5)]
+    assert stage.cluster.logs["u", 0] == [b"u"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "heard"), [("blocking", []), ("non-blocking", [b"in flight"])]
+)
+def test_answers_are_read_while_metadata_are_waited_for_only_if_that_does_not_block(
+    metadata: str, heard: list[bytes]
+) -> None:
+    settings = Settings(metadata=metadata)  # type: ignore[arg-type]
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"in flight", partition=1)
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="u")
+    stage.settle()
+    stage.cluster.brokers[2].answering = True
+    stage.settle()
+    assert stage.acknowledged == [b"first", *heard]
+    stage.cluster.brokers[1].answering = True
+    stage.settle()
+    assert stage.acknowledged == [b"first", b"in flight", b"u"]
+
+
+@pytest.mark.parametrize("metadata", ["blocking", "non-blocking"])
+def test_a_leader_is_connected_to_as_soon_as_it_is_known(metadata: str) -> None:
+    stage = Stage(Settings(metadata=metadata), Cluster(1, {"t": 1}))  # type: ignore[arg-type]
+    stage.send(b"v")
+    while not stage.loop.refresher.led:
+        stage.turn()
+    stage.do(Loop.configure_connections)
+    assert stage.loop.links.brokers[1].state == State.CONNECTING
+
+
+def test_an_old_broker_is_connected_to_again_at_once() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.cluster.brokers[1].offered = None
+    stage.send(b"v")
+    while stage.closes != [1]:
+        stage.turn()
+    stage.do(Loop.configure_connections)
+    assert stage.loop.links.brokers[1].state == State.CONNECTING
+
+
+def standing_still() -> Stage:
+    """Broker 1 does not answer for metadata, nor broker 2 what is in flight to it, for 500 ms now."""
+    settings = Settings(metadata="blocking", answer_timeout_ms=1000)
+    stage = Stage(settings, Cluster(2, {"t": 2, "u": 1}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[2].answering = False
+    stage.send(b"in flight", partition=1)
+    stage.wait(500)
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="u")
+    return stage
+
+
+def test_what_is_late_when_metadata_come_at_last_is_given_up_at_once() -> None:
+    stage = standing_still()
+    stage.wait(700)
+    assert stage.closes == []
+    stage.cluster.brokers[1].answering = True
+    stage.turn()
+    assert stage.closes == [2]
+
+
+@pytest.mark.parametrize("silent_ms", [700, 1500], ids=["then answered", "then given up"])
+def test_an_answer_that_came_while_metadata_were_waited_for_is_not_late(silent_ms: int) -> None:
+    stage = standing_still()
+    stage.settle()
+    stage.cluster.brokers[2].answering = True
+    stage.wait(silent_ms)
+    stage.cluster.brokers[1].answering = True
+    stage.wait(1000)
+    assert 2 not in stage.closes
+    assert stage.cluster.logs["t", 1] == [b"first", b"in flight"]
+    assert stage.acknowledged == [b"first", b"in flight", b"u"]
+
+
+def test_metadata_are_asked_of_one_address_after_the_other() -> None:
+    stage = Stage(Settings(reconnect_backoff_ms=10), Cluster(3, {"t": 1}), bootstrap=(2, 1, 3))
+    stage.refused |= {2, 3}
+    stage.send(b"v", partition=0)
+    stage.wait(100)
+    assert stage.acknowledged == [b"v"]
+
+
+def test_who_was_served_last_comes_last() -> None:
+    stage = Stage(replace(BLOCKING_0_8, batch_messages=1), Cluster(2, {"t": 2}))
+    for number, value in enumerate(numbered(10)):
+        stage.send(value, partition=number % 2)
+    stage.settle()
+    partitions = [outcome.event.partition for outcome in stage.outcomes]
+    assert partitions in ([0, 1] * 5, [1, 0] * 5)
+
+
+def test_metadata_are_asked_of_another_if_one_is_silent() -> None:
+    stage = Stage(Settings(answer_timeout_ms=1000, metadata="blocking"), Cluster(2, {"t": 2}))
+    stage.send(b"first", partition=1)
+    stage.wait(200)
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"u", topic="new")
+    stage.wait(900)
+    assert METADATA not in stage.closes
+    stage.wait(500)
+    assert METADATA in stage.closes
+    assert stage.requests(2, METADATA_KEY) != []
+
+
+def test_metadata_are_refreshed_from_time_to_time() -> None:
+    stage = Stage(Settings(metadata_refresh_ms=5000), Cluster(1, {"t": 1}))
+    stage.send(b"v")
+    stage.wait(4999)
+    assert len(stage.requests(1, METADATA_KEY)) == 1
+    stage.wait(5000)
+    assert len(stage.requests(1, METADATA_KEY)) == 2
+
+
+def test_a_topic_that_can_t_be_is_given_up_at_once() -> None:
+    stage = Stage()
+    stage.cluster.topic_errors["bad name"] = 17
+    stage.send(b"v", topic="bad name")
+    stage.send(b"good")
+    stage.settle()
+    assert stage.problems == {b"v": "INVALID_TOPIC_EXCEPTION"}
+    assert stage.acknowledged == [b"good"]
+
+
+def test_a_moved_leader_is_followed() -> None:
+    stage = Stage(cluster=Cluster(2, {"t": 1}))
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.leaders["t", 0] = 2
+    stage.send(b"1")
+    stage.send(b"2")
+    stage.wait(500)
+    assert stage.cluster.logs["t", 0] == [b"0", b"1", b"2"]
+    assert stage.problems == {}
+
+
+def test_nothing_goes_to_a_new_leader_while_something_is_in_flight_to_the_old_one() -> None:
+    stage = Stage(
+        Settings(in_flight=3, metadata_refresh_ms=300), Cluster(3, {"t": 1}), bootstrap=(3,)
+    )
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"1")
+    stage.settle()
+    stage.cluster.leaders["t", 0] = 2
+    stage.wait(400)  # it is known by now
+    stage.send(b"2")
+    stage.wait(100)
+    assert stage.requests(2) == []
+    stage.cluster.brokers[1].answering = True
+    stage.wait(500)
+    assert stage.cluster.logs["t", 0] == [b"0", b"1", b"2"]
+    assert stage.acknowledged == [b"0", b"1", b"2"]
+
+
+def test_an_answer_for_other_partitions_ends_the_connection() -> None:
+    stage = Stage(cluster=Cluster(1, {"t": 1}))
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"1")
+    stage.settle()
+    (link,) = stage.loop.links.brokers.values()
+    header = {"correlation_id": link.dialogue.waiting[0].correlation_id}
+    frame = Frame("response", PRODUCE, link.version, header, {"responses": []})
+    stage.wires[1].waiting.clear()
+    stage.wires[1].answers += encode_frame(frame)
+    stage.settle()
+    assert stage.closes == [1]
+    stage.cluster.brokers[1].answering = True
+    stage.wait(500)
+    assert stage.acknowledged == [b"0", b"1"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (None, "the connection was lost"),
+        (b"", "the broker did not answer in time"),
+        (b"\0\0\0\1", "the broker sends a frame of 1 bytes"),
+    ],
+)
+def test_a_batch_that_is_given_up_says_what_was_wrong_with_the_connection(
+    answer: bytes | None, says: str
+) -> None:
+    stage = Stage(Settings(retries=0, answer_timeout_ms=1000), Cluster(1, {"t": 1}))
+    stage.send(b"0")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"1")
+    stage.settle()
+    if answer is None:
+        stage.cut(1)
+    else:
+        stage.wires[1].answers += answer
+    stage.wait(1000)
+    assert stage.problems == {b"1": says}
+
+
+def test_a_lost_connection_is_made_again_and_what_was_in_flight_sent_again() -> None:
+    stage = Stage(Settings(in_flight=2, batch_messages=1), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    for value in numbered(4):
+        stage.send(value)
+    stage.settle()
+    stage.cut(1)
+    stage.cluster.brokers[1].answering = True
+    stage.wait(1000)
+    assert stage.cluster.logs["t", 0] == [b"first", *numbered(4)]
+    assert stage.acknowledged == [b"first", *numbered(4)]
+
+
+def test_a_broker_that_never_answers_is_given_up() -> None:
+    stage = Stage(Settings(answer_timeout_ms=1000, retries=1), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    stage.send(b"0")
+    stage.wait(900)
+    assert 1 not in stage.closes
+    stage.wait(2500)
+    assert stage.closes.count(1) >= 1
+    stage.cluster.brokers[1].answering = True
+    stage.wait(3000)
+    assert b"0" in {**stage.problems, **dict.fromkeys(stage.acknowledged, "")}
+
+
+def test_a_broker_that_can_t_be_reached_is_tried_again() -> None:
+    stage = Stage(cluster=Cluster(2, {"t": 2}))
+    stage.refused.add(2)
+    stage.send(b"0", partition=1)
+    stage.send(b"1", partition=0)
+    stage.wait(500)
+    assert stage.acknowledged == [b"1"]
+    stage.refused.clear()
+    stage.wait(500)
+    assert stage.acknowledged == [b"1", b"0"]
+
+
+def test_the_end_says_of_everything_that_it_was_not_sent() -> None:
+    stage = Stage(Settings(in_flight=1, batch_messages=1), Cluster(1, {"t": 1}))
+    stage.send(b"first")
+    stage.settle()
+    stage.cluster.brokers[1].answering = False
+    for value in numbered(3):
+        stage.send(value)
+    stage.settle()
+    stage.do(Loop.give_up)
+    assert stage.problems == dict.fromkeys(numbered(3), "the producer was closed")
+    assert stage.intake.outstanding == 0

@@ -1,0 +1,406 @@
+"""The producer with real sockets: the embedded cluster, the proxy between, brokers that misbehave."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count, pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from barnabas.designs.leaders import Address
+from barnabas.designs.pipelined_producer.peers import (
+    BLOCKING_0_8,
+    Outcome,
+    PipelinedProducer,
+    QueueFull,
+    Settings,
+    Stopped,
+    TooLarge,
+)
+from barnabas.designs.pipelined_producer.peers import producer as producing
+from barnabas.designs.pipelined_producer.peers.resolver import Endpoint
+from barnabas.designs.pipelined_producer.peers.serializing import PLAIN
+from barnabas.designs.pipelined_producer.peers.sockets import Sockets
+from barnabas.designs.pipelined_producer.peers.steps import STEPS
+from barnabas.designs.protocol_guide.client_0_8 import Client
+from barnabas.harness import Harness
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.proxy.scenario.file import loads
+from barnabas.specs.frames import Frame, decode_frame, encode_frame
+from barnabas.specs.keys import METADATA
+from barnabas.specs.records import Record, read
+from tests.peers.scripted import ScriptedBroker
+
+pytest.importorskip("confluent_kafka")
+
+SLOW = """
+version: 1
+rules:
+  - name: far away
+    match: {api: Produce, direction: response}
+    do: {delay: 100ms}
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[EmbeddedCluster]:
+    with EmbeddedCluster(3) as running:
+        yield running
+
+
+def stored(cluster: EmbeddedCluster, topic: str, partitions: int) -> dict[int, list[bytes]]:
+    """All that is in a topic: the embedded cluster gives a batch a Fetch, whatever its magic."""
+    found: dict[int, list[bytes]] = {}
+    with Client(cluster.brokers.values()) as client:
+        for number in range(partitions):
+            place = topic, number
+            client.refresh([topic])
+            address = client.cluster.brokers[client.cluster.leaders[place]]
+            values: list[bytes] = []
+            while True:
+                body = {
+                    "replica_id": -1,
+                    "max_wait_ms": 1,
+                    "min_bytes": 0,
+                    "topics": [
+                        {
+                            "topic": topic,
+                            "partitions": [
+                                {
+                                    "partition": number,
+                                    "fetch_offset": len(values),
+                                    "partition_max_bytes": 1 << 20,
+                                }
+                            ],
+                        }
+                    ],
+                }
+                (answer,) = client.ask(address, 1, body)["responses"]
+                records: list[Record] = [
+                    record for batch in read(answer["partitions"][0]["records"]) for record in batch
+                ]
+                if not records:
+                    break
+                values += (record.value or b"" for record in records)
+            found[number] = values
+    return found
+
+
+@pytest.mark.parametrize("queueing", ["partition", "one"])
+@pytest.mark.parametrize("metadata", ["blocking", "non-blocking"])
+@pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4"])
+def test_all_comes_in_order(
+    cluster: EmbeddedCluster, queueing: str, metadata: str, compression: str
+) -> None:
+    topic = f"{queueing}-{metadata}-{compression}"
+    how = {"queueing": queueing, "metadata": metadata, "compression": compression}
+    told: list[Outcome] = []
+    settings = Settings(batch_messages=20, **how)  # type: ignore[arg-type]
+    with PipelinedProducer([cluster.brokers[1]], settings) as producer:
+        for number in range(400):
+            producer.send(topic, b"%d" % number, key=b"k%d" % (number % 11), told=told.append)
+    assert Counter(one.problem for one in told) == {None: 400}
+    logs = stored(cluster, topic, 4)
+    assert sorted(int(value) for log in logs.values() for value in log) == list(range(400))
+    for log in logs.values():
+        assert log == sorted(log, key=int)
+    for one in told:
+        assert logs[one.event.partition][one.offset] == one.event.value
+
+
+def test_the_blocking_producer(cluster: EmbeddedCluster) -> None:
+    told: list[Outcome] = []
+    with (
+        Harness(cluster.bootstrap) as proxy,
+        PipelinedProducer(
+            [proxy.proxy.address], replace(BLOCKING_0_8, batch_messages=5)
+        ) as producer,
+    ):
+        for number in range(100):
+            producer.send("blocking", b"%d" % number, told=told.append)
+        assert producer.flush(30) == 0
+    assert Counter(one.problem for one in told) == {None: 100}
+    produced = [one for one in proxy.exchanges if one.api == "Produce"]
+    assert {one.version for one in produced} == {0}
+    spans = sorted((one.ts, one.ts + int((one.latency_ms or 0) * 1e6)) for one in produced)
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(spans))
+
+
+def test_several_are_in_flight_through_the_proxy(cluster: EmbeddedCluster) -> None:
+    told: list[Outcome] = []
+    settings = Settings(in_flight=4, batch_messages=1)
+    with (
+        Harness(cluster.bootstrap, scenario=loads(SLOW)) as proxy,
+        PipelinedProducer([proxy.proxy.address], settings) as producer,
+    ):
+        for number in range(40):
+            producer.send("pipelined", b"%d" % number, partition=0, told=told.append)
+        assert producer.flush(30) == 0
+    assert Counter(one.problem for one in told) == {None: 40}
+    produced = [one for one in proxy.exchanges if one.api == "Produce"]
+    spans = [(one.ts, one.ts + int((one.latency_ms or 0) * 1e6)) for one in produced]
+    assert max(sum(begin <= at < end for begin, end in spans) for at, _ in spans) == 4
+    assert stored(cluster, "pipelined", 1)[0] == [b"%d" % number for number in range(40)]
+
+
+def test_what_the_proxy_cuts_is_sent_again(cluster: EmbeddedCluster) -> None:
+    cut = """
+version: 1
+rules:
+  - name: once
+    match: {api: Produce, direction: request}
+    when: {skip: 3, times: 1, scope: rule}
+    do: close
+"""
+    told: list[Outcome] = []
+    with (
+        Harness(cluster.bootstrap, scenario=loads(cut)) as proxy,
+        PipelinedProducer([proxy.proxy.address], Settings(batch_messages=2)) as producer,
+    ):
+        for number in range(50):
+            producer.send("cut", b"%d" % number, partition=0, told=told.append)
+        assert producer.flush(30) == 0
+    assert Counter(one.problem for one in told) == {None: 50}
+    assert {int(value) for value in stored(cluster, "cut", 1)[0]} == set(range(50))
+
+
+@pytest.mark.parametrize("serializing", ["client thread", "send thread"])
+def test_one_of_the_threads_serialises(cluster: EmbeddedCluster, serializing: str) -> None:
+    threads: set[int] = set()
+    told: list[Outcome] = []
+
+    def to_bytes(value: int) -> bytes:
+        threads.add(threading.get_ident())
+        return b"%d" % value
+
+    topic = serializing.replace(" ", "-")
+    with PipelinedProducer(
+        [cluster.brokers[1]],
+        Settings(serializing=serializing),  # type: ignore[arg-type]
+        serializers=PLAIN._replace(value=to_bytes),
+    ) as producer:
+        for number in range(20):
+            producer.send(topic, number, partition=0, told=told.append)
+        if serializing == "client thread":
+            with pytest.raises(TypeError, match="a real number is required"):
+                producer.send(topic, "x", told=told.append)
+    assert (threads == {threading.get_ident()}) == (serializing == "client thread")
+    assert len(threads) == 1
+    assert [(one.problem, one.event.value) for one in told] == [(None, n) for n in range(20)]
+    assert stored(cluster, topic, 1)[0] == [b"%d" % number for number in range(20)]
+
+
+def test_a_full_queue_is_said_at_once_or_waited_for(cluster: EmbeddedCluster) -> None:
+    with ScriptedBroker(lambda _: b"") as silent:
+        producer = PipelinedProducer([silent.address], Settings(queue_messages=3))
+        for _ in range(3):
+            producer.send("t", b"v")
+        with pytest.raises(QueueFull):
+            producer.send("t", b"v")
+        with pytest.raises(QueueFull):
+            producer.send("t", b"v", wait=0.05)
+        assert producer.flush(0.05) == 3
+        producer.close(0)
+    with PipelinedProducer([cluster.brokers[1]], Settings(queue_messages=3)) as producer:
+        for _ in range(50):
+            producer.send("room", b"v", wait=20)
+
+
+def test_the_end_reports_what_was_not_sent_and_takes_nothing_more() -> None:
+    told: list[Outcome] = []
+    with ScriptedBroker(lambda _: None) as broker:
+        gone = broker.address
+    producer = PipelinedProducer([gone])
+    producer.send("t", b"v", told=told.append)
+    producer.close(0.05)
+    assert [one.problem for one in told] == ["the producer was closed"]
+    with pytest.raises(Stopped):
+        producer.send("t", b"v")
+
+
+def test_without_an_address_there_is_no_producer() -> None:
+    with pytest.raises(ValueError, match="no address to ask for metadata"):
+        PipelinedProducer([])
+
+
+def test_what_is_being_told_is_not_flushed_yet() -> None:
+    heard, go_on = threading.Event(), threading.Event()
+
+    def told(outcome: Outcome) -> None:
+        heard.set()
+        assert go_on.wait(20)
+
+    with ScriptedBroker(lambda _: b"") as silent:
+        producer = PipelinedProducer([silent.address], Settings(expiry_ms=1))
+        producer.send("t", b"v", told=told)
+        assert heard.wait(20)
+        left = producer.flush(0)
+        go_on.set()
+        assert (left, producer.flush(20)) == (1, 0)
+        producer.close()
+    assert producer.problems == []
+
+
+def test_the_send_thread_does_not_wait_for_itself() -> None:
+    with ScriptedBroker(lambda _: b"") as silent:
+        producer = PipelinedProducer([silent.address], Settings(expiry_ms=1))
+        producer.send("t", b"v", told=lambda _: producer.close())
+        assert producer.flush(20) == 0
+        producer.close()
+    assert [str(one) for one in producer.problems] == ["the send thread would wait for itself"]
+
+
+def test_an_application_s_fault_does_not_end_the_send_thread(cluster: EmbeddedCluster) -> None:
+    done = threading.Event()
+
+    def told(outcome: Outcome) -> None:
+        if outcome.event.value == b"bad":
+            raise RuntimeError("mine")
+        done.set()
+
+    with PipelinedProducer([cluster.brokers[1]]) as producer:
+        producer.send("faults", b"bad", told=told)
+        producer.flush(20)
+        producer.send("faults", b"good", told=told)
+        producer.flush(20)
+    assert done.is_set()
+    assert [str(problem) for problem in producer.problems] == ["mine"]
+
+
+def broker_named(answers: dict[int, Address]) -> Callable[[bytes], bytes]:
+    """A broker of 0.8 that tells of these, each the leader of the partition of its number."""
+
+    def reply(request: bytes) -> bytes:
+        asked = decode_frame(request, "request")
+        if asked.key == METADATA:
+            parts = [
+                {
+                    "error_code": 0,
+                    "partition_index": node,
+                    "leader_id": node,
+                    "replica_nodes": [],
+                    "isr_nodes": [],
+                }
+                for node in answers
+            ]
+            body: dict[str, Any] = {
+                "brokers": [
+                    {"node_id": node, "host": host, "port": port}
+                    for node, (host, port) in answers.items()
+                ],
+                "topics": [{"error_code": 0, "name": "t", "partitions": parts}],
+            }
+        else:
+            (topic,) = asked.body["topic_data"]
+            done = [
+                {"index": part["index"], "error_code": 0, "base_offset": 0}
+                for part in topic["partition_data"]
+            ]
+            body = {"responses": [{"name": "t", "partition_responses": done}]}
+        header = {"correlation_id": asked.header["correlation_id"]}
+        return encode_frame(Frame("response", asked.key, asked.version, header, body))
+
+    return reply
+
+
+def test_a_broker_s_slow_name_holds_up_no_other_broker() -> None:
+    go_on = threading.Event()
+    names = {0: ("slow", 9), 1: ("quick", 9)}
+    told: list[Outcome] = []
+    with ScriptedBroker(broker_named(names)) as broker:
+
+        def lookup(host: str, port: int) -> list[Endpoint]:
+            assert host == "quick" or go_on.wait(20)
+            return [Endpoint(socket.AF_INET, broker.address)]
+
+        settings = Settings(produce_version=0)
+        with PipelinedProducer([broker.address], settings, lookup=lookup) as producer:
+            heard = threading.Event()
+            producer.send("t", b"first", partition=0, told=told.append)
+            for number in range(3):
+                heard.clear()
+                producer.send("t", b"%d" % number, partition=1, told=lambda _: heard.set())
+                assert heard.wait(20)
+            assert told == []
+            go_on.set()
+            assert producer.flush(20) == 0
+    assert [one.problem for one in told] == [None]
+
+
+def test_the_send_thread_s_rounds_are_the_document_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it does with real sockets, and when it waits for them."""
+    done: list[str] = []
+
+    def noted(says: str, does: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapped(*args: Any) -> Any:
+            done.append(says)
+            return does(*args)
+
+        return wrapped
+
+    document = [says for says, _ in STEPS]
+    monkeypatch.setattr(
+        producing,
+        "STEPS",
+        tuple((says, noted(says, step) if callable(step) else step) for says, step in STEPS),
+    )
+    for says, name in (("select readable keys", "readable"), ("select writable keys", "writable")):
+        monkeypatch.setattr(Sockets, name, noted(says, getattr(Sockets, name)))
+    me: dict[int, Address] = {}
+    with ScriptedBroker(broker_named(me)) as broker:
+        me[0] = broker.address
+        with PipelinedProducer([broker.address], Settings(produce_version=0)) as producer:
+            producer.send("t", b"v", partition=0)
+            assert producer.flush(20) == 0
+    rounds = len(done) // len(document)
+    assert rounds > 3
+    assert done[: rounds * len(document)] == document * rounds
+
+
+@pytest.mark.parametrize("expiry_ms", range(5, 105, 10))
+def test_what_gets_too_old_in_the_middle_of_a_round_is_not_forgotten(
+    expiry_ms: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a clock that goes on by 10 ms whenever somebody looks at it."""
+    times = count(1000.0, 0.01)
+    clock = SimpleNamespace(monotonic=lambda: next(times), time_ns=lambda: 0)
+    monkeypatch.setattr(producing, "time", clock)
+    heard, go_on = threading.Event(), threading.Event()
+
+    def lookup(host: str, port: int) -> list[Endpoint]:
+        """Nothing but the message's age ends the wait."""
+        go_on.wait(20)
+        return []
+
+    settings = Settings(expiry_ms=expiry_ms)
+    with PipelinedProducer([("slow", 9)], settings, lookup=lookup) as producer:
+        producer.send("t", b"v", told=lambda _: heard.set())
+        assert heard.wait(10)
+        go_on.set()
+
+
+def test_what_is_larger_than_a_batch_may_be_is_refused_at_once() -> None:
+    with (
+        ScriptedBroker(lambda _: b"") as silent,
+        PipelinedProducer([silent.address], Settings(batch_bytes=200, expiry_ms=1)) as producer,
+    ):
+        producer.send("t", bytes(139 - 34))
+        with pytest.raises(TooLarge, match=r"a record of 140 bytes, .*: at most 139 fit"):
+            producer.send("t", bytes(140 - 34))
+        assert producer.flush(20) == 0
+
+
+def test_no_such_host_is_an_address_that_does_not_answer(cluster: EmbeddedCluster) -> None:
+    told: list[Outcome] = []
+    hosts = ["no..host", "no\0host", "\ud800", "ü" * 100]
+    addresses = [("127.0.0.1", 99999), *((host, 9) for host in hosts), cluster.brokers[1]]
+    with PipelinedProducer(addresses) as producer:
+        producer.send("hosts", b"v", told=told.append)
+        assert producer.flush(20) == 0
+    assert [one.problem for one in told] == [None]

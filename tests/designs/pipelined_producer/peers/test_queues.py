@@ -1,0 +1,215 @@
+"""Both choices of queueing: the same functions, and where they differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from barnabas.designs.leaders import Place
+from barnabas.designs.pipelined_producer.peers.event import UNDESIGNATED, Event
+from barnabas.designs.pipelined_producer.peers.queues import OneQueue, PartitionQueues, Queues
+
+Make = Callable[[int, int], Queues]
+
+LARGE = 1 << 20
+"""Bytes that no batch here comes to."""
+
+both = pytest.mark.parametrize("make", [PartitionQueues, OneQueue])
+
+
+def event(
+    value: object, partition: int = 0, topic: str = "t", at: float = 0.0, size: int = 0
+) -> Event:
+    return Event(topic, None, value, at, partition, size=size)
+
+
+def values(batches: dict[Place, list[Event]]) -> dict[Place, list[object]]:
+    return {place: [one.value for one in events] for place, events in batches.items()}
+
+
+@both
+def test_batches_are_of_asked_partitions_in_order_and_at_most_so_large(make: Make) -> None:
+    queues = make(100, LARGE)
+    for number in range(9):
+        queues.put(event(number, number % 3))
+    places = [("t", 0), ("t", 2)]
+    assert values(queues.take(places, 2, 0.0)) == {("t", 0): [0, 3], ("t", 2): [2, 5]}
+    assert values(queues.take(places, 2, 0.0)) == {("t", 0): [6], ("t", 2): [8]}
+    assert queues.take(places, 2, 0.0) == {}
+    assert values(queues.take([("t", 1)], 9, 0.0)) == {("t", 1): [1, 4, 7]}
+    assert len(queues) == 0
+    assert list(queues.waiting()) == []
+
+
+@both
+def test_what_has_no_partition_goes_to_one_of_those_that_are_asked(make: Make) -> None:
+    queues = make(100, LARGE)
+    for number in range(6):
+        queues.put(event(number, UNDESIGNATED))
+    found = [queues.take([("t", 3), ("t", 5)], 2, 0.0) for _ in range(3)]
+    assert [one for batches in found for one in values(batches).values()] == [
+        [0, 1],
+        [2, 3],
+        [4, 5],
+    ]
+    assert {place for batches in found for place in batches} == {("t", 3), ("t", 5)}
+    assert all(e.place == place for batch in found for place, es in batch.items() for e in es)
+
+
+@both
+def test_another_topic_s_undesignated_stay(make: Make) -> None:
+    queues = make(100, LARGE)
+    queues.put(event("a", UNDESIGNATED, "a"))
+    assert queues.take([("b", 0)], 5, 0.0) == {}
+    assert list(queues.waiting()) == [("a", UNDESIGNATED)]
+
+
+@both
+def test_a_batch_that_is_not_full_waits(make: Make) -> None:
+    queues = make(100, LARGE)
+    queues.put(event("a", at=10.0))
+    assert queues.take([("t", 0)], 2, 9.9) == {}
+    assert list(queues.ripe(2, 9.9)) == []
+    assert list(queues.ripe(2, 10.0)) == [("t", 0)]
+    queues.put(event("b", at=11.0))
+    assert values(queues.take([("t", 0)], 2, 0.0)) == {("t", 0): ["a", "b"]}
+
+
+@both
+def test_a_batch_is_full_of_bytes_as_well(make: Make) -> None:
+    queues = make(100, 50)
+    queues.put(event("a", at=10.0, size=30))
+    assert list(queues.ripe(9, 0.0)) == []
+    queues.put(event("b", at=10.0, size=20))
+    assert list(queues.ripe(9, 0.0)) == [("t", 0)]
+    assert values(queues.take([("t", 0)], 1, 0.0)) == {("t", 0): ["a"]}
+    assert queues.take([("t", 0)], 9, 0.0) == {}  # 20 bytes are left
+    queues.put(event("c", UNDESIGNATED, at=1.0, size=40))
+    queues.remove(lambda one: one.value == "b")
+    queues.designate("t", lambda _: 0)
+    assert list(queues.ripe(9, 0.0)) == []
+    queues.put(event("d", UNDESIGNATED, at=1.0, size=10))
+    assert values(queues.take([("t", 0)], 9, 0.0)) == {("t", 0): ["c", "d"]}
+    assert list(queues.ripe(9, 0.0)) == []
+
+
+@both
+def test_what_is_put_back_is_the_first_again_even_without_room(make: Make) -> None:
+    queues = make(4, 50)
+    for number in range(4):
+        queues.put(event(number, number % 2, at=float(number), size=20))
+    batches = queues.take([("t", 0), ("t", 1)], 2, math.inf)
+    for number in range(4, 8):
+        queues.put(event(number, number % 2, at=float(number), size=20))
+    queues.put_back({("t", 0): batches["t", 0][1:], ("t", 1): batches["t", 1]})
+    assert len(queues) == 7
+    assert min(queues.firsts()) == 1.0
+    assert set(queues.ripe(9, 0.0)) == {("t", 0), ("t", 1)}  # of bytes
+    places = [("t", 0), ("t", 1)]
+    assert values(queues.take(places, 9, 0.0)) == {("t", 0): [2, 4, 6], ("t", 1): [1, 3, 5, 7]}
+
+
+def test_the_oldest_of_what_is_put_back_comes_first_in_one_queue() -> None:
+    queues = OneQueue(9, LARGE)
+    for number in range(6):
+        queues.put(event(number, number % 2, at=float(number)))
+    queues.put_back(queues.take([("t", 0), ("t", 1)], 2, math.inf))
+    assert [one.value for one in queues.remove(lambda _: True)] == list(range(6))
+
+
+@both
+def test_what_is_wanted_is_taken_out(make: Make) -> None:
+    queues = make(100, LARGE)
+    for number in range(6):
+        queues.put(event(number, number % 2, at=float(number)))
+    assert min(queues.firsts()) == 0.0
+    assert sorted(str(one.value) for one in queues.remove(lambda e: e.enqueued < 3)) == list("012")
+    assert min(queues.firsts()) == 3.0
+    assert values(queues.take([("t", 0), ("t", 1)], 9, math.inf)) == {
+        ("t", 0): [4],
+        ("t", 1): [3, 5],
+    }
+    assert list(queues.firsts()) == []
+
+
+def test_a_full_partition_leaves_room_for_others() -> None:
+    queues = PartitionQueues(2, LARGE)
+    assert [queues.put(event(n)) for n in range(3)] == [True, True, False]
+    assert queues.put(event("audit", topic="audit"))
+
+
+def test_one_full_queue_is_full_for_all() -> None:
+    queues = OneQueue(2, LARGE)
+    assert [queues.put(event(n)) for n in range(3)] == [True, True, False]
+    assert not queues.put(event("audit", topic="audit"))
+
+
+def test_one_queue_is_not_searched_further_than_there_is_something() -> None:
+    queues = OneQueue(10_000, LARGE)
+    queues.put(event("wanted", 1))
+    for number in range(5000):
+        queues.put(event(number, 0))
+    before = list(queues._queue)[1:4]
+    assert values(queues.take([("t", 1)], 9, 0.0)) == {("t", 1): ["wanted"]}
+    assert list(queues._queue)[:3] == before
+    assert len(queues) == 5000
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), st.sampled_from("ab"), st.integers(-1, 2), st.booleans()),
+        st.tuples(st.just("take"), st.sets(st.integers(0, 2), min_size=1), st.integers(1, 3)),
+        st.tuples(st.just("put back"), st.sets(st.integers(0, 2), min_size=1), st.integers(1, 3)),
+        st.tuples(st.just("designate"), st.sampled_from("ab")),
+    ),
+    max_size=40,
+)
+
+
+@both
+@given(steps)
+def test_nothing_is_lost_doubled_or_overtaken(make: Make, script: list[tuple[object, ...]]) -> None:
+    """What has a partition from the beginning leaves in its order, and so does what has none; and what was
+    put back leaves in the order of its batch."""
+    queues = make(20, LARGE)
+    put: list[Event] = []
+    taken: list[Event] = []
+    first: dict[Event, Place] = {}
+    batched: dict[Place, list[Event]] = {}
+    for what, *how in script:
+        if what == "put":
+            topic, partition, keyed = how
+            one = Event(str(topic), "k" if keyed else None, len(put), 0.0, int(str(partition)))
+            first[one] = one.place
+            if queues.put(one):
+                put.append(one)
+        elif what in ("take", "put back"):
+            numbers, limit = how
+            places = [(t, n) for t in "ab" for n in sorted(numbers)]  # type: ignore[call-overload]
+            ripe = set(queues.ripe(int(str(limit)), 0.0))
+            batches = queues.take(places, int(str(limit)), 0.0)
+            assert all(0 < len(batch) <= int(str(limit)) for batch in batches.values())
+            assert all(place in places for place in batches)
+            expected = {p for p in places if p in ripe or (p[0], UNDESIGNATED) in ripe}
+            assert bool(batches) == bool(expected)
+            for place, batch in batches.items():
+                keep = len(batch) if what == "take" else len(batch) // 2
+                taken += batch[:keep]
+                queues.put_back({place: batch[keep:]} if batch[keep:] else {})
+                known = batched.setdefault(place, [])
+                known += [one for one in batch if one not in known]
+        else:
+            queues.designate(str(how[0]), lambda _: 1)
+        assert len(queues) == len(put) - len(taken)
+    left = queues.remove(lambda _: True)
+    assert sorted(str(one.value) for one in taken + left) == sorted(str(one.value) for one in put)
+    for place, events in batched.items():
+        gone = [e for e in taken if e.place == place]
+        assert gone == events[: len(gone)]
+        for kind in {(first[e], e.key) for e in events}:
+            own = [int(str(e.value)) for e in events if (first[e], e.key) == kind]
+            assert own == sorted(own)

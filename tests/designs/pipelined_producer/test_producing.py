@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from barnabas.designs.pipelined_producer.experiments import producing
+from barnabas.designs.pipelined_producer.peers import Event, Outcome, Settings
+from barnabas.experiments.experiment import Bench, Between, address_of
+from barnabas.peers.embedded import EmbeddedCluster
+from barnabas.testing.kafka_proxy import start_proxy
+
+pytest.importorskip("confluent_kafka")
+
+
+def told(*offsets: int, partition: int = 0) -> list[Outcome]:
+    """Messages 0, 1, 2 and so on, at these offsets."""
+    return [
+        Outcome(Event("t", None, b"%05d" % number, 0.0, partition), offset)
+        for number, offset in enumerate(offsets)
+    ]
+
+
+def test_order_is_that_of_offsets_in_each_partition() -> None:
+    assert producing.in_order(told(0, 1, 5))
+    assert not producing.in_order(told(0, 2, 1))
+    assert producing.in_order([*told(5, 6), *told(1, 2, partition=1)])
+    refused = told(0, 2, 1)
+    refused[1] = refused[1]._replace(problem="expired")
+    assert producing.in_order(refused)
+
+
+def test_a_run_and_what_its_capture_says(tmp_path: Path) -> None:
+    scenario = """
+version: 1
+rules: [{name: far, match: {api: Produce, direction: response}, do: {delay: 100ms}}]
+"""
+    with EmbeddedCluster(2) as cluster:
+        with start_proxy(cluster.bootstrap, tmp_path, scenario=scenario) as proxy:
+            host, port = proxy.bootstrap_server.rsplit(":", 1)
+            address = host, int(port)
+            producing.make_topic([address], "t")
+            settings = Settings(in_flight=3, batch_messages=2)
+            found = producing.produce(address, settings, "mine", "t", range(4), 60)
+        assert (found["messages"], found["in_order"], found["problems"]) == (60, True, {})
+        assert found["seconds"] > 0.1
+        exchanges = producing.produced(proxy.capture)["mine"]
+    assert producing.most_under_way(exchanges, by_connection=True) == 3
+    leaders = len({one.broker for one in exchanges})  # librdkafka's mock draws them
+    assert 3 * (leaders - 1) < producing.most_under_way(exchanges, by_connection=False)
+    assert producing.most_under_way(exchanges, by_connection=False) <= 3 * leaders
+
+
+def test_several_producers_take_turns_at_each_latency(tmp_path: Path) -> None:
+    def proxy(bootstrap: str, scenario: str, folder: Path) -> AbstractContextManager[Between]:
+        return start_proxy(bootstrap, folder, scenario=scenario)
+
+    bench = Bench(proxy, tmp_path, short=True, step=lambda *_: None)
+    with EmbeddedCluster(1) as cluster:
+        with producing.distant(bench, cluster.bootstrap, (0, 100), "far-") as proxies:
+            address = address_of(proxies[100])
+            producing.make_topic([address], "t")
+            settings = Settings(in_flight=1, batch_messages=1)
+            found = producing.produce(address, settings, "mine", "t", range(4), 20, 2)
+        assert (found["messages"], found["in_order"], found["problems"]) == (20, True, {})
+        exchanges = producing.produced(proxies[100].capture)["mine"]
+    assert min(one.latency_ms or 0 for one in exchanges) >= 100
+    seen = producing.seen(exchanges)
+    assert (seen["in_flight"], seen["in_flight_total"]) == (1, 2)
+    assert producing.produced(proxies[0].capture) == {}
+    assert {folder.name for folder in tmp_path.iterdir()} == {"far-0", "far-100"}

@@ -1,0 +1,208 @@
+"""The client and real brokers: 0.8.2.2, newer ones that take v0, and 4.3.1, which takes only Metadata."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from barnabas.designs.leaders import Place
+from barnabas.designs.protocol_guide.client_0_8 import (
+    EARLIEST,
+    LATEST,
+    Client,
+    Message,
+    Produced,
+    Unreachable,
+    requests,
+)
+from barnabas.harness import Harness
+from barnabas.peers.apache import ApacheCluster
+from barnabas.specs.keys import API_VERSIONS, FETCH, LIST_OFFSETS, METADATA, PRODUCE
+
+FEW = [Message(b"k", b"%d" % number) for number in range(5)]
+UNSUPPORTED = "Received request for api with key {}"
+"""What 4.3.1's log says of a request in a version that it does not take."""
+
+
+def values(client: Client, place: Place, begin: int = 0, end: int = 0) -> list[bytes | None]:
+    """What one Fetch gives, or all up to an offset: brokers may give less than there is."""
+    read: list[bytes | None] = []
+    while not read or begin + len(read) < end:
+        found = client.fetch({place: begin + len(read)}, max_wait_ms=2000)[place]
+        assert found.error == 0
+        assert found.messages
+        read += [message.value for _, message in found.messages]
+    return read
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_acknowledgements_of_all_of_one_of_two_and_of_none(kafka_0_8: ApacheCluster) -> None:
+    place = "acknowledged", 0
+    with Client(kafka_0_8.brokers.values()) as client:
+        for number, acks in enumerate((-1, 1, 2)):
+            assert client.produce({place: [Message(None, b"x")]}, acks=acks) == {
+                place: Produced(0, number)
+            }
+        assert client.produce({place: [Message(None, b"last")]}, acks=0) == {}
+        # behind it on the same connection
+        assert client.produce({place: [Message(None, b"end")]}, acks=-1) == {place: Produced(0, 4)}
+        assert values(client, place, 3, 5) == [b"last", b"end"]
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+@pytest.mark.parametrize("compression", ["none", "gzip", "snappy", "lz4"])
+def test_compressed_sets_are_read_from_the_middle(
+    kafka_0_8: ApacheCluster, compression: str
+) -> None:
+    place = f"packed-{compression}", 0
+    with Client(kafka_0_8.brokers.values()) as client:
+        assert client.produce({place: FEW}, acks=-1, compression=compression)[place].error == 0
+        assert values(client, place, 3) == [b"3", b"4"]
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_a_long_poll_ends_with_enough_bytes_or_when_time_is_over(kafka_0_8: ApacheCluster) -> None:
+    place = "polled", 0
+    with Client(kafka_0_8.brokers.values()) as client, Client(kafka_0_8.brokers.values()) as other:
+        client.produce({place: FEW}, acks=-1)
+        begun = time.monotonic()
+        # more than there is: what there is comes when the time is over
+        found = client.fetch({place: 0}, max_wait_ms=400, min_bytes=1 << 20)[place]
+        assert time.monotonic() - begun >= 0.4
+        assert len(found.messages) == len(FEW)
+        begun = time.monotonic()
+        assert values(client, place) == [message.value for message in FEW]
+        assert client.fetch({place: 5}, max_wait_ms=60_000, min_bytes=0)[place].messages == ()
+        # a long poll that begins before there is anything ends as soon as there is
+        other.refresh([place[0]])
+        address = other.cluster.brokers[other.cluster.leaders[place]]
+        with Client([address]) as poller:
+            poller.refresh([place[0]])
+            got: list[bytes | None] = []
+            thread = threading.Thread(
+                target=lambda: got.extend(
+                    message.value
+                    for _, message in poller.fetch({place: 5}, max_wait_ms=9000)[place].messages
+                )
+            )
+            thread.start()
+            other.produce({place: [Message(None, b"new")]}, acks=-1)
+            thread.join()
+            assert got == [b"new"]
+        assert time.monotonic() - begun < 9
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_a_message_beyond_the_limit_is_said(kafka_0_8: ApacheCluster) -> None:
+    place = "long", 0
+    with Client(kafka_0_8.brokers.values()) as client:
+        client.produce({place: [Message(None, bytes(5000))]}, acks=-1)
+        assert client.fetch({place: 0}, max_bytes=1000)[place].too_small
+        assert len(client.fetch({place: 0}, max_bytes=6000)[place].messages) == 1
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_offsets_are_the_segments_and_the_end(kafka_0_8: ApacheCluster) -> None:
+    place = "offsets", 0
+    with Client(kafka_0_8.brokers.values()) as client:
+        client.produce({place: FEW}, acks=-1)
+        assert client.offsets({place: LATEST}, count=10)[place].offsets == (5, 0)
+        assert client.offsets({place: EARLIEST})[place].offsets == (0,)
+        assert client.offsets({place: LATEST}, count=1)[place].offsets == (5,)
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_the_next_leader_is_found(kafka_0_8: ApacheCluster) -> None:
+    place = "moved", 0
+    with Client(kafka_0_8.brokers.values(), patience=30) as client:
+        client.produce({place: FEW}, acks=-1)
+        leader = client.cluster.leaders[place]
+        kafka_0_8.kill(leader)
+        try:
+            assert client.produce({place: [Message(None, b"after")]})[place].error == 0
+            assert client.cluster.leaders[place] != leader
+            assert values(client, place)[-1] == b"after"
+        finally:
+            kafka_0_8.start(leader)
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+def test_through_the_proxy(kafka_0_8: ApacheCluster) -> None:
+    place = "proxied", 0
+    with Harness(kafka_0_8.bootstrap) as proxy, Client([proxy.proxy.address]) as client:
+        assert client.produce({place: FEW}, acks=-1)[place].error == 0
+        client.produce({place: FEW}, acks=0)
+        # nobody has said that they are there: the high watermark waits for the other replica
+        assert len(values(client, place, 0, 10)) == 10
+        assert client.offsets({place: LATEST})[place].offsets == (10,)
+        # the leader that it found is the proxy too
+        assert not set(client.cluster.brokers.values()) & set(kafka_0_8.brokers.values())
+    seen = {(exchange.api, exchange.version) for exchange in proxy.exchanges}
+    assert seen == {("Produce", 0), ("Fetch", 0), ("ListOffsets", 0), ("Metadata", 0)}
+
+
+@pytest.mark.needs_apache("0.9.0.1", "0.11.0.1", "3.9.1")
+@pytest.mark.parametrize("version", ["0.9.0.1", "0.11.0.1", "3.9.1"])
+def test_newer_brokers_take_it_also_through_the_proxy(version: str) -> None:
+    with ApacheCluster(version) as cluster, Harness(cluster.bootstrap) as proxy:
+        for topic, addresses in (
+            ("direct", [*cluster.brokers.values()]),
+            ("proxied", [proxy.proxy.address]),
+        ):
+            place = topic, 0
+            with Client(addresses, patience=20) as client:
+                assert client.produce({place: FEW}, acks=-1, compression="gzip")[place].error == 0
+                assert client.produce({place: FEW}, acks=0) == {}
+                assert client.produce({place: FEW}, acks=1) == {place: Produced(0, 10)}
+                # since 0.9 an acks of 2 is none: INVALID_REQUIRED_ACKS
+                assert client.produce({place: FEW}, acks=2)[place].error == 21
+                assert values(client, place, 0, 15) == [message.value for message in FEW] * 3
+                assert client.offsets({place: LATEST})[place].offsets == (15,)
+                assert client.fetch({place: 99})[place].error == 1
+                led_by_the_proxy = not set(client.cluster.brokers.values()) & set(
+                    cluster.brokers.values()
+                )
+                assert led_by_the_proxy is (topic == "proxied")
+
+
+REFUSED = (
+    (PRODUCE, requests.produce({("orders", 0): FEW}, 1, 1000, "none")),
+    (PRODUCE, requests.produce({("orders", 0): FEW}, 0, 1000, "none")),
+    (FETCH, requests.fetch({("orders", 0): 0}, max_wait_ms=100, min_bytes=1, max_bytes=1 << 20)),
+    (LIST_OFFSETS, requests.offsets({("orders", 0): LATEST}, 1)),
+)
+
+
+@pytest.mark.needs_apache("4.3.1")
+def test_4_3_1_answers_metadata_and_hangs_up_on_all_else_also_through_the_proxy() -> None:
+    """KIP-896: Fetch v0 and ListOffsets v0 are gone. ApiVersions offers Produce from v0, for librdkafka's
+    sake only: it is refused as the others are, whatever its acks, and the log says so."""
+    with ApacheCluster("4.3.1") as cluster, Harness(cluster.bootstrap) as proxy:
+        log = cluster.nodes[1].log
+        for address in (*cluster.brokers.values(), proxy.proxy.address):
+            with Client([address]) as client:
+                until = time.monotonic() + 30
+                while ("orders", 0) not in client.refresh(["orders"]).leaders:  # it makes the topic
+                    assert time.monotonic() < until, client.cluster
+                    time.sleep(0.1)
+                assert client.cluster.brokers == {1: address} or address == proxy.proxy.address
+                assert client.refresh(["no topic's name"]).errors == {"no topic's name": 17}
+                offered = {
+                    one["api_key"]: one["min_version"]
+                    for one in client.ask(address, API_VERSIONS, {})["api_keys"]
+                }
+                asked = {key: offered[key] for key in (PRODUCE, FETCH, LIST_OFFSETS, METADATA)}
+                assert asked == {PRODUCE: 0, FETCH: 4, LIST_OFFSETS: 1, METADATA: 0}
+                for key, body in REFUSED:
+                    before = log.read_text().count(UNSUPPORTED.format(key))
+                    with pytest.raises(ConnectionError, match="the broker closed the connection"):
+                        client.ask(address, key, body)
+                    assert log.read_text().count(UNSUPPORTED.format(key)) > before
+            # the client makes the connection anew, until its patience is over, and says why
+            with (
+                Client([address], patience=0) as client,
+                pytest.raises(Unreachable, match="the broker closed the connection"),
+            ):
+                client.produce({("orders", 0): FEW})

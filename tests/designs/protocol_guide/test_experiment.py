@@ -1,0 +1,124 @@
+"""Statements of the guide: what is written of what brokers did, and the short form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from barnabas.cli.experiments.run import run
+from barnabas.designs.protocol_guide import experiment as protocol_guide
+from barnabas.designs.protocol_guide import probes as guide_probes
+from barnabas.designs.protocol_guide.client_0_8 import Client
+from barnabas.designs.protocol_guide.experiment import STATEMENTS, Statement
+from barnabas.designs.protocol_guide.probes import CLOSES, Peer
+from barnabas.specs.records import read
+
+STATED = sum(one.right is not None for one in STATEMENTS.values())
+
+
+def measured(**saw: list[list[Any]]) -> dict[str, Any]:
+    """Two versions: one that does all as the guide says, and one that closes connections but for this."""
+    runs = [
+        {
+            "version": version,
+            "statement": name,
+            "saw": found,
+        }
+        for name, one in STATEMENTS.items()
+        for version, found in (
+            ("0.8.2.2", [[0, one.right or "something"]]),
+            ("4.3.1", saw.get(name, [[each, CLOSES] for each in one.versions])),
+        )
+    ]
+    return {"how": {"versions": ["0.8.2.2", "4.3.1"]}, "runs": runs}
+
+
+def test_a_row_has_what_each_version_did() -> None:
+    text = protocol_guide.write(
+        measured(size=[[0, CLOSES], [3, "code 87"]], limit=[[0, "disconnects"]])
+    )
+    assert (
+        '| code 4: "The message has a negative size" | as the guide says | code 87 (v3) |' in text
+    )
+    assert 'disconnected" | as the guide says | as the guide says |' in text
+    assert f"| nothing of what becomes of v0 | something | {CLOSES} |" in text
+    assert "8 BROKER_NOT_AVAILABLE, 87 INVALID_RECORD.\n" in text
+    assert (
+        f"Of the {STATED} statements that the guide makes so many are right: "
+        f"{STATED} on 0.8.2.2, 1 on 4.3.1." in text
+    )
+
+
+def test_a_newer_version_that_does_as_the_guide_says_is_named() -> None:
+    text = protocol_guide.write(measured(checksum=[[0, CLOSES], [3, "code 2"]]))
+    assert (
+        '| code 2: "a message contents does not match its CRC" | as the guide says | as the guide says (v3) |'
+        in text
+    )
+
+
+class Probe:
+    """Answers what it is told to, by version."""
+
+    def __init__(self, answers: dict[int, str | OSError]) -> None:
+        self.answers = answers
+        self.asked: list[int] = []
+
+    def __call__(self, _: Peer, version: int) -> str:
+        self.asked.append(version)
+        found = self.answers[version]
+        if isinstance(found, OSError):
+            raise found
+        return found
+
+
+GONE = ConnectionResetError("the broker closed the connection")
+
+
+@pytest.mark.parametrize(
+    ("answers", "saw"),
+    [
+        ({0: "code 7"}, [(0, "code 7")]),
+        ({0: GONE, 3: "code 2"}, [(0, CLOSES), (3, "code 2")]),
+        ({0: GONE, 3: GONE}, [(0, CLOSES), (3, CLOSES)]),
+        ({0: TimeoutError("timed out")}, [(0, "no answer for 10 s")]),
+    ],
+)
+def test_a_newer_version_is_tried_where_the_connection_is_closed(
+    answers: dict[int, str | OSError], saw: list[tuple[int, str]]
+) -> None:
+    probe = Probe(answers)
+    statement = Statement("so", None, probe, (0, 3))
+    with Client([]) as client:
+        assert protocol_guide.observed(statement, Peer(client)) == saw
+    assert probe.asked == [version for version, _ in saw]
+
+
+def test_a_broker_that_is_not_there_is_no_answer() -> None:
+    probe = Probe({0: ConnectionRefusedError(111, "Connection refused")})
+    with Client([]) as client, pytest.raises(ConnectionRefusedError):
+        protocol_guide.observed(Statement("so", None, probe), Peer(client))
+
+
+@pytest.mark.parametrize("version", [0, 3])
+def test_a_set_has_the_magic_of_its_version(version: int) -> None:
+    (batch,) = read(guide_probes.messages(version, 3, compression="gzip"))
+    assert (batch.magic, len(batch.records())) == (2 if version else 0, 3)
+
+
+@pytest.mark.needs_apache("0.8.2.2")
+@pytest.mark.timeout(180)
+def test_the_short_form_is_run_and_written(tmp_path: Path) -> None:
+    run("protocol-guide", tmp_path, short=True)
+    runs = json.loads((tmp_path / "protocol-guide.json").read_text())["measured"]["runs"]
+    saw = {one["statement"]: one["saw"][-1][1] for one in runs}
+    assert saw.keys() == STATEMENTS.keys()
+    assert saw["v0"] == "answers all"
+    assert (saw["acks-2"], saw["acks-5"], saw["size"]) == ("code 0", "code 7", "code 2")
+    assert saw["nothing-v0"] == "code 3, offset -1"
+    text = (tmp_path / "protocol-guide.md").read_text()
+    assert "A short run" in text
+    assert text.count("| as the guide says |") > 5

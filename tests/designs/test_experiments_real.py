@@ -1,0 +1,41 @@
+"""Each experiment in its short form, as CI runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from barnabas.cli.experiments.run import run
+from barnabas.experiments.registry import experiment, names
+
+NAMES = [
+    name
+    for name in names()
+    # those about groups: see tests/experiments/rebalances/test_real.py, test_failover_processes.py;
+    # what is no run of producers: test_protocol_guide.py
+    if experiment(name).versions
+    and not name.startswith(("rebalance-", "commit-", "auto-commit-", "failover-", "protocol-"))
+]
+
+
+@pytest.mark.needs_apache("0.8.2.2", "3.9.1", "4.3.1")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", NAMES)
+def test_the_short_form_is_run_and_written(name: str, tmp_path: Path) -> None:
+    run(name, tmp_path, short=True)
+    document = json.loads((tmp_path / f"{name}.json").read_text())
+    text = (tmp_path / f"{name}.md").read_text()
+    runs = document["measured"]["runs"]
+    assert runs
+    # whose first request is refused an idempotent producer gives up: that is its result
+    told = [one["problems"] for one in runs if not one["arm"].startswith("idempotent")]
+    assert not any(told)
+    # what the arms say of themselves is what the capture shows
+    for one in runs:
+        if one["arm"].startswith("blocking"):
+            assert one["in_flight"] == 1
+            assert one["in_order"]
+    assert "A short run" in text
+    assert text.count("|") > 20

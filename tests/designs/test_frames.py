@@ -1,0 +1,143 @@
+"""Whole frames of any draft: what is filled in, and every way in which a frame is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from barnabas.specs.codec import Unfit
+from barnabas.specs.dialect_frames import DialectFrame, decode_frame, encode_frame
+from barnabas.specs.dialects import Dialect, DialectApi, dialect, dialects
+from barnabas.specs.malformed import Malformed
+from tests.designs.by_hand import ByHand
+from tests.designs.central_coordination import test_schemas as test_central_coordination
+from tests.designs.consumer_rewrite.schemas import (
+    test_rewrite_0_8_2,
+    test_rewrite_a,
+    test_rewrite_b,
+    test_rewrite_c,
+)
+
+BY_HAND: dict[str, tuple[ByHand, ...]] = {
+    "central-coordination": test_central_coordination.FRAMES,
+    "rewrite-a": test_rewrite_a.FRAMES,
+    "rewrite-b": test_rewrite_b.FRAMES,
+    "rewrite-c": test_rewrite_c.FRAMES,
+    "rewrite-0.8.2": test_rewrite_0_8_2.FRAMES,
+}
+
+
+def test_every_documented_layout_has_a_frame_written_by_hand() -> None:
+    by_hand = {(name, f.api, f.direction) for name, frames in BY_HAND.items() for f in frames}
+    documented = {
+        (item.name, api.name, direction)
+        for item in dialects()
+        for api in item.apis
+        for direction in ("request", "response")
+        if not api.is_reconstructed(direction)
+    }
+    assert documented <= by_hand
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_a_frame_that_is_cut_anywhere_is_malformed(name: str) -> None:
+    for frame in BY_HAND[name]:
+        for end in range(len(frame.data) - 4):
+            with pytest.raises(Malformed):
+                frame.decoded_by(dialect(name), frame.data[4:][:end])
+
+
+APIS = [
+    pytest.param(item, api, id=f"{item.name}-{api.name}")
+    for item in dialects()
+    for api in item.apis
+]
+
+
+@pytest.mark.parametrize(("item", "api"), APIS)
+def test_the_header_is_completed_from_the_api(item: Dialect, api: DialectApi) -> None:
+    data = encode_frame(item, DialectFrame("request", api.name, {}, {}))[4:]
+    frame = decode_frame(item, data, "request")
+    assert frame.api == api.name
+    assert frame.header[item.key_field] == api.key
+    assert item.version_field is None or frame.header[item.version_field] == api.version
+    for response in api.responses:
+        several = response.name if api.other_responses else None
+        empty = DialectFrame("response", api.name, {}, {}, several)
+        answer = encode_frame(item, empty)[4:]
+        read = decode_frame(item, answer, "response", api=api.key, response=several)
+        assert (read.api, read.response) == (api.name, several)
+        assert read.body == response.codec(api.version).layout.defaults()
+
+
+def test_offsets_of_what_is_malformed_count_in_the_body() -> None:
+    data = bytes.fromhex("000c 0000 00000007 0001 61  0001 67 00000003 7fff 63")
+    with pytest.raises(Malformed, match="announced") as caught:
+        decode_frame(dialect("rewrite-0.8.2"), data, "request")
+    assert (caught.value.path, caught.value.offset) == ("consumer_id", 7)
+
+
+def test_a_response_needs_the_api_that_it_answers() -> None:
+    with pytest.raises(TypeError, match="does not say what it answers"):
+        decode_frame(dialect("rewrite-a"), bytes(12), "response")
+
+
+def test_one_of_several_responses_has_to_be_named() -> None:
+    central = dialect("central-coordination")
+    with pytest.raises(
+        TypeError, match="name one of StopFetcherResponse, StopFetcherResponseWithout"
+    ):
+        decode_frame(central, bytes(2), "response", api="StopFetcher")
+    with pytest.raises(TypeError, match="several responses"):
+        encode_frame(central, DialectFrame("response", "StopFetcher", {}, {}))
+    with pytest.raises(LookupError, match="StopFetcher has no response 'Stopped'"):
+        decode_frame(central, bytes(2), "response", api="StopFetcher", response="Stopped")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "problem"),
+    [
+        ("rewrite-a", "0063 0000 0000000000000001", "no API of rewrite-a has key 99"),
+        ("rewrite-a", "ffff 0000 0000000000000001", "no API of rewrite-a has key -1"),
+        ("rewrite-b", "000b 0001 0000000000000001", "JoinGroupRequest has versions 0 to 0, not 1"),
+        (
+            "rewrite-0.8.2",
+            "0008 0000 00000001 0000",
+            "OffsetCommitRequest has versions 1 to 1, not 0",
+        ),
+        ("central-coordination", "0001", "no API of central-coordination has key 1"),
+    ],
+)
+def test_what_the_draft_does_not_have_is_a_lookup_error(name: str, data: str, problem: str) -> None:
+    with pytest.raises(LookupError, match=problem):
+        decode_frame(dialect(name), bytes.fromhex(data), "request")
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "path"),
+    [
+        ({"correlation_id": 1 << 63}, {}, "correlation_id"),
+        ({"client_id": "me"}, {}, "client_id"),
+        ({}, {"generation": 40000}, "generation"),
+        ({}, {"offsets": [{"offset": "first"}]}, "offsets[0].offset"),
+    ],
+)
+def test_values_that_do_not_fit_are_named(
+    header: dict[str, Any], body: dict[str, Any], path: str
+) -> None:
+    with pytest.raises(Unfit) as caught:
+        encode_frame(dialect("rewrite-a"), DialectFrame("request", "OffsetCommit", header, body))
+    assert caught.value.path == path
+
+
+def test_a_header_may_say_something_else_than_the_api() -> None:
+    frame = DialectFrame("request", "Heartbeat", {"api_key": 11, "version": 5}, {})
+    assert encode_frame(dialect("rewrite-c"), frame)[4:8] == bytes.fromhex("000b 0005")
+
+
+def test_bytes_that_are_no_text_do_not_move_the_body() -> None:
+    data = bytes.fromhex("000c 0000 00000007 0002 ff61  0001 67 00000003 0001 63")
+    frame = decode_frame(dialect("rewrite-0.8.2"), data, "request")
+    assert frame.header["client_id"] == "\ufffda"
+    assert frame.body == {"group_id": "g", "group_generation_id": 3, "consumer_id": "c"}

@@ -1,0 +1,364 @@
+"""Each peer gets the fuzzer's frames: a documented error or a closed connection, never a hang or a crash.
+
+The frames are those of a campaign (`barnabas.fuzz.engine.making`) over what peers say to each other,
+whatever a step has come to. There are no sockets: what would hang is a loop without end, which a test's time
+limit finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import pytest
+
+from barnabas.designs.brokers.listener import Close, Send
+from barnabas.designs.central_coordination.peers import wire as central
+from barnabas.designs.central_coordination.peers.actions import StoreOffsets
+from barnabas.designs.central_coordination.peers.consumer import Consumer as CentralConsumer
+from barnabas.designs.central_coordination.peers.coordinator import Broker as CentralBroker
+from barnabas.designs.central_coordination.peers.settings import (
+    BrokerSettings as CentralBrokerSettings,
+)
+from barnabas.designs.central_coordination.peers.settings import (
+    ConsumerSettings as CentralConsumerSettings,
+)
+from barnabas.designs.consumer_rewrite.peers import wire as rewrite
+from barnabas.designs.consumer_rewrite.peers.actions import Load, Write
+from barnabas.designs.consumer_rewrite.peers.consumer import Consumer as RewriteConsumer
+from barnabas.designs.consumer_rewrite.peers.coordinator import Broker as RewriteBroker
+from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings as RewriteBrokerSettings
+from barnabas.designs.consumer_rewrite.peers.settings import (
+    ConsumerSettings as RewriteConsumerSettings,
+)
+from barnabas.designs.consuming.dialer import Connect, Transmit
+from barnabas.designs.dialogue import Dialogue
+from barnabas.designs.pipelined_producer.peers.settings import Settings
+from barnabas.designs.protocol_guide.client_0_8 import EARLIEST, Client, Message
+from barnabas.designs.protocol_guide.client_0_8 import client as client_0_8
+from barnabas.fuzz.answering.broker import Broker as BenchBroker
+from barnabas.fuzz.answering.broker import Connection as BenchConnection
+from barnabas.fuzz.answering.cluster import TOPIC
+from barnabas.fuzz.cases.case import Seed
+from barnabas.fuzz.cases.seeded_random import SeededRandom
+from barnabas.fuzz.engine.making import Maker
+from barnabas.fuzz.mutators.registry import MUTATORS
+from barnabas.specs.dialects import dialect
+from barnabas.specs.dialects.keys import of_key
+from barnabas.specs.frames import Direction
+from barnabas.specs.malformed import Malformed
+from barnabas.specs.registry import key_in
+from tests.designs.pipelined_producer.peers.stage import Cluster, Stage, Wire, numbered
+
+CASES: Final = 400
+"""Of each kind of frame, spread over all there is to try."""
+
+CENTRAL, REWRITE = dialect("central-coordination"), dialect("rewrite-0.8.2")
+
+REGISTER: Final = {
+    "group_id": "g",
+    "consumer_id": "c",
+    "topic_count": '{"t": 1}',
+    "auto_commit": True,
+    "auto_offset_reset": "largest",
+    "session_timeout_ms": 900,
+}
+OFFSETS: Final = {"offset_info": [{"topic": "t", "partition": "0-0", "offset": 7}]}
+CLUSTER: Final = {"coordinator_id": 1, "brokers_info": [{"id": 1, "host": "h", "port": 1}]}
+
+CENTRAL_REQUESTS: Final = (
+    ("ClusterMetadata", central.request("ClusterMetadata")),
+    ("RegisterConsumer", central.request("RegisterConsumer", REGISTER)),
+)
+CENTRAL_ANSWERS: Final = (
+    ("Ping", central.response("Ping")),
+    ("StopFetcher", central.response("StopFetcher", body=OFFSETS)),
+    ("StartFetcher", central.response("StartFetcher")),
+)
+CENTRAL_ASKED: Final = (
+    ("Ping", central.request("Ping")),
+    ("StopFetcher", central.request("StopFetcher")),
+    ("StartFetcher", central.request("StartFetcher", OFFSETS)),
+)
+
+BY: Final = {"group_id": "g", "group_generation_id": 1, "consumer_id": "g-x"}
+COMMIT: Final = {"partition": 0, "offset": 1, "timestamp": 2, "metadata": "m"}
+REWRITE_BODIES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "JoinGroup": {
+        "group_id": "g",
+        "session_timeout": 500,
+        "topics": ["t"],
+        "consumer_id": "",
+        "partition_assignment_strategy": "range",
+    },
+    "Heartbeat": BY,
+    "OffsetCommit": {**BY, "topics": [{"topic": "t", "partitions": [COMMIT]}]},
+    "OffsetFetch": {"group_id": "g", "topics": [{"name": "t", "partition_indexes": [0]}]},
+    "LeaveGroup": {"group_id": "g", "consumer_id": "g-x"},
+    "ConsumerMetadata": {"group_id": "g"},
+    "Metadata": {"topics": []},
+}
+REWRITE_REQUESTS: Final = tuple(
+    (name, rewrite.request(name, 1, "me", dict(body))) for name, body in REWRITE_BODIES.items()
+)
+
+
+def maker(
+    name: str, spoken: Any, direction: Direction, frames: Iterable[tuple[str, bytes]]
+) -> Maker:
+    """A campaign over frames of a draft, which have their sizes in front."""
+    seeds = []
+    for api, frame in frames:
+        key = key_in(spoken, api)
+        version = 1 if api == "OffsetFetch" else 0
+        if key > 1 << 16:
+            version = of_key(key)[1].version
+        seeds.append(Seed(key, version, direction, frame[4:], f"peer:{api}"))
+    # splices are made of other messages of the API, which the fuzzer generates of Kafka's own only
+    mutators = [mutator for mutator in MUTATORS if mutator.name != "splices"]
+    return Maker(name, seeds, mutators)
+
+
+def cases(made: Maker) -> Iterable[bytes]:
+    """The bytes of so many cases, evenly over all there is to try."""
+    for number in range(min(CASES, made.strata)):
+        yield b"".join(made.case(number * made.strata // min(CASES, made.strata)).chunks)
+
+
+def rewrite_broker() -> RewriteBroker:
+    one = RewriteBroker(1, RewriteBrokerSettings(slots=1), new_id=lambda: "x")
+    one.topics({"t": 2}, 0)
+    assert one.elected(0) == [Load(0)]
+    one.loaded(0, {}, 0)
+    one.connected(1)
+    return one
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_the_coordinator_of_the_rewrite(joined: bool) -> None:
+    answered = closed = 0
+    for data in cases(maker("rewrite", REWRITE, "request", REWRITE_REQUESTS)):
+        one = rewrite_broker()
+        if joined:
+            for action in one.receive(1, REWRITE_REQUESTS[0][1], 0):
+                assert isinstance(action, Write)
+                one.written("g", 0)
+        one.connected(2)
+        actions = one.receive(2, data, 1)
+        for action in actions:
+            if isinstance(action, Write):
+                actions += one.written(action.group, 2)
+            answered += isinstance(action, Send) and action.connection == 2
+            closed += isinstance(action, Close) and action.connection == 2
+        while one.wake is not None and one.wake < 100_000:  # sessions end, and nothing is left
+            for action in one.tick(one.wake):
+                if isinstance(action, Write):
+                    one.written(action.group, 100_000)
+        one.connected(3)
+        find = rewrite.request("ConsumerMetadata", 1, "me", {"group_id": "g"})
+        (reply,) = one.receive(3, find, 200_000)
+        assert isinstance(reply, Send)
+        _, body = rewrite.read_response(reply.data[4:], "ConsumerMetadata")
+        assert rewrite.error_name(body["error_code"]) in rewrite.CODES
+    assert answered > 20
+    assert closed > 20
+
+
+@pytest.mark.parametrize("name", ["ConsumerMetadata", "JoinGroup", "OffsetFetch", "Heartbeat"])
+def test_a_consumer_of_the_rewrite(name: str) -> None:
+    """All goes well up to an answer of this API, which is the fuzzer's."""
+    answers: dict[str, dict[str, Any]] = {
+        "ConsumerMetadata": {"error_code": 0, "node_id": 1, "host": "h", "port": 1},
+        "JoinGroup": {
+            "error_code": 0,
+            "group_generation_id": 1,
+            "consumer_id": "g-x",
+            "assigned_partitions": [{"topic": "t", "partitions": [0, 1]}],
+        },
+        "OffsetFetch": {"topics": []},
+        "Heartbeat": {"error_code": 0},
+    }
+    made = maker(name, REWRITE, "response", [(name, rewrite.response(name, 0, answers[name]))])
+    for data in cases(made):
+        one = RewriteConsumer(RewriteConsumerSettings("g", (("h", 1),), topics=("t",)))
+        waiting, planted, now = one.start(0), False, 0
+        for _ in range(60):
+            for action in waiting:
+                if isinstance(action, Connect):
+                    waiting = one.connected(now)
+                    break
+                if isinstance(action, Transmit):
+                    number, api, _ = rewrite.read_request(action.data[4:])
+                    if api not in answers:  # it commits, or leaves
+                        continue
+                    reply = rewrite.response(api, number, answers[api])
+                    if api == name and not planted:
+                        planted = True
+                        if data[4:8] == bytes(4):  # unless the case is about it
+                            data = data[:4] + number.to_bytes(4) + data[8:]
+                        reply = data
+                    waiting = one.receive(reply, now)
+                    break
+            else:
+                if one.wake is None:
+                    break
+                now = max(one.wake, now)
+                waiting = one.poll(now)
+        assert planted
+        assert one.failure is not None or one.wake is not None
+
+
+def central_broker() -> CentralBroker:
+    one = CentralBroker(1, CentralBrokerSettings(min_session_timeout_ms=100))
+    one.cluster({1: ("h", 1)}, 1)
+    one.elected({"t": ("0-0", "0-1")}, 0)
+    return one
+
+
+@pytest.mark.parametrize("registered", [False, True])
+def test_the_central_coordinator(registered: bool) -> None:
+    made = maker("asks", CENTRAL, "request", CENTRAL_REQUESTS)
+    if registered:
+        made = maker("answers", CENTRAL, "response", CENTRAL_ANSWERS)
+    told = 0
+    for data in cases(made):
+        one = central_broker()
+        one.connected(1)
+        if registered:
+            one.receive(1, CENTRAL_REQUESTS[1][1], 0)
+            one.tick(300)  # a ping is on its way, too
+        actions = one.receive(1, data, 301)
+        told += any(isinstance(action, Send | Close | StoreOffsets) for action in actions)
+        while one.wake is not None and one.wake < 100_000:
+            one.tick(one.wake)
+        one.connected(2)
+        (reply,) = one.receive(2, CENTRAL_REQUESTS[0][1], 200_000)
+        assert isinstance(reply, Send)
+        assert central.read_response(reply.data[4:], "ClusterMetadata") == ("NONE", CLUSTER)
+    assert told > 20
+
+
+@pytest.mark.parametrize("step", ["consulting", "registering", "registered"])
+def test_a_consumer_of_central_coordination(step: str) -> None:
+    if step == "registered":
+        made = maker(step, CENTRAL, "request", CENTRAL_ASKED)
+    else:
+        api = "ClusterMetadata" if step == "consulting" else "RegisterConsumer"
+        valid = central.response(api, body=CLUSTER if step == "consulting" else None)
+        made = maker(step, CENTRAL, "response", [(api, valid)])
+    for data in cases(made):
+        one = CentralConsumer(CentralConsumerSettings("g", "c", (("h", 1),)))
+        one.start(0)
+        one.connected(0)
+        if step != "consulting":
+            one.receive(central.response("ClusterMetadata", body=CLUSTER), 1)
+            one.connected(1)
+        if step == "registered":
+            one.receive(central.response("RegisterConsumer"), 2)
+        for action in one.receive(data, 3):
+            if isinstance(action, Transmit) and step == "registered":
+                for asked in ("StopFetcher", "StartFetcher", "Ping"):
+                    try:
+                        central.read_response(action.data[4:], asked)
+                        break
+                    except Malformed:
+                        continue
+                else:
+                    raise AssertionError("no answer of this protocol")
+        for _ in range(20):  # it goes on trying
+            assert one.wake is not None
+            for action in one.tick(one.wake):
+                if isinstance(action, Connect):
+                    one.connected(one.wake)
+
+
+def test_the_pipelined_producer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of a broker's first answers is the fuzzer's; all messages are reported, once."""
+    limits = Settings(answer_timeout_ms=500, expiry_ms=2000, retries=2, retry_backoff_ms=50)
+    answer, count = Wire._answer, 0
+
+    def planted(wire: Wire, request: Any, body: dict[str, Any]) -> None:
+        nonlocal count
+        at = len(wire.answers)
+        answer(wire, request, body)
+        if count == number % 5:
+            valid = bytes(wire.answers[at + 4 :])
+            seed = Seed(request.key, request.version, "response", valid, "peer:live")
+            made = Maker("producer", [seed])
+            case = made.case(SeededRandom("producer", number).below(made.strata))
+            wire.answers[at:] = b"".join(case.chunks)
+        count += 1
+
+    monkeypatch.setattr(Wire, "_answer", planted)
+    for number in range(60):  # noqa: B007 - `planted` reads it
+        count = 0
+        stage = Stage(limits, Cluster(2, {"t": 2}))
+        for value in numbered(4):
+            stage.send(value)
+        for _ in range(30):
+            for wire in stage.wires.values():
+                wire.work()
+            stage.turn()
+        stage.wait(6000)
+        assert len(stage.outcomes) == 4
+        assert stage.intake.outstanding == 0
+
+
+class Link:
+    """A connection of the 0.8 client to the bench's broker, in memory."""
+
+    broker = BenchBroker()
+    ordinal = 0
+    """How many answers are valid before the fuzzer's."""
+    number = 0
+    """Of the case."""
+
+    def __init__(self, address: tuple[str, int], client_id: str, timeout: float) -> None:
+        self._there = BenchConnection(Link.broker)
+        self._dialogue = Dialogue(client_id)
+
+    def send(
+        self, key: int, body: Mapping[str, Any], version: int = 0, *, answered: bool = True
+    ) -> None:
+        asked = self._dialogue.ask(key, version, body, answered=answered)
+        for reply in self._there.receive(asked):
+            data = b"".join(reply.chunks)
+            if Link.ordinal == 0 and data:
+                seed = Seed(key, 0, "response", data[4:], "peer:live")
+                made = Maker("client", [seed])
+                data = b"".join(
+                    made.case(SeededRandom("client", Link.number).below(made.strata)).chunks
+                )
+            Link.ordinal -= 1
+            self._dialogue.feed(data)
+
+    def receive(self) -> dict[str, Any]:
+        for answer in self._dialogue.answers():
+            return answer.body
+        raise ConnectionResetError("the broker closed the connection")
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_client_of_0_8(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call gives a result, or an OSError (of which Unreachable and ProtocolError are)."""
+    monkeypatch.setattr(client_0_8, "Connection", Link)
+    given = failed = 0
+    for number in range(200):
+        Link.broker, Link.ordinal, Link.number = BenchBroker(), number % 5, number
+        Link.broker.cluster.host, Link.broker.cluster.port = "h", 1
+        client = Client([("h", 1)], patience=0)
+        calls: tuple[tuple[Callable[..., object], object], ...] = (
+            (client.refresh, [TOPIC]),
+            (client.produce, {(TOPIC, 0): [Message(b"k", b"v")]}),
+            (client.offsets, {(TOPIC, 0): EARLIEST}),
+            (client.fetch, {(TOPIC, 0): 0}),
+        )
+        for call, asked in calls:
+            try:
+                given += call(asked) is not None
+            except OSError:
+                failed += 1
+    assert given > 400
+    assert failed > 20

@@ -1,0 +1,249 @@
+"""Every API of every draft: layouts that work both ways, marks of what is reconstructed, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from barnabas.designs.central_coordination.schemas import AUTO_OFFSET_RESET, RegisterConsumer
+from barnabas.specs.dialects import Dialect, DialectApi, dialect, dialects
+from barnabas.specs.layout import Layout, Node
+from barnabas.specs.message import Message
+
+APIS = [
+    pytest.param(item, api, id=f"{item.name}-{api.name}")
+    for item in dialects()
+    for api in item.apis
+]
+MESSAGES = [
+    pytest.param(message, message.versions[0], id=f"{item.name}-{message.name}")
+    for item in dialects()
+    for message in (
+        item.request_header,
+        item.response_header,
+        *(header for _, header in item.own_response_headers),
+        *(message for api in item.apis for message in api.messages),
+    )
+]
+
+INTEGERS = {"int16": 15, "int32": 31, "int64": 63}
+
+
+def value_of(node: Node) -> st.SearchStrategy[Any]:
+    match node.kind:
+        case "bool":
+            return st.booleans()
+        case "string":
+            text = st.text(max_size=5)
+            return st.none() | text if node.nullable else text
+        case "array":
+            assert node.element is not None
+            return st.lists(value_of(node.element), max_size=3)
+        case "struct":
+            assert node.struct is not None
+            return values_of(node.struct)
+    bits = INTEGERS[node.kind]
+    return st.integers(-(1 << bits), (1 << bits) - 1)
+
+
+def values_of(layout: Layout) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({slot.name: value_of(slot.node) for slot in layout.slots})
+
+
+def plain(value: Any) -> Any:
+    """What construct gives, as plain dicts and lists."""
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize(("message", "version"), MESSAGES)
+def test_defaults_are_written_and_read_back(message: Message, version: int) -> None:
+    codec = message.codec(version)
+    assert codec.decode(codec.encode({})) == codec.layout.defaults()
+
+
+@pytest.mark.slow("a property of every message and version")
+@pytest.mark.parametrize(("message", "version"), MESSAGES)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_any_values_come_back_and_construct_agrees(
+    message: Message, version: int, data: st.DataObject
+) -> None:
+    codec, reference = message.codec(version), message.at(version)
+    values = data.draw(values_of(codec.layout))
+    body = codec.encode(values)
+    assert codec.inspect(body) == (values, [])
+    assert codec.decode(body) == values
+    assert reference.build(values) == body
+    assert plain(reference.parse(body)) == values
+
+
+def test_the_names_are_the_contents() -> None:
+    names = ["central-coordination", "rewrite-a", "rewrite-b", "rewrite-c", "rewrite-0.8.2"]
+    assert [item.name for item in dialects()] == names
+    assert [dialect(name.upper()) for name in names] == list(dialects())
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("rewrite-x", "rewrite-"), ("central", "central-coordination"), ("0.8.2", "rewrite-0.8.2")],
+)
+def test_an_unknown_draft_is_a_lookup_error_with_the_nearest(name: str, meant: str) -> None:
+    with pytest.raises(LookupError, match=rf"no dialect is called '{name}'; did you mean '{meant}"):
+        dialect(name)
+
+
+def test_an_unknown_api_is_a_lookup_error_with_the_nearest() -> None:
+    with pytest.raises(
+        LookupError, match=r"no API of rewrite-a is called .*did you mean 'JoinGroup'\?"
+    ):
+        dialect("rewrite-a").api("JoinGroop")
+    with pytest.raises(LookupError, match="no API of rewrite-a has key 12; the keys are 10, 11, 8"):
+        dialect("rewrite-a").api(12)
+
+
+@pytest.mark.parametrize("item", dialects(), ids=lambda item: item.name)
+def test_apis_are_found_by_name_and_by_key(item: Dialect) -> None:
+    for api in item.apis:
+        found = (item.api(api.key), item.api(str(api.key)), item.api(api.name.lower()))
+        assert found == (api, api, api)
+
+
+@pytest.mark.parametrize("item", dialects(), ids=lambda item: item.name)
+def test_the_header_has_the_fields_that_name_the_api(item: Dialect) -> None:
+    names = [slot.name for slot in item.request_header.layout(0).slots]
+    assert names[0] == item.key_field
+    assert (item.version_field is None) == ("version" not in " ".join(names))
+    assert item.version_field is None or names[1] == item.version_field
+
+
+WHOLE = {
+    ("central-coordination", "ClusterMetadata", "request"),
+    ("central-coordination", "Ping", "request"),
+    ("central-coordination", "Ping", "response"),
+    ("central-coordination", "StopFetcher", "request"),
+    ("central-coordination", "StartFetcher", "request"),
+    ("central-coordination", "StartFetcher", "response"),
+    ("rewrite-a", "OffsetCommit", "response"),
+    ("rewrite-b", "Heartbeat", "response"),
+    ("rewrite-c", "ConsumerMetadata", "request"),
+    ("rewrite-c", "ConsumerMetadata", "response"),
+    ("rewrite-c", "Heartbeat", "response"),
+}
+"""Layouts that no document gives."""
+
+PARTS = {
+    ("central-coordination", "RegisterConsumer", "request.auto_commit"),
+    ("rewrite-a", "JoinGroup", "response.partitions_to_own"),
+    ("rewrite-a", "OffsetCommit", "request.offsets"),
+    ("rewrite-b", "ConsumerMetadata", "response.coordinator"),
+    ("rewrite-b", "JoinGroup", "response.partitions_to_own"),
+    ("rewrite-c", "JoinGroup", "response.partitions_to_own"),
+}
+"""Fields that a document names and does not lay out."""
+
+
+def marks() -> set[tuple[str, str, str]]:
+    return {
+        (item.name, api.name, mark)
+        for item in dialects()
+        for api in item.apis
+        for mark in api.reconstructed
+    }
+
+
+def test_exactly_the_layouts_without_a_document_are_marked() -> None:
+    assert {mark for mark in marks() if mark[2] in ("request", "response")} == WHOLE
+    assert {mark for mark in marks() if "." in mark[2]} == PARTS
+
+
+def test_numbers_are_marked_wherever_the_document_has_none() -> None:
+    numbered = {(name, api) for name, api, mark in marks() if mark == "key"}
+    rewrite = {(i.name, a.name) for i in dialects() for a in i.apis if i.name != "rewrite-0.8.2"}
+    assert numbered == rewrite | {("rewrite-0.8.2", "LeaveGroup")}
+    versioned = {name for name, _, mark in marks() if mark == "version"}
+    assert versioned == {"rewrite-a", "rewrite-b", "rewrite-c"}
+    assert {
+        i.name for i in dialects() if i.reconstructed == ("request_header.api_key",)
+    } == versioned
+
+
+@pytest.mark.parametrize(("item", "api"), APIS)
+def test_every_mark_is_of_something_there_is_and_has_a_reason(
+    item: Dialect, api: DialectApi
+) -> None:
+    for mark in api.reconstructed:
+        side, _, path = mark.partition(".")
+        assert side in ("key", "version", "request", "response")
+        if path:
+            message = api.request if side == "request" else api.responses[0]
+            assert path in {slot.name for slot in message.layout(api.version).slots}
+    if set(api.reconstructed) - {"key", "version"}:
+        assert api.because
+    elif api.reconstructed:
+        assert api.because or item.because
+    assert api.source
+
+
+def test_a_mark_covers_what_is_inside_and_nothing_beside() -> None:
+    api = dialect("rewrite-a").api("OffsetCommit")
+    assert api.is_reconstructed("request.offsets.partition")
+    assert not api.is_reconstructed("request.offset")
+    assert not api.is_reconstructed("request.offsets_of_others")
+    assert not api.is_reconstructed("request")
+    central = dialect("central-coordination").api("ClusterMetadata")
+    assert not central.is_reconstructed("response.brokers_info.host")
+    assert not central.is_reconstructed("response.brokers_info")
+
+
+def test_only_central_coordinators_ask_consumers() -> None:
+    asked = {item.name: [api.name for api in item.asked_by("coordinator")] for item in dialects()}
+    assert asked.pop("central-coordination") == ["Ping", "StopFetcher", "StartFetcher"]
+    assert not any(asked.values())
+    central = dialect("central-coordination")
+    assert [api.name for api in central.asked_by("consumer")] == [
+        "ClusterMetadata",
+        "RegisterConsumer",
+    ]
+    assert {api.answerer for api in central.asked_by("coordinator")} == {"consumer"}
+    finders = [api.name for item in dialects() for api in item.apis if api.answerer == "broker"]
+    assert finders == ["ClusterMetadata", "FindCoordinator", *["ConsumerMetadata"] * 3]
+
+
+@pytest.mark.parametrize("item", dialects(), ids=lambda item: item.name)
+def test_numbers_of_apis_and_errors_are_used_once(item: Dialect) -> None:
+    for numbers in ([api.key for api in item.apis], [error.code for error in item.errors]):
+        assert len(numbers) == len(set(numbers))
+    assert {-1, 0} <= {error.code for error in item.errors}
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "code", "reconstructed"),
+    [
+        ("rewrite-a", "IllegalGeneration", 22, ()),
+        ("rewrite-b", "UnknownConsumerId", 25, ()),
+        ("rewrite-c", "HeartbeatFrequencyTooHigh", 30, ("code",)),
+        ("rewrite-0.8.2", "CoordinatorStartupNotComplete", 14, ("code",)),
+        ("rewrite-0.8.2", "NotCoordinatorForGroup", 16, ()),
+        ("rewrite-0.8.2", "InconsistentPartitioningStrategy", 23, ()),
+        ("rewrite-0.8.2", "UnknownPartitioningStrategy", 24, ()),
+        ("rewrite-0.8.2", "SessionTimeoutTooHigh", 26, ()),
+        ("rewrite-0.8.2", "IllegalProtocolState", 29, ("code",)),
+        ("central-coordination", "WrongPartition", 3, ()),
+        ("central-coordination", "DuplicateConsumerId", 5, ("name", "code")),
+    ],
+)
+def test_error_codes(name: str, error: str, code: int, reconstructed: tuple[str, ...]) -> None:
+    found = next(item for item in dialect(name).errors if item.name == error)
+    assert (found.code, found.reconstructed) == (code, reconstructed)
+
+
+def test_the_default_offset_reset_is_one_of_the_documented_ones() -> None:
+    assert (
+        RegisterConsumer.request.codec(0).layout.defaults()["auto_offset_reset"]
+        in AUTO_OFFSET_RESET
+    )
