@@ -18,7 +18,6 @@ def test_an_import_loads_no_declaration_and_no_library() -> None:
     assert "barnabas.specs.codec" in loaded
     assert not loaded & {
         "barnabas.specs.records",
-        "barnabas.specs.dialects",
         "barnabas.specs.embedded",
     }
     assert not loaded & {"construct", "cramjam", "pydantic"}
