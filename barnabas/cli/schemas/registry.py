@@ -176,13 +176,9 @@ class Registry:
             if problem.code == 404:
                 raise Unread("the registry has none of this id") from None
             raise Away(f"HTTP {problem.code}") from None
-        except urllib.error.URLError as problem:
-            raise Away(_why(problem.reason)) from None
-        except HTTPException as problem:
-            late = time.monotonic() > until
-            raise Away(_LATE if late else type(problem).__name__) from None
-        except OSError as problem:
-            raise Away(_why(problem)) from None
+        except (HTTPException, OSError) as problem:
+            # a connection that is cut ends, or is reset if the registry sends more
+            raise Away(_LATE if time.monotonic() > until else _why(problem)) from None
         found = read_json(data)
         if not isinstance(found, dict):
             raise Unread("the registry's answer is no schema")
@@ -210,6 +206,11 @@ def _field(found: Any, name: str, default: str | None = None) -> str:
 
 
 def _why(problem: object) -> str:
+    """Return the reason for an error of a connection or of HTTP, in one line."""
+    if isinstance(problem, HTTPException):
+        return type(problem).__name__
+    if isinstance(problem, urllib.error.URLError):
+        problem = problem.reason
     if isinstance(problem, TimeoutError):
         return _LATE
     text = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)

@@ -18,7 +18,7 @@ import pytest
 
 from barnabas.captures.values.schema import Schema
 from barnabas.captures.values.value import Values
-from barnabas.cli.schemas import registry
+from barnabas.cli.schemas import cutting, registry
 from barnabas.cli.schemas.registry import Registry
 from tests.captures.values import golden_values as golden
 
@@ -198,25 +198,28 @@ def test_what_is_no_url_of_http_is_refused(url: str) -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{", b" "),
     ],
 )
+@pytest.mark.parametrize("reset", [False, True])
 def test_an_answer_that_comes_byte_by_byte_is_cut_off(
-    begin: bytes, again: bytes, monkeypatch: pytest.MonkeyPatch
+    begin: bytes, again: bytes, reset: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With `reset`, the connection is reset when the time is up, before the client sees it end."""
     monkeypatch.setattr(registry, "TIMEOUT", 0.2)
+    over = threading.Event()
+    if reset:
+        monkeypatch.setattr(cutting, "_shut", lambda _: over.set())
 
     def drip(server: socket.socket) -> None:
         with server.accept()[0] as sock, contextlib.suppress(OSError):
             sock.sendall(begin)
-            while True:
+            while not over.wait(0.02):
                 sock.sendall(again)
-                over.wait(0.02)
+        # the request is unread: to close the connection is to reset it
 
-    over = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=drip, args=(server,), daemon=True)
         thread.start()
         port = server.getsockname()[1]
-        said = Registry(f"http://127.0.0.1:{port}", wait=True)(1)
-        assert isinstance(said, str)
-        assert said.startswith("the registry is away: no answer within")
+        answer = Registry(f"http://127.0.0.1:{port}", wait=True)(1)
+        assert answer == "the registry is away: no answer within 3 s"
         thread.join(10)
         assert not thread.is_alive()
