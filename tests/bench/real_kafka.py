@@ -26,13 +26,13 @@ from rich.table import Table
 
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.artifacts import class_path
-from barnabas.peers.apache.boot import free_ports
 from barnabas.peers.apache.client import JavaClient
 from barnabas.peers.apache.java import java
 from barnabas.peers.apache.versions import LOGGER
 from tests.bench import machine
 from tests.bench.table import beside, percentile, plain_table
 from tests.bench.targets import capture_folder
+from tests.ports import free_ports
 from tests.real.process import ProxyProcess, until
 
 VERSION: Final = "3.9.1"

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from barnabas.peers.apache.boot import free_ports
 from tests.bench import machine
+from tests.ports import free_port
 
 DECODING: Final = """\
 version: 1
@@ -123,8 +123,7 @@ class Target:
         scenario = folder / "scenario.yaml"
         scenario.write_text(rules)
         # a port of our choice, not the ready line: stdout is then free to go to /dev/null
-        self.port = free_ports(1)[0]
-        self.control = free_ports(1)[0]
+        self.port, self.control = free_port(), free_port()
         """Where toxiproxy is told what to do, and where halves meet."""
         toxiproxy = folder / "toxiproxy.json"
         toxiproxy.write_text(toxiproxy_config(self.port, server))

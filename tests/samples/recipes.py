@@ -26,9 +26,9 @@ from barnabas.captures.checks.running import run
 from barnabas.captures.kafka.conversations import Conversations
 from barnabas.captures.reader import CaptureReader
 from barnabas.peers.apache import ApacheCluster
-from barnabas.peers.apache.boot import free_ports
 from barnabas.peers.apache.client import JavaClient
 from barnabas.peers.embedded import EmbeddedCluster
+from tests.ports import free_ports
 from tests.samples import clients, wrong_client
 from tests.samples.recorders import bare, dumpcap, ports, proxy, tcpdump
 
@@ -346,7 +346,7 @@ def tls(path: Path) -> None:
         with EmbeddedCluster(1, topics={TOPIC: 2}) as cluster:
             unused = folder / "unused.pcapng"
             data = {"XDG_DATA_HOME": str(folder)}
-            free = free_ports(1)[0]
+            free = free_ports(3)[0]
             options = ("--client-tls", "--broker-ports", f"{free}-{free + 2}")
             with proxy(cluster.bootstrap, unused, *options, environment=data) as where:
                 around = [*ports(where), free, free + 1, free + 2]

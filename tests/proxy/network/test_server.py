@@ -25,9 +25,9 @@ from barnabas.proxy.network.options import Options
 from barnabas.proxy.network.server import Proxy
 from barnabas.proxy.network.tls import Tls
 from barnabas.proxy.scenario.file import loads
+from tests.ports import free_port, free_ports
 from tests.proxy.playbook import raw, request, response
 from tests.proxy.servers import SOON, echo_metadata, read_frame, running
-from tests.proxy.toxiproxy.processes import free_port
 
 
 def test_a_broker_that_can_not_be_reached_costs_only_the_connection() -> None:
@@ -209,23 +209,6 @@ def test_each_broker_gets_a_listener_and_keeps_it() -> None:
                 writer.close()
 
     run(main())
-
-
-def free_ports(count: int) -> range:
-    """Ports in a row that were free a moment ago."""
-    while True:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            first = probe.getsockname()[1]
-        taken = []
-        try:
-            for port in range(first, first + count):
-                taken.append(socket.create_server(("127.0.0.1", port)))
-        except OSError:
-            continue
-        finally:
-            for server in taken:
-                server.close()
-        return range(first, first + count)
 
 
 def test_ports_are_the_first_of_the_range_and_the_node_id() -> None:

@@ -16,7 +16,7 @@ import pytest
 from barnabas.loop import run
 from barnabas.proxy.network import sockets
 from barnabas.proxy.network.sockets import address_of, dial, listen
-from tests.proxy.network.test_server import free_ports
+from tests.ports import free_ports
 
 LOOPS = pytest.mark.parametrize("runner", [run, asyncio.run], ids=["uvloop", "asyncio"])
 
@@ -123,7 +123,7 @@ import asyncio
 from barnabas.loop import run
 from barnabas.proxy.network import sockets
 from barnabas.proxy.network.sockets import address_of, dial, listen
-from tests.proxy.network.test_server import free_ports
+from tests.ports import free_ports
 
 async def main():
     with listen(("fe80::9%lo", 0)) as listener:

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ import pytest
 
 from barnabas.peers.clients.errors import UnavailableClientError
 from barnabas.peers.clients.golang import go
+from tests.ports import free_port
 
 MODULE = "github.com/Shopify/toxiproxy/v2"
 VERSION = "2.12.0"
@@ -49,12 +49,6 @@ def ask(
         return Answer(answer.status, kept, answer.read().decode())
     finally:
         connection.close()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port
 
 
 @contextmanager

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.proxy.toxiproxy.processes import Answer, ask, barnabas, free_port, placed, toxiproxy
+from tests.ports import free_port
+from tests.proxy.toxiproxy.processes import Answer, ask, barnabas, placed, toxiproxy
 from tests.proxy.toxiproxy.processes import unplaced as without_ports
 from tests.proxy.toxiproxy.steps import PORTS, STEPS
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from barnabas.peers.clients.golang import go
 from tests.barnabas.cli.test_app import BARNABAS
 from tests.barnabas.cli.traces.collector import Collector, Received, collecting
 from tests.places import ROOT
+from tests.ports import free_port
 
 SOURCES = Path(__file__).parent / "otelcol"
 FAULTS = ROOT / "captures" / "samples" / "faults.pcapng"
@@ -41,12 +41,6 @@ def program() -> Path:
             return built
     except UnavailableClientError as problem:
         pytest.skip(str(problem))
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 @contextmanager
