@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.captures.kafka.exchange import Exchange
 from barnabas.harness import Harness
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient
@@ -33,6 +34,18 @@ def concurrent(proxy: Harness, rule: str) -> int:
     return len(told)
 
 
+def partitions(exchange: Exchange) -> set[int]:
+    """Return the partitions that a request adds to its transaction, or sends records to."""
+    request = exchange.request or {}
+    if exchange.api == "AddPartitionsToTxn":
+        return {index for topic in request["v3_and_below_topics"] for index in topic["partitions"]}
+    if exchange.api == "Produce":
+        return {
+            each["index"] for topic in request["topic_data"] for each in topic["partition_data"]
+        }
+    return set()
+
+
 def test_librdkafka_asks_again_before_it_sends_records(cluster: ApacheCluster) -> None:
     topic = made_topic(cluster.bootstrap, "concurrent", PARTITIONS)
     with through("concurrent-transactions", cluster.bootstrap) as proxy:
@@ -44,8 +57,13 @@ def test_librdkafka_asks_again_before_it_sends_records(cluster: ApacheCluster) -
             producer.commit_transaction(SOON)
     assert concurrent(proxy, INIT) == 2
     assert concurrent(proxy, PARTITION) == 1
+    (refused,) = fired(proxy, PARTITION)
+    assert refused.response is not None
+    (topic_result,) = refused.response["results_by_topic_v3_and_below"]
+    partition = topic_result["results_by_partition"][0]["partition_index"]
     exchanges = sorted(proxy.exchanges, key=lambda exchange: exchange.ts)
-    apis = [each.api for each in exchanges if each.api in ("AddPartitionsToTxn", "Produce")]
+    later = exchanges[exchanges.index(refused) :]
+    apis = [exchange.api for exchange in later if partition in partitions(exchange)]
     assert apis[:3] == ["AddPartitionsToTxn", "AddPartitionsToTxn", "Produce"]
     assert read_log(cluster.bootstrap, topic, committed=True) == spread(VALUES, PARTITIONS)
 
