@@ -234,7 +234,8 @@ def test_a_lost_reply_is_found_as_a_retry_and_as_a_duplicate(it: Server) -> None
     test = it.begin(scenario={"version": 1, "rules": [rule]}, capture=False)
     with producer(test, **{"enable.idempotence": True, "request.timeout.ms": 500}) as maker:
         send(maker)
-    asked = {"retries": {"at_least": 1, "at_most": 1, "client_id": "m*"}, "duplicate_sequences": 0}
+    produced = {"api": "Produce", "client_id": "m*", "at_least": 1, "at_most": 1}
+    asked = {"retries": produced, "duplicate_sequences": 0}
     said = it.of(test, "assert", asked).json
     assert (said["holds"], said["retries"], said["duplicate_sequences"]) == (False, 1, 1)
     (line,) = said["broken"]
