@@ -10,12 +10,13 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from tests.docs.documents import DOCS, WRITTEN, label
+from tests.docs.documents import DESIGNS, DOCS, WRITTEN, label
 from tests.places import ROOT
 
 PARTS = (
     "barnabas",
     "captures",
+    "designs",
     "experiments",
     "fuzz",
     "page",
@@ -62,7 +63,7 @@ def docstrings(file: str) -> Iterator[str]:
             yield ast.get_docstring(node) or ""
 
 
-@pytest.mark.parametrize("part", [part for part in PARTS if part != "tests"])
+@pytest.mark.parametrize("part", [part for part in PARTS if part not in ("designs", "tests")])
 def test_files_and_modules_that_docstrings_name_are_there(part: str) -> None:
     modules = {name.removesuffix(".py").replace("/", ".") for name in FILES}
     modules = {name if name.startswith("barnabas") else f"barnabas.{name}" for name in modules}
@@ -89,8 +90,12 @@ def test_the_readme_is_short() -> None:
 
 def test_every_page_is_in_the_menu() -> None:
     menu = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
-    pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
-    assert sorted(menu) == sorted(page for page in pages if not page.startswith("results/"))
+    reference = [path for path in DOCS.rglob("*.md") if path.parent.name == "reference"]
+    pages = [path for path in (*WRITTEN, *reference) if path.is_relative_to(DOCS)]
+    assert sorted(menu) == sorted(
+        [str(path.relative_to(DOCS)) for path in pages]
+        + [str(path.relative_to(ROOT)) for path in WRITTEN if path.is_relative_to(DESIGNS)]
+    )
 
 
 def test_pictures_are_small() -> None:

@@ -2,8 +2,8 @@
 
 A block of `console` has commands behind `$ `, each with what it prints: tests run them, with the sample
 captures in `captures/samples`. A block whose first line is a comment with a file's name is that file, for
-the commands below it. Of the commands of `barnabas` in blocks of `sh`, tests look up names and options only.
-Blocks of `python` run, those of `yaml` load.
+the commands below it; the entry points of a `pyproject.toml` are registered. Of the commands of `barnabas`
+in blocks of `sh`, tests look up names and options only. Blocks of `python` run, those of `yaml` load.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from tests.places import ROOT
 
 DOCS: Final = ROOT / "docs"
 
+DESIGNS: Final = ROOT / "designs"
+"""The founding documents' designs, whose pages are with their code; docs/designs is a link."""
+
 WRITTEN: Final = (
     ROOT / "README.md",
-    *sorted(
-        path
-        for path in DOCS.rglob("*.md")
-        if path.relative_to(DOCS).parts[0] not in ("reference", "results")
-    ),
+    *sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "reference"),
+    *sorted(path for path in DESIGNS.rglob("*.md") if path.parent.name != "results"),
 )
-"""Those that people write."""
+"""The documents that people write."""
 
 _BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 _NAMED: Final = re.compile(r"# ([\w./-]+\.\w+)\n")
