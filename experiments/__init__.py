@@ -4,5 +4,5 @@ An experiment (`experiment.py`) is a function that measures, given a bench, and 
 Markdown of what was measured, which is kept as JSON beside it: figures and text can't disagree. The proxy
 is a process of its own, so that it shares no interpreter with what is measured. `scenarios/` has the ready
 scenarios, `explore/` puts one fault at each exchange of a program, `clients/` compares client libraries under
-faults, `written/` has the experiments. What came of them is in docs/results.
+faults. Installed packages add experiments (`registry.py`).
 """

@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from tests.docs.documents import WRITTEN, Block, Example, blocks, examples
 from tests.places import ROOT
@@ -17,6 +19,18 @@ def place(block: Block, folder: Path) -> None:
     path = folder / block.file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(block.text, "utf-8")
+    if block.file == "pyproject.toml":
+        _register(tomllib.loads(block.text)["project"], folder)
+
+
+def _register(project: dict[str, Any], folder: Path) -> None:
+    """Write the metadata from which Python reads entry points, as an installation does."""
+    metadata = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    metadata.mkdir()
+    lines = []
+    for group, references in project["entry-points"].items():
+        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in references.items())]
+    (metadata / "entry_points.txt").write_text("\n".join(lines), "utf-8")
 
 
 def prepare(folder: Path) -> None:
@@ -28,6 +42,8 @@ def prepare(folder: Path) -> None:
 def output(command: str, folder: Path) -> str:
     """What a command prints to stdout in a pipe; who wants stderr says 2>&1."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    if list(folder.glob("*.dist-info")):
+        environment["PYTHONPATH"] = str(folder)
     done = subprocess.run(
         ["bash", "-c", command],
         stdin=subprocess.DEVNULL,
@@ -46,7 +62,7 @@ def run(document: Path, folder: Path) -> list[tuple[Block, list[Example]]]:
     """The blocks of examples of a document, each with its commands and what they print now."""
     prepare(folder)
     found = []
-    for block in blocks(document, "console", "yaml", "python"):
+    for block in blocks(document, "console", "yaml", "python", "toml"):
         if block.language == "console":
             now = [
                 Example(one.command, output(one.command, folder)) for one in examples(block.text)

@@ -20,9 +20,9 @@ def checks() -> str:
         "own](../howto/own-checks.md). A check "
         "judges nothing that began before the capture, and nothing across a gap.",
         _table(CHECKS),
-        "## Checks of drafts",
-        "These run on captures of the [designs that never shipped](../findings.md), beside "
-        "the others.",
+        "## Checks of dialects",
+        "`barnabas check` runs these in addition to the others if the capture is read as "
+        "[their dialect](../howto/own-dialects.md).",
         _table(dialect_checks(dialects())),
     )
 

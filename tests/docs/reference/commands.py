@@ -24,7 +24,7 @@ def _below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield name, command
         return
     for word in command.list_commands(None):
-        yield from _below(command.commands[word], f"{name} {word}")
+        yield from _below(command.get_command(None, word), f"{name} {word}")
 
 
 def commands() -> str:
