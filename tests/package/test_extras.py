@@ -166,7 +166,8 @@ def run(
 
 def leaves(command: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """All commands and groups."""
-    inner = getattr(command, "commands", {})
+    names = command.list_commands(None) if hasattr(command, "commands") else ()
+    inner = {name: command.get_command(None, name) for name in names}
     return [path] + [leaf for name, one in inner.items() for leaf in leaves(one, (*path, name))]
 
 

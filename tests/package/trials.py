@@ -52,6 +52,15 @@ JAVA: Final = "import jgo, jpype; from barnabas.peers.apache.java import java; p
 
 REGISTRY: Final = "import kazoo.client, barnabas.designs.brokers.registry.zookeeper"
 
+PLUGINS: Final = """
+from barnabas.plugins import load, references
+for group in ("dialects", "brokers", "peers", "experiments"):
+    found = references(group)
+    assert found, group
+    for name, reference in found.items():
+        load(name, reference)
+"""
+
 PROXY: Final = ("barnabas", "proxy", "-b", "127.0.0.1:9", "--listen", "127.0.0.1:0")
 """It connects to its brokers when a client connects, so that none need be there."""
 
@@ -67,7 +76,12 @@ class Trial(NamedTuple):
 
 
 CORE: Final = Trial(
-    "", (("barnabas", "--version"), ("barnabas", "decode", str(SAMPLES / "faults.pcapng")))
+    "",
+    (
+        ("barnabas", "--version"),
+        ("barnabas", "decode", str(SAMPLES / "faults.pcapng")),
+        ("python", "-c", PLUGINS),
+    ),
 )
 DEMO: Final = Trial("demo", (("barnabas", "demo"),))
 PYTEST: Final = Trial("pytest,peers", (("python", "-m", "pytest", "-q"),))
