@@ -11,8 +11,8 @@ from barnabas.cli.console.options import JsonLines, Servers
 
 Topic = Annotated[str, typer.Option("--topic", "-t", metavar="NAME", help="The topic.")]
 
-produce_app = typer.Typer()
-consume_app = typer.Typer()
+produce_app = typer.Typer(add_completion=False)
+consume_app = typer.Typer(add_completion=False)
 
 
 @produce_app.command(

@@ -3,7 +3,7 @@
 Each is put in the guide's version, v0; and where a broker closes the connection at that, in the oldest
 version that 4.x takes (KIP-896), if there is one that has what is stated. There are two brokers, since some
 statements are about followers. What can only be seen while a broker is killed or stopped is left out: see
-tests/peers/client_0_8.
+tests/designs/protocol_guide/client_0_8.
 """
 
 from __future__ import annotations

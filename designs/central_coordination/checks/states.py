@@ -1,4 +1,4 @@
-"""`central_states`: consumers of central coordination take only the steps of `specs.drafts.central_states`.
+"""`central_states`: consumers of central coordination take only the steps of `states.py`.
 
 A consumer is looked at from its registration to the end of its connection: on another one it has
 registered anew. From then on the coordinator asks, and the steps are the consumer's answers.
