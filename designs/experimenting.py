@@ -1,4 +1,4 @@
-"""What experiments with peers of the designs share: a proxy next to an event loop, and its capture."""
+"""Experiments with peers of the designs: a proxy next to an event loop, its capture, and a trap."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from barnabas.captures.kafka.dialect_conversations import DialectConversations
@@ -14,23 +13,43 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.designs.brokers.listener import Address
 from barnabas.designs.exchange import DialectExchange
 from barnabas.experiments.experiment import Bench, Between, address_of
+from barnabas.experiments.runs import Run
 from barnabas.specs.dialects import dialect
 
-QUIET: Final = "version: 1\ndialect: {dialect}\nrules: []\n"
+SCENARIO: Final = "version: 1\ndialect: {dialect}\nrules: []\n"
 PATIENCE: Final = 60.0
-"""Seconds after which something is given up."""
+"""Seconds after which a condition is given up."""
+
+
+class Trap:
+    """Stops a coordinator right before one of its actions."""
+
+    def __init__(self) -> None:
+        self.sprung = asyncio.Event()
+        self._node = self._left = 0
+        self._matches: Callable[[Any], bool] = bool
+
+    def arm(self, node: int, matches: Callable[[Any], bool], ordinal: int) -> None:
+        """Wait for the action of this number among the matching actions of a broker."""
+        self._node, self._matches, self._left = node, matches, ordinal
+        self.sprung.clear()
+
+    def watch(self, node: int, action: Any) -> None:
+        """Look at an action before its broker takes it. Raises CancelledError to stop the broker."""
+        if self._left and node == self._node and self._matches(action):
+            self._left -= 1
+            if not self._left:
+                self.sprung.set()
+                raise asyncio.CancelledError
 
 
 @contextlib.asynccontextmanager
 async def passing(
-    bench: Bench, brokers: Iterable[Address], folder: Path, dialect: str
+    bench: Bench, brokers: Iterable[Address], dialect: str, name: str = "proxy"
 ) -> AsyncIterator[Between]:
-    """A proxy in front of brokers that run in this event loop, which goes on meanwhile.
-
-    folder: an empty one.
-    """
+    """Run a proxy in front of brokers of this event loop, which goes on. name: of a new folder."""
     servers = ",".join(f"{host}:{port}" for host, port in brokers)
-    manager = bench.proxy(servers, QUIET.format(dialect=dialect), folder)
+    manager = bench.between(servers, SCENARIO.format(dialect=dialect), name)
     proxy = await asyncio.to_thread(manager.__enter__)
     try:
         yield proxy
@@ -44,23 +63,41 @@ async def rounds(
     dialect: str,
     count: int,
     arms: Sequence[tuple[Any, ...]],
-    each: Callable[..., Awaitable[dict[str, Any]]],
-) -> tuple[list[dict[str, Any]], Between]:
-    """So many rounds of all arms, one run behind the other; what came of each, and the proxy between.
+    each: Callable[..., Awaitable[Run]],
+    *,
+    at_once: bool = False,
+) -> tuple[list[Run], list[DialectExchange]]:
+    """Run all arms in rounds through one proxy.
 
-    arms: the first word of one is its name. each: called with the proxy's address, the round's number and
-    the arm's words.
+    Args:
+        bench: Gives the proxy.
+        brokers: The addresses behind the proxy.
+        dialect: The name of the design's protocol.
+        count: The number of rounds.
+        arms: The arguments of `each`; the first one is the arm's name.
+        each: Gets the proxy's address, the round's number and an arm, and returns the run.
+        at_once: Whether arms run in parallel, each in rounds of its own.
+
+    Returns:
+        The runs, and the exchanges in the proxy's capture.
     """
-    runs: list[dict[str, Any]] = []
-    async with passing(bench, brokers, bench.folder, dialect) as proxy:
-        for number, arm in itertools.product(range(count), arms):
-            bench.step(len(runs), len(arms) * count, arm[0])
-            runs.append(await each(address_of(proxy), number, *arm))
-    return runs, proxy
+    runs: list[Run] = []
+    async with passing(bench, brokers, dialect) as proxy:
+
+        async def work(turns: Iterable[tuple[int, tuple[Any, ...]]]) -> None:
+            for number, arm in turns:
+                bench.step(len(runs), len(arms) * count, str(arm[0]))
+                runs.append(await each(address_of(proxy), number, *arm))
+
+        if at_once:
+            await asyncio.gather(*(work([(at, arm) for at in range(count)]) for arm in arms))
+        else:
+            await work(itertools.product(range(count), arms))
+    return runs, seen(proxy, dialect)
 
 
 async def until(condition: Callable[[], bool], what: str) -> None:
-    """Wait until something holds. Raises TimeoutError, which says what did not."""
+    """Wait until a condition holds. Raises TimeoutError with `what`."""
     try:
         async with asyncio.timeout(PATIENCE):
             while not condition():  # noqa: ASYNC110 - of many things, which have no event
@@ -70,6 +107,6 @@ async def until(condition: Callable[[], bool], what: str) -> None:
 
 
 def seen(proxy: Between, name: str) -> list[DialectExchange]:
-    """Return the exchanges of its capture, read as of a dialect, in the order of their requests."""
+    """Return the exchanges in a proxy's capture, read with a dialect, in the order of their requests."""
     found = DialectConversations(dialect(name)).exchanges(CaptureReader(proxy.capture))
     return sorted(map(DialectExchange.of, found), key=lambda one: one.ts)

@@ -1,14 +1,17 @@
-"""An experiment: its question, how it is run, and how its result is written."""
+"""An experiment: a question, the function that measures, and the functions that write the result."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 Measured = dict[str, Any]
 """What was observed, as JSON has it: all that `write` needs, so that a result can be written again."""
+QUIET: Final = "version: 1\nrules: []\n"
+"""The scenario of a proxy that changes nothing."""
 
 
 class Between(Protocol):
@@ -31,30 +34,52 @@ Proxy = Callable[[str, str, Path], AbstractContextManager[Between]]
 
 
 class Bench(NamedTuple):
-    """What an experiment gets. step: is told how far it is (done, of how many, what)."""
+    """The environment of a run: proxies, a folder, the length of the run, and a display of progress."""
 
     proxy: Proxy
     folder: Path
     short: bool
     """Fewer repetitions and arms: to see that it works, not to conclude anything."""
     step: Callable[[int, int, str], None]
+    """Reports progress: done, total, and what is next."""
+
+    def settings(self, short: Mapping[str, Any], **full: Any) -> dict[str, Any]:
+        """Return the settings of a full run, or those with the changes of a short run."""
+        return full | (dict(short) if self.short else {})
+
+    def counter(self, total: int) -> Callable[[str], None]:
+        """Return a function that reports the next of `total` steps, by its description."""
+        numbers = itertools.count()
+        return lambda what: self.step(next(numbers), total, what)
+
+    @contextmanager
+    def between(self, servers: str, scenario: str, name: str) -> Iterator[Between]:
+        """Run a proxy with a scenario, in a new folder of this name.
+
+        Args:
+            servers: The brokers' bootstrap servers.
+            scenario: The scenario's text.
+            name: The folder's name; spaces become hyphens.
+        """
+        folder = self.folder / name.replace(" ", "-")
+        folder.mkdir()
+        with self.proxy(servers, scenario, folder) as proxy:
+            yield proxy
 
 
 def no_plots(_: Measured) -> dict[str, str]:
-    """Of an experiment whose tables say it all."""
+    """Return no plots: for an experiment whose tables say all."""
     return {}
 
 
 class Experiment(NamedTuple):
-    """versions: of Apache Kafka; none if only peers of this project take part.
-
-    write: a pure function from what was measured to Markdown. plots: one to SVG
-    (`barnabas.experiments.plots`) by name; NAME-PLOT.svg stands next to the Markdown, which shows them in the
-    end.
-    """
+    """A question, and the functions that measure and write the answer."""
 
     question: str
     versions: tuple[str, ...]
+    """Versions of Apache Kafka; empty if only peers of this project take part."""
     run: Callable[[Bench], Measured]
     write: Callable[[Measured], str]
+    """Makes Markdown of what was measured. Pure."""
     plots: Callable[[Measured], dict[str, str]] = no_plots
+    """Makes SVG of what was measured, by name: NAME-PLOT.svg stands next to the Markdown. Pure."""

@@ -2,6 +2,7 @@
 
 Of both designs that never shipped (documents 000 and 001). Each run has brokers, a group and a topic of its
 own. What is said of consumers and coordinators is from the captures; who lives and who leads from ZooKeeper.
+It belongs to both documents, so it has a folder of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import signal
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from itertools import product
 from typing import Any, Final
 
 from barnabas.designs import experimenting
@@ -25,9 +26,16 @@ from barnabas.designs.failover_processes.process_groups import EVERY, Read, Watc
 from barnabas.designs.options import addresses
 from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.experiments import plots
+from barnabas.experiments.columns import Column, median_and_most, table_of, total
 from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.markdown import bullets, paragraphs
+from barnabas.experiments.runs import Run, figures, group, select
 from barnabas.peers.apache.keeper import ZooKeeper
 
+QUESTION: Final = (
+    "How long is a group of the designs that never shipped without its coordinator, with brokers that are "
+    "processes and a real ZooKeeper?"
+)
 BROKERS, MEMBERS, PARTITIONS = 3, 3, 6
 SESSIONS: Final = (2, 6)
 """s after which ZooKeeper ends the session of a broker that is silent."""
@@ -52,52 +60,38 @@ JOINS: Final = ("JoinGroup", "RegisterConsumer")
 
 
 def run(bench: Bench) -> Measured:
-    """All arms in rounds, on one ZooKeeper."""
-    how: dict[str, Any] = {
-        "sessions": SESSIONS,
-        "rounds": ROUNDS,
-        "stopped": STOPPED,
-        **(SHORT if bench.short else {}),
-    }
-    how["sessions"] = list(how["sessions"])
-    arms = [
-        (design, kind, expiry)
-        for design in DIALECTS
-        for kind in (KILLED, PAUSED)
-        for expiry in how["sessions"]
-    ]
-    runs: list[dict[str, Any]] = []
+    """Run all arms in rounds, on one ZooKeeper."""
+    how = bench.settings(SHORT, sessions=SESSIONS, rounds=ROUNDS, stopped=STOPPED)
+    arms = list(product(DIALECTS, (KILLED, PAUSED), how["sessions"]))
+    step = bench.counter(how["rounds"] * len(arms))
+    runs: list[Run] = []
     with ZooKeeper() as keeper, (bench.folder / "notes").open("w") as notes:
-        for number in range(how["rounds"]):
-            for design, kind, expiry in arms:
-                bench.step(len(runs), how["rounds"] * len(arms), f"{design}, {kind}")
-                group = f"{kind}-{expiry}-{number}"
-                pause = how["stopped"] if kind == PAUSED else None
-                folder = bench.folder / f"{design}-{group}"
-                folder.mkdir()
-                with ProcessCluster(
-                    design,
-                    BROKERS,
-                    topics={group: PARTITIONS},
-                    zookeeper=keeper.address,
-                    expiry=expiry,
-                    notes=notes,
-                ) as cluster:
-                    found = asyncio.run(_one(bench, folder, cluster, group, pause))
-                about = {"design": design, "kind": kind, "session": expiry, "round": number}
-                runs.append({**about, **found})
+        for number, (design, kind, expiry) in product(range(how["rounds"]), arms):
+            step(f"{design}, {kind}")
+            group = f"{kind}-{expiry}-{number}"
+            pause = how["stopped"] if kind == PAUSED else None
+            with ProcessCluster(
+                design,
+                BROKERS,
+                topics={group: PARTITIONS},
+                zookeeper=keeper.address,
+                expiry=expiry,
+                notes=notes,
+            ) as cluster:
+                found = asyncio.run(_one(bench, cluster, group, pause))
+            about = {"design": design, "kind": kind, "session": expiry, "round": number}
+            runs.append({**about, **found})
     return {"how": how, "runs": runs}
 
 
-async def _one(
-    bench: Bench, folder: Path, cluster: ProcessCluster, group: str, pause: float | None
-) -> dict[str, Any]:
-    """One coordinator that is gone, and what became of its group."""
+async def _one(bench: Bench, cluster: ProcessCluster, group: str, pause: float | None) -> Run:
+    """Kill or stop a coordinator, and return what became of its group."""
     bootstrap, dialect = addresses(cluster.bootstrap), DIALECTS[cluster.design]
     read, over = Read(PARTITIONS), asyncio.Event()
     watch = await asyncio.to_thread(Watch, cluster, group)
     try:
-        async with experimenting.passing(bench, bootstrap, folder, dialect) as proxy:
+        name = f"{cluster.design}-{group}"
+        async with experimenting.passing(bench, bootstrap, dialect, name) as proxy:
             at = await asyncio.to_thread(_all, address_of(proxy))
             members = [
                 asyncio.create_task(
@@ -140,7 +134,7 @@ async def _one(
 
 
 def _all(bootstrap: Address) -> tuple[Address, ...]:
-    """All brokers, as a proxy names them: one that is stopped must not be the only one that is known."""
+    """Return all brokers as a proxy names them: a stopped one must not be the only known one."""
     with Client([bootstrap]) as client:
         return tuple(client.refresh().brokers.values())
 
@@ -148,7 +142,7 @@ def _all(bootstrap: Address) -> tuple[Address, ...]:
 async def _death(
     cluster: ProcessCluster, watch: Watch, read: Read, pause: float | None
 ) -> dict[str, Any]:
-    """It is killed, or stopped for so many s; ms until others know, and until records come again."""
+    """Kill or stop the coordinator; return ms until others know, and until records come again."""
     node = watch.coordinator
     assert node is not None  # noqa: S101 - the group has come together
     process = cluster.brokers[node].pid
@@ -175,7 +169,7 @@ async def _when(condition: Callable[[], bool], what: str) -> int:
 
 
 def back(exchanges: Iterable[DialectExchange], design: str, died: int, node: int) -> float | None:
-    """ms until all consumers have another coordinator; None: not all have one."""
+    """Return ms until all consumers have another coordinator; None: not all have one."""
     first: dict[str, int] = {}
     for one in exchanges:
         if one.api in BACK[design] and one.ts > died and one.broker != node and one.error == "":
@@ -187,59 +181,57 @@ def _ms(nanoseconds: int) -> float:
     return round(nanoseconds / 1e6, 1)
 
 
-COLUMNS: Final = (
-    ("session_ms", "its ZooKeeper session is over"),
-    ("elected_ms", "another coordinator is elected"),
-    ("coordinated_ms", "all consumers have it"),
-    ("others_ms", "the others' partitions are fetched"),
-    ("its_ms", "its partitions are fetched"),
-)
+def _times(name: str) -> Column:
+    times = median_and_most(name)
+    return lambda own: times(own) if figures(own, name) else "not before it went on"
+
+
+COLUMNS: Final[dict[str, str | Column]] = {
+    "design": "design",
+    "it is": "kind",
+    "session (s)": "session",
+    "its ZooKeeper session is over": _times("session_ms"),
+    "another coordinator is elected": _times("elected_ms"),
+    "all consumers have it": _times("coordinated_ms"),
+    "the others' partitions are fetched": _times("others_ms"),
+    "its partitions are fetched": _times("its_ms"),
+    "read twice": total("twice"),
+    "not read": total("missed"),
+}
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    heads = [head for _, head in COLUMNS]
-    lines = [
-        f"| design | it is | session (s) | {' | '.join(heads)} | read twice | not read |",
-        "|---|---|---|" + "---|" * (len(heads) + 2),
-    ]
-    for (design, kind, expiry), own in _arms(runs).items():
-        cells = []
-        for name, _ in COLUMNS:
-            taken = [one[name] for one in own if one[name] is not None]
-            cells.append(
-                f"{statistics.median(taken):.0f}, {max(taken):.0f}"
-                if taken
-                else "not before it went on"
-            )
-        twice, missed = (sum(one[name] for one in own) for name in ("twice", "missed"))
-        lines.append(f"| {design} | {kind} | {expiry} | {' | '.join(cells)} | {twice} | {missed} |")
-    return (
+    return paragraphs(
         f"{BROKERS} brokers of a design, each a process with a ZooKeeper session of its own, {MEMBERS} "
         f"consumers with the designs' default settings (session timeout 6 s), {PARTITIONS} partitions, of "
         "which the coordinator leads two. A record of each partition is produced every "
         f"{EVERY * 1e3:.0f} ms, and again until it is acknowledged. The coordinator is killed (SIGKILL), or "
         f"stopped (SIGSTOP) and continued {how['stopped']:.0f} s later. "
         f"{how['rounds']} rounds. Times are ms from the signal: median, slowest. A partition is fetched "
-        "again when a consumer has a record that was produced behind the signal.\n\n"
-        + "\n".join(lines)
-        + "\n\n## What follows\n\n"
-        + "\n".join(f"- {line}" for line in _follows(runs, how["stopped"]))
-        + "\n"
+        "again when a consumer has a record that was produced behind the signal.",
+        table_of(runs, COLUMNS),
+        "## What follows",
+        bullets(_follows(runs, how["stopped"])),
     )
 
 
-def _follows(runs: list[dict[str, Any]], pause: float) -> Iterator[str]:
-    missed = sum(one["missed"] for one in runs)
+def _follows(runs: list[Run], pause: float) -> Iterator[str]:
+    acknowledged, missed, twice = (
+        sum(figures(runs, name)) for name in ("acknowledged", "missed", "twice")
+    )
     yield (
-        f"Of {sum(one['acknowledged'] for one in runs)} records that were acknowledged {missed} were not "
-        f"read. {sum(one['twice'] for one in runs)} reads were of a record that had been read before."
+        f"Of {acknowledged} records that were acknowledged {missed} were not read. {twice} reads were of a "
+        "record that had been read before."
     )
-    killed = [one for one in runs if one["kind"] == KILLED]
+    killed, stopped = (select(runs, kind=kind) for kind in (KILLED, PAUSED))
     for design in DIALECTS:
-        own = [one for one in killed if one["design"] == design and one["coordinated_ms"]]
-        behind = [one["coordinated_ms"] - one["session_ms"] for one in own]
+        behind = [
+            one["coordinated_ms"] - one["session_ms"]
+            for one in select(killed, design=design)
+            if one["coordinated_ms"]
+        ]
         if behind:
             yield (
                 f"A coordinator of {design} that is killed costs its ZooKeeper session, and then "
@@ -247,15 +239,14 @@ def _follows(runs: list[dict[str, Any]], pause: float) -> Iterator[str]:
                 "consumers have another one."
             )
     for design in DIALECTS:
-        own = [one for one in killed if one["design"] == design]
+        own = select(killed, design=design)
         between = sum(one["others_ms"] < one["session_ms"] for one in own)
         yield (
             f"{design}: without a coordinator the others' partitions are fetched in {between} of {len(own)} "
             "runs (killed)."
         )
-    stopped = [one for one in runs if one["kind"] == PAUSED]
     for design in DIALECTS:
-        own = [one for one in stopped if one["design"] == design]
+        own = select(stopped, design=design)
         none = sum(one["coordinated_ms"] is None for one in own)
         twice = sum(one["twice"] > 0 for one in own)
         yield (
@@ -278,37 +269,25 @@ def _follows(runs: list[dict[str, Any]], pause: float) -> Iterator[str]:
     )
 
 
-def _arms(runs: list[dict[str, Any]]) -> dict[tuple[str, str, int], list[dict[str, Any]]]:
-    found: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
-    for one in runs:
-        found.setdefault((one["design"], one["kind"], one["session"]), []).append(one)
-    return found
-
-
 def drawn(measured: Measured) -> dict[str, str]:
-    """How long groups were without a coordinator, and partitions without a leader."""
-    found = {}
-    for file, name, title in (
-        (
-            "coordinated",
-            "coordinated_ms",
-            "From the signal until all consumers have another coordinator",
-        ),
-        ("fetched", "its_ms", "From the signal until what it led is fetched again"),
-    ):
-        groups = {
-            f"{design} {kind} {expiry} s": [one[name] for one in own if one[name] is not None]
-            for (design, kind, expiry), own in _arms(measured["runs"]).items()
-        }
-        found[file] = plots.dots(title, "ms", groups)
-    return found
+    """Plot how long groups were without a coordinator, and partitions without a leader."""
+    plotted = {
+        "coordinated": ("coordinated_ms", "all consumers have another coordinator"),
+        "fetched": ("its_ms", "what it led is fetched again"),
+    }
+    return {
+        file: plots.dots(
+            f"From the signal until {event}",
+            "ms",
+            {
+                f"{design} {kind} {expiry} s": figures(own, name)
+                for (design, kind, expiry), own in group(
+                    measured["runs"], "design", "kind", "session"
+                ).items()
+            },
+        )
+        for file, (name, event) in plotted.items()
+    }
 
 
-EXPERIMENT: Final = Experiment(
-    "How long is a group of the designs that never shipped without its coordinator, with brokers that are "
-    "processes and a real ZooKeeper?",
-    ("3.9.1",),
-    run,
-    write,
-    drawn,
-)
+EXPERIMENT: Final = Experiment(QUESTION, ("3.9.1",), run, write, drawn)

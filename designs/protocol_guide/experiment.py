@@ -3,7 +3,7 @@
 Each is put in the guide's version, v0; and where a broker closes the connection at that, in the oldest
 version that 4.x takes (KIP-896), if there is one that has what is stated. There are two brokers, since some
 statements are about followers. What can only be seen while a broker is killed or stopped is left out: see
-tests/designs/protocol_guide/client_0_8.
+tests/designs/protocol_guide/client_0_8. It belongs to document 002, the guide, whose statements it tests.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ from barnabas.designs.protocol_guide import probes
 from barnabas.designs.protocol_guide.client_0_8 import Client, Group
 from barnabas.designs.protocol_guide.probes import CLOSES, PLACE, Peer, code
 from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.markdown import paragraphs, table
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs.error_codes import ERROR_CODES
 
+QUESTION: Final = (
+    "Where is the protocol guide of 0.8 wrong or silent, and what did brokers of six versions do?"
+)
 VERSIONS: Final = ("0.8.2.2", "0.9.0.1", "0.11.0.1", "2.8.0", "3.9.1", "4.3.1")
 BROKERS: Final = 2
 SETTINGS: Final = {"socket.request.max.bytes": str(probes.LIMIT)}
@@ -94,11 +98,12 @@ STATEMENTS: Final = {
 
 
 def run(bench: Bench) -> Measured:
-    """All statements, to brokers of one version after the other."""
+    """Put all statements to brokers of one version after the other."""
     versions = VERSIONS[:1] if bench.short else VERSIONS
+    step = bench.counter(len(versions))
     runs: list[dict[str, Any]] = []
-    for number, version in enumerate(versions):
-        bench.step(number, len(versions), f"Kafka {version}")
+    for version in versions:
+        step(f"Kafka {version}")
         with ApacheCluster(version, BROKERS, settings=SETTINGS) as cluster:
             brokers = cluster.brokers.values()
             producing.make_topic(brokers, PLACE[0])
@@ -113,7 +118,7 @@ def run(bench: Bench) -> Measured:
 
 
 def observed(statement: Statement, peer: Peer) -> list[tuple[int, str]]:
-    """What a broker did in each version that was tried. Raises OSError for what is neither."""
+    """Return what a broker did in each version that was tried. Raises OSError for other failures."""
     found: list[tuple[int, str]] = []
     for version in statement.versions:
         try:
@@ -131,7 +136,7 @@ def observed(statement: Statement, peer: Peer) -> list[tuple[int, str]]:
 
 
 def cell(statement: Statement, saw: list[tuple[int, str]]) -> str:
-    """A place of the table."""
+    """Return a cell of the table."""
     version, last = saw[-1]
     if last == CLOSES:
         return CLOSES
@@ -140,38 +145,32 @@ def cell(statement: Statement, saw: list[tuple[int, str]]) -> str:
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     versions = measured["how"]["versions"]
     saw = {(one["version"], one["statement"]): one["saw"] for one in measured["runs"]}
-    lines = [f"| the guide says | {' | '.join(versions)} |", "|---|" + "---|" * len(versions)]
-    right = dict.fromkeys(versions, 0)
+    rows, right = [], dict.fromkeys(versions, 0)
     for name, statement in STATEMENTS.items():
         cells = [cell(statement, saw[version, name]) for version in versions]
-        lines.append(f"| {statement.says} | {' | '.join(cells)} |")
+        rows.append((statement.says, *cells))
         for version, each in zip(versions, cells, strict=True):
             right[version] += each.startswith(AS_SAID)
     stated = sum(one.right is not None for one in STATEMENTS.values())
-    table = "\n".join(lines)
-    codes = sorted({int(found) for found in re.findall(r"\bcode (-?\d+)", table)})
+    text = table(" | ".join(["the guide says", *versions]), rows)
+    codes = sorted({int(found) for found in re.findall(r"\bcode (-?\d+)", text)})
     names = {one.code: one.name for one in ERROR_CODES}
     counted = ", ".join(f"{number} on {version}" for version, number in right.items())
-    return (
+    return paragraphs(
         f"{BROKERS} brokers of each version (up to 2.8.0 with ZooKeeper, newer ones without), a topic on "
         "both; each statement is put once, in v0, which is the guide's version. Where a broker closes the "
         "connection at that, it is put in the oldest version that 4.x takes, if that has what is stated: "
-        "Produce v3 and Fetch v4, whose batches are of magic 2. Brackets say so.\n\n"
-        f"{table}\n\n"
-        f"Codes today: {', '.join(f'{each} {names[each]}' for each in codes)}.\n\n"
-        f"Of the {stated} statements that the guide makes so many are right: {counted}.\n\n"
+        "Produce v3 and Fetch v4, whose batches are of magic 2. Brackets say so.",
+        text,
+        f"Codes today: {', '.join(f'{each} {names[each]}' for each in codes)}.",
+        f"Of the {stated} statements that the guide makes so many are right: {counted}.",
         "Left out is what can only be seen while a broker is killed or stopped: ReplicaNotAvailable (9), "
         "acknowledgements that do not come in time (7), whether replica id -2 gets what not all replicas "
-        "have (the project's tests see these on 0.8.2.2), and code 5 behind a leader's end.\n"
-    )  # fmt: skip
+        "have (the project's tests see these on 0.8.2.2), and code 5 behind a leader's end.",
+    )
 
 
-EXPERIMENT: Final = Experiment(
-    "Where is the protocol guide of 0.8 wrong or silent, and what did brokers of six versions do?",
-    VERSIONS,
-    run,
-    write,
-)
+EXPERIMENT: Final = Experiment(QUESTION, VERSIONS, run, write)

@@ -14,6 +14,12 @@ from typing import Any, Final, Literal, NamedTuple
 Protocol = Literal["classic", "consumer"]
 Step = tuple[Any, ...]
 
+CASES: Final[tuple[tuple[str, Protocol], ...]] = (
+    ("0.11.0.1", "classic"),
+    ("4.3.1", "classic"),
+    ("4.3.1", "consumer"),
+)
+"""Versions and protocols of the experiments with groups of two."""
 MARK: Final = "async-17"
 """The metadata of the commit that is to be overtaken."""
 RECORDS: Final = 120

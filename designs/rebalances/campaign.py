@@ -1,4 +1,4 @@
-"""All arms of one or more versions, in batches of groups that run at once."""
+"""A campaign: all arms of some versions, in batches of groups that run at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRAWN: Final = ("same connection", "other connection", "listener, other, awaited
 
 
 class Case(NamedTuple):
-    """A version of brokers and clients, and so many runs of each arm; all arms, or some by name."""
+    """A version of brokers and clients, the runs of each arm, and the names of the arms (empty: all)."""
 
     version: str
     protocol: Protocol
@@ -31,7 +31,7 @@ class Case(NamedTuple):
 
     @property
     def arms(self) -> list[Arm]:
-        """Those that fit."""
+        """The arms that fit the version and the protocol."""
         return [
             arm
             for arm in ARMS
@@ -40,16 +40,16 @@ class Case(NamedTuple):
 
     @property
     def batches(self) -> Iterator[tuple[Arm, int]]:
-        """Each arm, with so many groups at once, until there are enough runs of it."""
+        """Each arm and a number of groups at once, until the arm has enough runs."""
         for arm in self.arms:
             for begin in range(0, self.runs, AT_ONCE):
                 yield arm, min(AT_ONCE, self.runs - begin)
 
 
 def campaign(bench: Bench, cases: tuple[Case, ...]) -> Measured:
-    """What was measured: `runs` with all that each came to, `drawn` arrows, `failed` batches.
+    """Run all arms of all cases: return `runs` with their figures, `drawn` arrows, `failed` batches.
 
-    Ctrl-C ends it, and what was measured until then is the result.
+    Ctrl-C ends the campaign; the result is what was measured until then.
     """
     total = sum(len(case.arms) * case.runs for case in cases)
     runs: list[dict[str, Any]] = []
@@ -57,13 +57,13 @@ def campaign(bench: Bench, cases: tuple[Case, ...]) -> Measured:
     failed: list[list[Any]] = []
     with suppress(KeyboardInterrupt):
         for case in cases:
-            with Bed(case.version, bench.proxy) as bed:
+            with Bed(case.version, bench) as bed:
                 for arm, count in case.batches:
                     about = {"version": case.version, "protocol": case.protocol, "arm": arm.name}
                     what = " ".join(about.values())
                     bench.step(len(runs), total, what)
                     try:
-                        made = _batch(bench, bed, case, arm, count)
+                        made = _batch(bed, case, arm, count)
                     except JavaError as problem:
                         failed.append([*about.values(), count, str(problem)])
                         continue
@@ -75,12 +75,11 @@ def campaign(bench: Bench, cases: tuple[Case, ...]) -> Measured:
     return {"how": how, "runs": runs, "drawn": drawn, "failed": failed}
 
 
-def _batch(bench: Bench, bed: Bed, case: Case, arm: Arm, count: int) -> list[Run]:
+def _batch(bed: Bed, case: Case, arm: Arm, count: int) -> list[Run]:
     names = bed.names(count)
     groups = arms.groups(arm, names, case.version, case.protocol)
     scenario = arms.scenario(arm, case.version, case.protocol) if arm.proxied else None
-    folder = bench.folder / f"{case.version}-{case.protocol}-{names[0]}"
-    return bed.run(groups, folder, scenario, arm.client)
+    return bed.run(groups, f"{case.version}-{case.protocol}-{names[0]}", scenario, arm.client)
 
 
 def _draw(

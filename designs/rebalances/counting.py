@@ -1,4 +1,4 @@
-"""Runs combined: which ones count, the order of the two messages, and totals."""
+"""Runs combined: the complete runs, the order of the two messages, and totals."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from collections.abc import Iterable
 from typing import Any
 
 from barnabas.designs.rebalances.arms import ARMS, MARK
+from barnabas.experiments.columns import Column
+from barnabas.experiments.plots import dots
+from barnabas.experiments.runs import figures, group
 
 Figures = dict[str, Any]
-"""What `judging` makes of a run."""
+"""The figures of a run, see `judging`."""
 
 
 def complete(one: Figures) -> bool:
-    """Whether a run came to its rebalance, and everything was read."""
+    """Check that a run came to its rebalance, and that everything was read."""
     stuck = any("TimeoutError" in death for death in one["died"])
     return one["stall_ms"] is not None and not one["never"] and not stuck
 
 
 def puts_back(one: Figures) -> bool:
-    """Whether the marked commit, or its repetition, is in the log behind a greater offset.
+    """Check whether the marked commit, or its repetition, is in the log behind a greater offset.
 
     >>> puts_back({"kept": "0@30 revoked, 1@20 async-17, 0@20 async-17"}), puts_back({"kept": ""})
     (True, False)
@@ -36,12 +39,29 @@ def puts_back(one: Figures) -> bool:
 
 
 def overtaken(one: Figures) -> str:
-    """In which order the two arrived: yes, no, or that none was sent behind the commit."""
+    """Write whether the commit was overtaken: yes, no, or no join behind the commit."""
     return "yes" if one["overtaken"] else "no" if one["exit"] or one["broker"] else "no join"
 
 
+def spread_of(name: str) -> Column:
+    """Return a column with the median of a figure, and the least and the most."""
+    return lambda runs: spread(figures(runs, name)) if figures(runs, name) else "never"
+
+
+def twice_plots(runs: Iterable[Figures], title: str, *arm: str) -> dict[str, str]:
+    """Plot `twice` by arm (the values of these names) for each version and protocol."""
+    return {
+        f"twice-{version}-{protocol}": dots(
+            f"{title}: Kafka {version}, {protocol}",
+            "records",
+            {", ".join(words): figures(each, "twice") for words, each in group(own, *arm).items()},
+        )
+        for (version, protocol), own in group(runs, "version", "protocol").items()
+    }
+
+
 def rows(runs: Iterable[Figures]) -> list[tuple[str, str, list[Figures]]]:
-    """Runs that are complete, by arm and by whether the overtaking happened."""
+    """Return the complete runs by arm, and by whether the commit was overtaken."""
     found = [one for one in runs if complete(one)]
     return [
         (arm.name, order, own)
@@ -52,7 +72,7 @@ def rows(runs: Iterable[Figures]) -> list[tuple[str, str, list[Figures]]]:
 
 
 def counted(values: Iterable[str]) -> str:
-    """Different values and how often each was there.
+    """Write how often each value occurs, the most frequent first.
 
     >>> counted(["a", "b", "b"])
     'b 2, a 1'
@@ -61,7 +81,7 @@ def counted(values: Iterable[str]) -> str:
 
 
 def spread(values: Iterable[float]) -> str:
-    """The median, and the least and the most if they differ.
+    """Write the median, and the least and the most if they differ.
 
     >>> spread([1, 1]), spread([1, 5, 3])
     ('1', '3 (1-5)')

@@ -1,24 +1,20 @@
-"""The plots of a campaign: what was read twice, and how long nothing was read, by arm."""
+"""The plots of a campaign."""
 
 from __future__ import annotations
 
-from barnabas.designs.rebalances.counting import complete
+from barnabas.designs.rebalances.counting import complete, twice_plots
 from barnabas.experiments.experiment import Measured
 from barnabas.experiments.plots import dots
+from barnabas.experiments.runs import figures, group
 
 
 def plots(measured: Measured) -> dict[str, str]:
-    """Two for each version and protocol; only runs that are complete."""
-    found = {}
+    """Plot what was read twice, and how long nothing was read, by arm, version and protocol."""
+    made: dict[str, str] = {}
     runs = [one for one in measured["runs"] if complete(one)]
-    for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):
-        own = [one for one in runs if (one["version"], one["protocol"]) == (version, protocol)]
-        arms = dict.fromkeys(one["arm"] for one in own)
-        for name, title, unit, figure in (
-            ("twice", "Records read twice", "records", "twice"),
-            ("stall", "Nothing was read for", "ms", "stall_ms"),
-        ):
-            groups = {arm: [one[figure] for one in own if one["arm"] == arm] for arm in arms}
-            head = f"{title}: Kafka {version}, {protocol}"
-            found[f"{name}-{version}-{protocol}"] = dots(head, unit, groups)
-    return found
+    for (version, protocol), own in group(runs, "version", "protocol").items():
+        title = f"Nothing was read for: Kafka {version}, {protocol}"
+        arms = {arm: figures(each, "stall_ms") for (arm,), each in group(own, "arm").items()}
+        made |= twice_plots(own, "Records read twice", "arm")
+        made[f"stall-{version}-{protocol}"] = dots(title, "ms", arms)
+    return made

@@ -1,41 +1,60 @@
-"""The result of a campaign as Markdown: everything in it is counted in the runs."""
+"""The result of a campaign as Markdown, counted in its runs."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from barnabas.designs.rebalances.arms import ARMS, MARK
-from barnabas.designs.rebalances.counting import Figures, complete, counted, puts_back, rows, spread
+from barnabas.designs.rebalances.counting import (
+    Figures,
+    complete,
+    counted,
+    puts_back,
+    rows,
+    spread_of,
+)  # fmt: skip
 from barnabas.designs.rebalances.run_diagram import PARTICIPANTS
 from barnabas.designs.rebalances.sentences import follows
+from barnabas.experiments.columns import Column, share_of, table_of
 from barnabas.experiments.diagram import Arrow, crossing
 from barnabas.experiments.experiment import Measured
-from barnabas.experiments.intervals import share
+from barnabas.experiments.markdown import mermaid
+from barnabas.experiments.runs import group
 
-HEADS: Final = (
-    "arm", "overtaken", "runs", "it counts", "puts back", "broker's answer", "the application is told",
-    "group's state", "records read twice", "some read twice", "rebalances", "ghosts", "stall, ms",
-)  # fmt: skip
+COLUMNS: Final[Mapping[str, str | Column]] = {
+    "arm": "arm",
+    "overtaken": "order",
+    "runs": len,
+    "it counts": share_of(lambda one: one["in_log"]),
+    "puts back": share_of(puts_back),
+    "broker's answer": lambda own: counted(_said(one["error"], "none seen") for one in own),
+    "the application is told": lambda own: counted(_said(one["told"], "nothing") for one in own),
+    "group's state": lambda own: counted(one["state"] or "unknown" for one in own),
+    "records read twice": spread_of("twice"),
+    "some read twice": share_of(lambda one: one["twice"] > 0),
+    "rebalances": spread_of("rebalances"),
+    "ghosts": spread_of("ghosts"),
+    "stall, ms": spread_of("stall_ms"),
+}
+
+
+def _said(error: str | None, nothing: str) -> str:
+    return nothing if error is None else error or "no error"
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
     parts = [_intro(how, runs), "## Arms"]
     parts += [f"- **{arm.name}**: {arm.about}." for arm in _known(runs)]
-    for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):
-        own = [one for one in runs if (one["version"], one["protocol"]) == (version, protocol)]
+    for (version, protocol), own in group(runs, "version", "protocol").items():
         head = f"## Kafka {version}, {protocol} protocol"
         parts += [head, _table(own), _sessions(own), *follows(own)]
     parts += _apart(measured)
     for name, arrows in measured["drawn"].items():
-        parts += [
-            f"### A run: {name}",
-            "Times are ms after the commit came to the proxy.",
-            _drawn(arrows),
-        ]
+        parts += [f"### A run: {name}", "Times are ms after the commit came to the proxy."]
+        parts.append(_drawn(arrows))
     return _joined(parts)
 
 
@@ -69,7 +88,7 @@ def _intro(how: dict[str, Any], runs: Sequence[Figures]) -> str:
 
 
 def _sessions(runs: Sequence[Figures]) -> str:
-    """How long sessions are, the arms of each length together. Results of before do not say."""
+    """Write how long sessions are, by arm. Results of older versions do not say."""
     arms: dict[float, dict[str, None]] = {}
     for one in runs:
         if "session" not in one:
@@ -89,36 +108,15 @@ def _known(runs: Sequence[Figures]) -> list[Any]:
 
 
 def _table(runs: Sequence[Figures]) -> str:
-    lines = ["| " + " | ".join(HEADS) + " |", "|" + "---|" * len(HEADS)]
-    for name, order, own in rows(runs):
-        cells = (
-            name,
-            order,
-            str(len(own)),
-            share(sum(one["in_log"] for one in own), len(own)),
-            share(sum(map(puts_back, own)), len(own)),
-            counted(
-                "none seen" if one["error"] is None else one["error"] or "no error" for one in own
-            ),
-            counted("nothing" if one["told"] is None else one["told"] or "no error" for one in own),
-            counted(one["state"] or "unknown" for one in own),
-            spread(one["twice"] for one in own),
-            share(sum(one["twice"] > 0 for one in own), len(own)),
-            spread(one["rebalances"] for one in own),
-            spread(one["ghosts"] for one in own),
-            spread(one["stall_ms"] for one in own),
-        )
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    own = [{**one, "order": order} for _, order, each in rows(runs) for one in each]
+    return table_of(own, COLUMNS)
 
 
 def _apart(measured: Measured) -> list[str]:
     left = [one for one in measured["runs"] if not complete(one)]
     lines = [
-        f"- Kafka {version}, {protocol}, {arm}: {count}"
-        for (version, protocol, arm), count in Counter(
-            (one["version"], one["protocol"], one["arm"]) for one in left
-        ).items()
+        f"- Kafka {', '.join(arm)}: {len(own)}"
+        for arm, own in group(left, "version", "protocol", "arm").items()
     ]
     lines += [
         f"- Kafka {' '.join(map(str, one[:3]))}: {one[3]} runs failed together"
@@ -134,11 +132,11 @@ def _drawn(arrows: Iterable[Sequence[Any]]) -> str:
     # what the proxy let pass at a time left before what waited for that
     found = sorted((Arrow(*one) for one in arrows), key=lambda one: (one.at, one.source == "proxy"))
     there = {name for one in found for name in (one.source, one.target)}
-    return f"```mermaid\n{crossing(found, [name for name in PARTICIPANTS if name in there])}\n```"
+    return mermaid(crossing(found, [name for name in PARTICIPANTS if name in there]))
 
 
 def _joined(parts: Sequence[str]) -> str:
-    """Paragraphs, with items of a list side by side."""
+    """Join paragraphs, and the items of a list."""
     text = ""
     for part in filter(None, parts):
         gap = (

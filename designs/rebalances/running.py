@@ -1,4 +1,4 @@
-"""Runs many groups at once through a proxy to one broker, and collects what is known of each."""
+"""A broker on which many groups run at once through a proxy, and all that is known of each group."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from barnabas.designs.rebalances import arms, broker_log, broker_log_reader, passed
 from barnabas.designs.rebalances.judging import Run
-from barnabas.experiments.experiment import Proxy
+from barnabas.experiments.experiment import Bench
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient
 
@@ -21,9 +21,9 @@ PATIENCE = 300.0
 class Bed:
     """A broker of one version with a topic of RECORDS records in two partitions, and its clients."""
 
-    def __init__(self, version: str, proxy: Proxy) -> None:
+    def __init__(self, version: str, bench: Bench) -> None:
         self.version = version
-        self._proxy = proxy
+        self._bench = bench
         self._clients: dict[str, JavaClient] = {}
         self._numbered = 0
 
@@ -51,25 +51,29 @@ class Bed:
         return self._clients[version]
 
     def names(self, count: int) -> list[str]:
-        """Names of groups that are used once, all of five characters."""
+        """Return unused names of groups, all of five characters."""
         self._numbered += count
         return [f"g{number:04d}" for number in range(self._numbered - count, self._numbered)]
 
     def run(
         self,
         groups: Mapping[str, Sequence[Mapping[str, Any]]],
-        folder: Path,
+        name: str,
         scenario: str | None,
         client: str = "",
     ) -> list[Run]:
-        """Let groups follow their scripts; without a scenario there is no proxy.
+        """Let groups follow their scripts.
 
-        groups: by name, the members as `JavaClient.follow` has them. client: a version.
+        Args:
+            groups: By name, the members as `JavaClient.follow` has them.
+            name: The name of the proxy's folder.
+            scenario: The proxy's scenario; None: without a proxy.
+            client: The version of the clients; empty: the broker's.
         """
         log = self._cluster.nodes[1].log
         begin = log.stat().st_size
         java = self._client(self._stack, client or self.version)
-        with self._between(folder, scenario) as (bootstrap, capture):
+        with self._between(name, scenario) as (bootstrap, capture):
             settings = {"bootstrap.servers": bootstrap}
             count = arms.RECORDS
             seen = java.follow(TOPIC, count, list(groups.values()), settings=settings)
@@ -91,15 +95,14 @@ class Bed:
         ]
 
     @contextmanager
-    def _between(self, folder: Path, scenario: str | None) -> Iterator[tuple[str, Path | None]]:
+    def _between(self, name: str, scenario: str | None) -> Iterator[tuple[str, Path | None]]:
         if scenario is None:
             yield self._cluster.bootstrap, None
             return
-        folder.mkdir(parents=True, exist_ok=True)
-        with self._proxy(self._cluster.bootstrap, scenario, folder) as between:
+        with self._bench.between(self._cluster.bootstrap, scenario, name) as between:
             yield between.bootstrap_server, between.capture
 
 
 def letter(member: Mapping[str, Any]) -> str:
-    """A member's letter, behind the point in its client id."""
+    """Return a member's letter, which follows the point in its client id."""
     return str(member["settings"]["client.id"]).rpartition(".")[2]

@@ -45,7 +45,10 @@ def rewrite_failover(runs: list[dict[str, Any]]) -> None:
 
 
 def rewrite_slow(runs: list[dict[str, Any]]) -> None:
-    """Each pause has an outcome; without a rebalance there is no new generation."""
+    """Each arm has a pause with an outcome; without a rebalance there is no new generation."""
+    assert sorted((one["frequency"], one["over"]) for one in runs) == [
+        (2, 50), (2, 400), (10, 50), (10, 400),
+    ]  # fmt: skip
     for one in runs:
         still = one["outcome"] in ("in time", "rebalance cancelled")
         assert one["outcome"] == "otherwise" or (one["generations"] == 0) == still
@@ -69,7 +72,8 @@ def central_failover(runs: list[dict[str, Any]]) -> None:
 
 
 def central_pause(runs: list[dict[str, Any]]) -> None:
-    """Three sessions are not forgiven, and whoever was away registers again."""
+    """Three sessions are not forgiven, and the consumer that was away registers again."""
+    assert sorted(one["pause"] for one in runs) == [0.5, 3.0]
     assert [one["registered_again"] for one in runs if one["pause"] == 3.0] == [True]
     assert all(one["failed"] for one in runs if one["pause"] == 3.0)
 

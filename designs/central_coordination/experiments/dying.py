@@ -2,6 +2,7 @@
 
 "If any reply is not received after the timeout value, the coordinator will retry the rebalance procedure
 by marking the consumer as failed and sending the stop-fetcher request to everybody else."
+It belongs to document 001, whose peers run here; no Kafka takes part.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 from barnabas.designs import experimenting
 from barnabas.designs.brokers.listener import Address
-from barnabas.designs.central_coordination.experiments.reading import registering, shared
+from barnabas.designs.central_coordination.experiments.reading import registering, running, shared
 from barnabas.designs.central_coordination.peers.actions import ConsumerAction, StartFetchers
 from barnabas.designs.central_coordination.peers.client import Client
 from barnabas.designs.central_coordination.peers.server import Cluster
@@ -21,50 +22,44 @@ from barnabas.designs.central_coordination.peers.settings import BrokerSettings
 from barnabas.designs.diagram import design_steps
 from barnabas.designs.exchange import DialectExchange
 from barnabas.experiments import plots
-from barnabas.experiments.diagram import sequence
-from barnabas.experiments.experiment import Bench, Between, Experiment, Measured
+from barnabas.experiments.columns import median_and_most, table_of, total
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.markdown import bullets, paragraphs, sequences
+from barnabas.experiments.runs import Run, figures, group, select
 
+QUESTION: Final = (
+    "What does a consumer that dies during start-fetcher cost a centrally coordinated group?"
+)
 SESSIONS_MS: Final = (600, 1_500)
 ROUNDS: Final = 20
 SHORT: Final = {"sessions": (600,), "rounds": 1}
 PARTITIONS: Final = ("0-0", "0-1", "0-2", "0-3", "0-4", "0-5")
 
-NOBODY, CLOSED, SILENT = (
-    "nobody dies",
-    "its connection closes",
-    "its connection stays, and is silent",
-)
+NOBODY, CLOSED = "nobody dies", "its connection closes"
+SILENT: Final = "its connection stays, and is silent"
 KINDS: Final = (NOBODY, CLOSED, SILENT)
 APIS: Final = ("RegisterConsumer", "StopFetcher", "StartFetcher")
 
 
 def run(bench: Bench) -> Measured:
-    """All kinds in rounds, each with a group and a topic of its own."""
-    how: dict[str, Any] = {
-        "sessions": SESSIONS_MS,
-        "rounds": ROUNDS,
-        **(SHORT if bench.short else {}),
-    }
-    how["sessions"] = list(how["sessions"])
-    runs, proxy = asyncio.run(_rounds(bench, how))
-    exchanges = experimenting.seen(proxy, "central-coordination")
+    """Run all kinds in rounds, each with a group and a topic of its own."""
+    how = bench.settings(SHORT, sessions=SESSIONS_MS, rounds=ROUNDS)
+    runs, exchanges = asyncio.run(_rounds(bench, how))
     pictures: dict[str, Any] = {}
     for one in runs:
-        begun, group, end = one.pop("begun"), one.pop("group"), one.pop("end")
+        begun, name, end = one.pop("begun"), one.pop("group"), one.pop("end")
         own = [
             each
             for each in exchanges
-            if each.client.startswith(f"{group}-") and begun <= each.ts <= end and each.api in APIS
+            if each.client.startswith(f"{name}-") and begun <= each.ts <= end and each.api in APIS
         ]
-        one |= counted(own, f"{group}-dies")
-        if one["kind"] not in pictures:
-            pictures[one["kind"]] = design_steps(own)
+        one |= counted(own, f"{name}-dies")
+        pictures.setdefault(one["kind"], design_steps(own))
     return {"how": how, "runs": runs, "drawn": pictures}
 
 
 def counted(own: list[DialectExchange], dies: str) -> dict[str, Any]:
-    """What the coordinator asked of those that live, how long the rebalance took (ms), and how many sessions
-    ended besides."""
+    """Return the coordinator's requests to the live consumers, and how long the rebalance took (ms)."""
     others = [one for one in own if one.client != dies]
     stops = [one for one in others if one.api == "StopFetcher"]
     starts = [one for one in others if one.api == "StartFetcher" and one.end is not None]
@@ -79,26 +74,24 @@ def counted(own: list[DialectExchange], dies: str) -> dict[str, Any]:
     }
 
 
-async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]], Between]:
+async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[Run], list[DialectExchange]]:
     arms = [(kind, session) for session in how["sessions"] for kind in KINDS]
     settings = BrokerSettings(min_session_timeout_ms=min(how["sessions"]))
     async with Cluster(1, topics={}, settings=settings) as cluster:
 
-        async def each(address: Address, number: int, kind: str, session: int) -> dict[str, Any]:
-            group = f"s{session}k{KINDS.index(kind)}r{number}"
-            found = await _one(cluster, address, group, session, kind)
-            return {"session": session, "kind": kind, "round": number, "group": group, **found}
+        async def each(address: Address, number: int, kind: str, session: int) -> Run:
+            name = f"s{session}k{KINDS.index(kind)}r{number}"
+            found = await _one(cluster, address, name, session, kind)
+            return {"session": session, "kind": kind, "round": number, "group": name, **found}
 
         return await experimenting.rounds(
             bench, cluster.bootstrap, "central-coordination", how["rounds"], arms, each
         )
 
 
-async def _one(
-    cluster: Cluster, address: Address, group: str, session_ms: int, kind: str
-) -> dict[str, Any]:
-    """A partition more, and what the group makes of it; ms until those that live own all."""
-    topic, armed, died = f"topic-{group}", asyncio.Event(), asyncio.Event()
+async def _one(cluster: Cluster, address: Address, name: str, session_ms: int, kind: str) -> Run:
+    """Add a partition, and return how long the live consumers took to own all (ms)."""
+    topic, armed, died = f"topic-{name}", asyncio.Event(), asyncio.Event()
     await cluster.grow(topic, *PARTITIONS)
 
     def dies(action: ConsumerAction) -> None:
@@ -107,16 +100,11 @@ async def _one(
             raise asyncio.CancelledError
 
     clients = [
-        Client(
-            registering(address, group, name, topic, session_ms),
-            dies if name == "dies" else None,
-        )
-        for name in ("dies", "a", "b")
+        Client(registering(address, name, client, topic, session_ms), watch)
+        for client, watch in (("dies", dies), ("a", None), ("b", None))
     ]
-    try:
-        for one in clients:
-            one.start()
-        await experimenting.until(lambda: shared(clients, len(PARTITIONS)), f"group {group}")
+    async with running(clients):
+        await experimenting.until(lambda: shared(clients, len(PARTITIONS)), f"group {name}")
         for one in clients:
             for at in one.partitions:
                 one.consumed(at, 42)
@@ -129,83 +117,57 @@ async def _one(
         if kind == CLOSED:
             await asyncio.wait_for(died.wait(), experimenting.PATIENCE)
             await clients[0].stop()
-        await experimenting.until(
-            lambda: shared(lives, len(PARTITIONS) + 1), f"group {group} again"
-        )
+        await experimenting.until(lambda: shared(lives, len(PARTITIONS) + 1), f"group {name} again")
         end = time.time_ns()
-        offsets = [offset for one in lives for offset in one.partitions.values()]
-    finally:
-        for one in clients:
-            await one.stop()
-    kept = offsets.count(42)
+        kept = [offset for one in lives for offset in one.partitions.values()].count(42)
     return {"begun": begun, "end": end, "ms": round((end - begun) / 1e6, 1), "positions_kept": kept}
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    lines = [
-        "| session (ms) | the consumer that is told to start | the rebalance takes (ms): median, longest "
-        "| stop-fetchers to each of the others | requests to it unanswered | offsets kept |",
-        "|---|---|---|---|---|---|",
-    ]
-    medians: dict[tuple[int, str], float] = {}
-    for session in how["sessions"]:
-        for kind in KINDS:
-            own = [one for one in runs if (one["session"], one["kind"]) == (session, kind)]
-            taken = [one["took_ms"] for one in own]
-            medians[session, kind] = statistics.median(taken)
-            stops = sorted({one["stops"] / 2 for one in own})
-            kept = sum(one["positions_kept"] for one in own)
-            lines.append(
-                f"| {session} | {kind} | {medians[session, kind]:.0f}, {max(taken):.0f} "
-                f"| {', '.join(f'{count:g}' for count in stops)} "
-                f"| {sum(one['unanswered'] for one in own)} in {len(own)} runs "
-                f"| {kept} of {len(PARTITIONS) * len(own)} |"
-            )
     silent = "; ".join(
-        f"{medians[session, SILENT]:.0f} ms of a session of {session} ms (2/3 are {session * 2 / 3:.0f})"
-        for session in how["sessions"]
+        f"{statistics.median(figures(own, 'took_ms')):.0f} ms of a session of {session} ms "
+        f"(2/3 are {session * 2 / 3:.0f})"
+        for (session,), own in group(select(runs, kind=SILENT), "session").items()
     )
-    pictures = "\n\n".join(
-        f"### {kind}\n\n```mermaid\n{sequence(steps)}\n```"
-        for kind, steps in measured["drawn"].items()
-    )
-    return (
+    kept = len(PARTITIONS)
+    return paragraphs(
         "Peers of the draft central-coordination: a coordinator, a group of three consumers, and a "
         f"partition more as the reason of the rebalance; {how['rounds']} rounds. The consumer dies when it "
         "has read start-fetcher, before it answers. A rebalance lasts from the first stop-fetcher to the "
-        "last answer to start-fetcher, as the capture shows them.\n\n"
-        + "\n".join(lines)
-        + "\n\n## What follows\n\n- A consumer that goes silent costs the group the time for "
-        f"which the coordinator waits for its answer: {silent}. Meanwhile the others, which "
-        "have answered, fetch their partitions, and nobody fetches those of the dead one; then "
-        "they are stopped again.\n- If its connection is closed the coordinator knows at once, "
-        "and the second attempt follows.\n- In both cases one retry is enough, the dead "
-        "consumer's partitions go to the others, and they begin where it had stopped: "
-        "stop-fetcher's answer has brought its offsets before it died.\n\n## One run of each, "
-        f"as captured\n\n{pictures}\n"
-    )
+        "last answer to start-fetcher, as the capture shows them.",
+        table_of(runs, {
+            "session (ms)": "session",
+            "the consumer that is told to start": "kind",
+            "the rebalance takes (ms): median, longest": median_and_most("took_ms"),
+            "stop-fetchers to each of the others": lambda own: ", ".join(
+                f"{stops / 2:g}" for stops in sorted(set(figures(own, "stops")))
+            ),
+            "requests to it unanswered": lambda own: f"{total('unanswered')(own)} in {len(own)} runs",
+            "offsets kept": lambda own: f"{total('positions_kept')(own)} of {kept * len(own)}",
+        }),
+        "## What follows",
+        bullets([
+            "A consumer that goes silent costs the group the time for which the coordinator waits for "
+            f"its answer: {silent}. Meanwhile the others, which have answered, fetch their "
+            "partitions, and nobody fetches those of the dead one; then they are stopped again.",
+            "If its connection is closed the coordinator knows at once, and the second attempt follows.",
+            "In both cases one retry is enough, the dead consumer's partitions go to the others, and they "
+            "begin where it had stopped: stop-fetcher's answer has brought its offsets before it died.",
+        ]),
+        "## One run of each, as captured",
+        sequences(measured["drawn"]),
+    )  # fmt: skip
 
 
 def drawn(measured: Measured) -> dict[str, str]:
-    """How long rebalances took."""
+    """Plot how long rebalances took."""
     groups = {
-        f"{kind.split(',')[0]}, {session} ms": [
-            one["took_ms"]
-            for one in measured["runs"]
-            if (one["session"], one["kind"]) == (session, kind)
-        ]
-        for session in measured["how"]["sessions"]
-        for kind in KINDS
+        f"{kind.split(',')[0]}, {session} ms": figures(own, "took_ms")
+        for (session, kind), own in group(measured["runs"], "session", "kind").items()
     }
     return {"took": plots.dots("From the first stop to the last start", "ms", groups)}
 
 
-EXPERIMENT: Final = Experiment(
-    "What does a consumer that dies during start-fetcher cost a centrally coordinated group?",
-    (),
-    run,
-    write,
-    drawn,
-)
+EXPERIMENT: Final = Experiment(QUESTION, (), run, write, drawn)

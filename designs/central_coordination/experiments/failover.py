@@ -3,12 +3,12 @@
 "The new coordinator will not try to connect to the consumers but wait for the consumers to realize the
 previous coordinator is dead and try to re-connect to the new one." The coordinator dies between two of its
 actions: what stands before is done, nothing behind it. Consumers read meanwhile, and each record is counted.
+It belongs to document 001, whose peers run here; no Kafka takes part.
 """
 
 from __future__ import annotations
 
 import asyncio
-import statistics
 import time
 from collections.abc import Callable
 from typing import Any, Final
@@ -21,12 +21,12 @@ from barnabas.designs.central_coordination.experiments.reading import (
     reading,
     registering,
     shared,
-)
+)  # fmt: skip
 from barnabas.designs.central_coordination.peers.actions import (
     BrokerAction,
     ReadOffsets,
     StoreOffsets,
-)
+)  # fmt: skip
 from barnabas.designs.central_coordination.peers.client import Client
 from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import BrokerSettings
@@ -34,10 +34,15 @@ from barnabas.designs.central_coordination.peers.wire import read_request
 from barnabas.designs.diagram import design_steps
 from barnabas.designs.exchange import DialectExchange
 from barnabas.experiments import plots
-from barnabas.experiments.diagram import sequence
-from barnabas.experiments.experiment import Bench, Between, Experiment, Measured
+from barnabas.experiments.columns import median_and_most, of_runs, table_of, total
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.markdown import bullets, paragraphs, sequences
+from barnabas.experiments.runs import Run, figures, select
 from barnabas.specs.malformed import Malformed
 
+QUESTION: Final = (
+    "What does a centrally coordinated group read twice, or not at all, if its coordinator dies?"
+)
 SESSION_MS: Final = 1_500
 ROUNDS: Final = 20
 SHORT: Final = {"session": 600, "rounds": 1}
@@ -56,7 +61,7 @@ Kind = Callable[[BrokerAction], bool]
 
 
 def asks(api: str) -> Kind:
-    """Whether an action sends a request of this API."""
+    """Return a check that an action sends a request of this API."""
 
     def does(action: BrokerAction) -> bool:
         try:
@@ -81,11 +86,9 @@ PHASES: Final[tuple[tuple[str, Kind, int, str], ...]] = (
 
 
 def run(bench: Bench) -> Measured:
-    """All phases in rounds, each with a group of its own, on the same brokers."""
-    how: dict[str, Any] = {"session": SESSION_MS, "rounds": ROUNDS}
-    how |= SHORT if bench.short else {}
-    runs, proxy = asyncio.run(_rounds(bench, how))
-    exchanges = experimenting.seen(proxy, "central-coordination")
+    """Run all phases in rounds, each with a group of its own, on the same brokers."""
+    how = bench.settings(SHORT, session=SESSION_MS, rounds=ROUNDS)
+    runs, exchanges = asyncio.run(_rounds(bench, how))
     pictures: dict[str, Any] = {}
     for one in runs:
         group, died, end = one.pop("group"), one.pop("died"), one.pop("end")
@@ -98,7 +101,7 @@ def run(bench: Bench) -> Measured:
 def _around(
     exchanges: list[DialectExchange], group: str, died: int, end: int
 ) -> list[DialectExchange]:
-    """What was under way when the coordinator died, and what followed until all owned all."""
+    """Return the exchanges from right before the death until consumers owned all partitions."""
     return [
         one
         for one in exchanges
@@ -108,33 +111,13 @@ def _around(
     ]
 
 
-class _Trap:
-    """Lets a coordinator die right before one of its actions."""
-
-    def __init__(self) -> None:
-        self.node = self.left = 0
-        self.kind: Kind = asks("Ping")
-        self.died = asyncio.Event()
-
-    def arm(self, node: int, kind: Kind, ordinal: int) -> None:
-        self.node, self.kind, self.left = node, kind, ordinal
-        self.died.clear()
-
-    def watch(self, node: int, action: BrokerAction) -> None:
-        if node == self.node and self.kind(action):
-            self.left -= 1
-            if not self.left:
-                self.died.set()
-                raise asyncio.CancelledError
-
-
-async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any]], Between]:
-    trap = _Trap()
+async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[Run], list[DialectExchange]]:
+    trap = experimenting.Trap()
     arms = [(phase, kind) for phase, *_ in PHASES for kind in KINDS]
     settings = BrokerSettings(min_session_timeout_ms=how["session"])
     async with Cluster(2, topics={}, settings=settings, watch=trap.watch) as cluster:
 
-        async def each(address: Address, number: int, phase: str, kind: str) -> dict[str, Any]:
+        async def each(address: Address, number: int, phase: str, kind: str) -> Run:
             group, read = f"p{phase[0]}k{KINDS.index(kind)}r{number}", Reading()
             about = [registering(address, group, name, group, how["session"]) for name in "abc"]
             async with reading(read, *about) as clients:
@@ -147,9 +130,14 @@ async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[dict[str, Any
 
 
 async def _one(
-    cluster: Cluster, trap: _Trap, clients: list[Client], read: Reading, phase: str, kind: str
-) -> dict[str, Any]:
-    """One death, and what was read until the group was whole again, with all its brokers."""
+    cluster: Cluster,
+    trap: experimenting.Trap,
+    clients: list[Client],
+    read: Reading,
+    phase: str,
+    kind: str,
+) -> Run:
+    """Stop the coordinator, and count what was read until the group and its brokers were whole again."""
     group, count = clients[0].core.settings.group_id, len(PARTITIONS)
     await cluster.grow(group, *PARTITIONS)  # a topic of its name
     await experimenting.until(lambda: shared(clients, count), f"group {group}")
@@ -160,8 +148,8 @@ async def _one(
     if phase != STEADY:
         count += 1
         await cluster.grow(group, "1-0")
-    await asyncio.wait_for(trap.died.wait(), experimenting.PATIENCE)
-    died, trap.node = time.time_ns(), 0
+    await asyncio.wait_for(trap.sprung.wait(), experimenting.PATIENCE)
+    died = time.time_ns()
     lost = {one: one.core.losses for one in clients}
     present = clients
     if kind == LATE:
@@ -196,95 +184,82 @@ async def _one(
 
 
 def _back(clients: list[Client], lost: dict[Client, int]) -> bool:
-    """Whether all have lost a connection since."""
+    """Check that all consumers have lost a connection since."""
     return all(one.core.losses > lost[one] for one in clients)
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    lines = [
-        "| phase | it died | consumers notice | until they own all (ms): median, slowest | rebalances that "
-        "follow | runs with a partition begun behind | records read twice: median, most | not read |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for phase, _, _, when in PHASES:
-        for kind in KINDS:
-            own = [one for one in runs if (one["phase"], one["kind"]) == (phase, kind)]
-            taken = [one["ms"] for one in own]
-            twice = [one["twice"] for one in own]
-            followed = sorted({one["rebalances"] for one in own})
-            lines.append(
-                f"| {phase} | {when} | {kind} | {statistics.median(taken):.0f}, {max(taken):.0f} "
-                f"| {', '.join(map(str, followed))} "
-                f"| {sum(one['behind'] > 0 for one in own)} of {len(own)} "
-                f"| {statistics.median(twice):.0f}, {max(twice)} "
-                f"| {sum(one['missed'] for one in own)} |"
-            )
-    together = [one for one in runs if one["kind"] == AT_ONCE]
-    late = [one for one in runs if one["kind"] == LATE]
+    late = select(runs, kind=LATE)
     unstored = [one for one in late if one["phase"] < PHASES[4][0]]
     stored = [one for one in late if one["phase"] >= PHASES[4][0]]
-    pictures = "\n\n".join(
-        f"### {name}\n\n```mermaid\n{sequence(steps)}\n```"
-        for name, steps in measured["drawn"].items()
-    )
-    return (
+    return paragraphs(
         "Peers of the draft central-coordination: two brokers, three consumers (session timeout "
         f"{how['session']} ms), {len(PARTITIONS)} partitions, and one more as the reason of the rebalance "
         f"(not in phase 1); {how['rounds']} rounds. Consumers read a record of each partition every "
         f"{EVERY_MS} ms, at least {RECORDS} before anything happens; until then none of them was stored. "
         "The coordinator's connections close when it dies. Either all consumers notice that, or one is "
-        f"paused, as by a collection of garbage, until the others have owned all for {READ_ON * 1e3:.0f} ms."
-        "\n\n" + "\n".join(lines) + "\n\n## What follows\n\n"
-        f"- In {len(runs)} of {len(runs)} runs the group came to own all partitions again. "
-        f"{sum(one['missed'] for one in runs)} records were not read by anybody, and "
-        f"{sum(one['ahead'] for one in runs)} partitions began ahead of what was read.\n"
-        f"- If all notice at once, {_behind(together)}. Who registers while the coordinator waits for "
-        "answers to stop-fetcher is asked, too; who is too late for that is asked in the rebalance that "
-        "follows, and what others read of its partitions until then is read twice.\n"
-        "- Nobody waits for a consumer that has not registered yet, and nobody else knows where it was. "
-        f"If one notices late, then before the offsets are stored (phases 1 to 4) {_behind(unstored)}; "
-        f"behind that (5 to 7), {_behind(stored)}. When it is there its partitions begin where it was, "
-        "if that is farther.\n"
-        "- The document stores offsets when fetchers are stopped, and at no other time: what a dead "
-        "coordinator costs grows with the time since the last rebalance.\n\n"
-        f"## One run of each, as captured\n\n{pictures}\n"
-    )
+        f"paused, as by a collection of garbage, until the others have owned all for {READ_ON * 1e3:.0f} ms.",
+        table_of(runs, {
+            "phase": "phase",
+            "it died": lambda own: next(when for name, *_, when in PHASES if name == own[0]["phase"]),
+            "consumers notice": "kind",
+            "until they own all (ms): median, slowest": median_and_most("ms"),
+            "rebalances that follow": lambda own: ", ".join(
+                map(str, sorted(set(figures(own, "rebalances"))))
+            ),
+            "runs with a partition begun behind": of_runs(lambda one: one["behind"]),
+            "records read twice: median, most": median_and_most("twice"),
+            "not read": total("missed"),
+        }),
+        "## What follows",
+        bullets([
+            f"In {len(runs)} of {len(runs)} runs the group came to own all partitions again. "
+            f"{sum(figures(runs, 'missed'))} records were not read by anybody, and "
+            f"{sum(figures(runs, 'ahead'))} partitions began ahead of what was read.",
+            f"If all notice at once, {_behind(select(runs, kind=AT_ONCE))}. Who registers while the "
+            "coordinator waits for answers to stop-fetcher is asked, too; who is too late for that is asked "
+            "in the rebalance that follows, and what others read of its partitions until then is read twice.",
+            "Nobody waits for a consumer that has not registered yet, and nobody else knows where it was. "
+            f"If one notices late, then before the offsets are stored (phases 1 to 4) {_behind(unstored)}; "
+            f"behind that (5 to 7), {_behind(stored)}. When it is there its partitions begin where it was, "
+            "if that is farther.",
+            "The document stores offsets when fetchers are stopped, and at no other time: what a dead "
+            "coordinator costs grows with the time since the last rebalance.",
+        ]),
+        "## One run of each, as captured",
+        sequences(measured["drawn"]),
+    )  # fmt: skip
 
 
-def _behind(runs: list[dict[str, Any]]) -> str:
+def _behind(runs: list[Run]) -> str:
     count = sum(one["behind"] > 0 for one in runs)
-    most = max(one["twice"] for one in runs)
+    most = max(figures(runs, "twice"))
     return f"partitions began behind what was read in {count} of {len(runs)} runs" + (
         f" (at most {most} records were read twice)" if most else ""
     )
 
 
 def drawn(measured: Measured) -> dict[str, str]:
-    """How much was read twice, and how long the group was without its partitions."""
-    found = {}
-    for name, title, unit in (
-        ("twice", "Records read twice, if one consumer notices late", "records"),
-        ("recovery", "From the death until all own all, if all notice at once", "ms"),
-    ):
-        kind, value = (LATE, "twice") if name == "twice" else (AT_ONCE, "ms")
-        groups = {
-            phase[3:]: [
-                one[value]
-                for one in measured["runs"]
-                if (one["phase"], one["kind"]) == (phase, kind)
-            ]
-            for phase, *_ in PHASES
-        }
-        found[name] = plots.dots(title, unit, groups)
-    return found
+    """Plot how much was read twice, and how long the group was without its partitions."""
+    return {
+        name: plots.dots(
+            title,
+            unit,
+            {
+                phase[3:]: figures(select(measured["runs"], phase=phase, kind=kind), figure)
+                for phase, *_ in PHASES
+            },
+        )
+        for name, title, unit, kind, figure in (
+            ("twice", "Records read twice, if one consumer notices late", "records", LATE, "twice"),
+            (
+                *("recovery", "From the death until all own all, if all notice at once"),
+                *("ms", AT_ONCE, "ms"),
+            ),
+        )
+    }
 
 
-EXPERIMENT: Final = Experiment(
-    "What does a centrally coordinated group read twice, or not at all, if its coordinator dies?",
-    (),
-    run,
-    write,
-    drawn,
-)
+EXPERIMENT: Final = Experiment(QUESTION, (), run, write, drawn)

@@ -1,4 +1,4 @@
-"""Consumers of central coordination: whether they share all, and what they read, record by record."""
+"""Consumers of central coordination, and the records that they read."""
 
 from __future__ import annotations
 
@@ -21,25 +21,33 @@ EVERY_MS: Final = 5
 def registering(
     address: Address, group: str, name: str, topic: str, session_ms: int
 ) -> ConsumerSettings:
-    """A consumer of a topic, with its group's name and its own as id."""
+    """Return the settings of a consumer of a topic; its id is GROUP-NAME."""
+    name, count = f"{group}-{name}", f'{{"{topic}": 1}}'
     return ConsumerSettings(
-        group,
-        f"{group}-{name}",
-        (address,),
-        topic_count=f'{{"{topic}": 1}}',
-        session_timeout_ms=session_ms,
-        backoff_ms=20,
+        group, name, (address,), count, session_timeout_ms=session_ms, backoff_ms=20
     )
 
 
+@contextlib.asynccontextmanager
+async def running(clients: list[Client]) -> AsyncIterator[None]:
+    """Start consumers, and stop them at the end."""
+    try:
+        for one in clients:
+            one.start()
+        yield
+    finally:
+        for one in clients:
+            await one.stop()
+
+
 def shared(clients: list[Client], count: int) -> bool:
-    """Whether these fetch from so many partitions, each from one, and nobody from none."""
+    """Check that the consumers own so many partitions, each once, and that each consumer has one."""
     owned = [at for one in clients for at in one.partitions]
     return len(owned) == len(set(owned)) == count and all(one.partitions for one in clients)
 
 
 class Reading:
-    """What a group has read, whoever it was."""
+    """The records that a group has read."""
 
     def __init__(self) -> None:
         self.behind: set[Partition] = set()
@@ -51,7 +59,7 @@ class Reading:
         self._read: dict[Partition, Counter[int]] = {}
 
     def begin(self, at: Partition, offset: int) -> None:
-        """Somebody is told to start here."""
+        """Note where a consumer is told to start."""
         following = max(self._read.get(at, ()), default=-1) + 1
         if offset < following:
             self.behind.add(at)
@@ -59,28 +67,28 @@ class Reading:
             self.ahead.add(at)
 
     def read(self, at: Partition, offset: int) -> None:
-        """Somebody has read a record."""
+        """Note that a consumer has read a record."""
         self._read.setdefault(at, Counter())[offset] += 1
 
     @property
     def least(self) -> int:
-        """How many records of each partition were read, of those of which any was."""
+        """The number of records read of the partition with the fewest."""
         return min((len(one) for one in self._read.values()), default=0)
 
     @property
     def twice(self) -> int:
-        """How many reads were of a record that had been read before."""
+        """The number of reads of a record that had been read before."""
         return sum(one.total() - len(one) for one in self._read.values())
 
     @property
     def missed(self) -> int:
-        """How many records nobody read, though one behind them was."""
+        """The number of records that were not read, in front of one that was."""
         return sum(max(one) + 1 - len(one) for one in self._read.values())
 
 
 @contextlib.asynccontextmanager
 async def reading(found: Reading, *settings: ConsumerSettings) -> AsyncIterator[list[Client]]:
-    """Consumers that read as long as they fetch, from `async with` to its end."""
+    """Run consumers that read while they fetch."""
 
     def watch(action: ConsumerAction) -> None:
         if isinstance(action, StartFetchers):
@@ -97,13 +105,10 @@ async def reading(found: Reading, *settings: ConsumerSettings) -> AsyncIterator[
                     one.consumed(at, offset + 1)
             await asyncio.sleep(EVERY_MS / 1e3)
 
-    for one in clients:
-        one.start()
-    task = asyncio.create_task(read())
-    try:
-        yield clients
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        for one in clients:
-            await one.stop()
+    async with running(clients):
+        task = asyncio.create_task(read())
+        try:
+            yield clients
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)

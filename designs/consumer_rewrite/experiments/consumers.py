@@ -1,4 +1,4 @@
-"""Consumers of the rewrite for experiments: they poll, and whether they share the partitions."""
+"""Consumers of the rewrite for experiments: they join, poll, and share the partitions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POLL: Final = 0.05
 
 @contextlib.asynccontextmanager
 async def polling(clients: Iterable[Client]) -> AsyncIterator[dict[str, asyncio.Event]]:
-    """All these consumers of the rewrite poll, unless the event of their client id is cleared."""
+    """Let consumers poll, except those with a cleared event; the events are by client id."""
     awake = {one.core.settings.client_id: asyncio.Event() for one in clients}
 
     async def work(client: Client) -> None:
@@ -40,7 +40,7 @@ async def polling(clients: Iterable[Client]) -> AsyncIterator[dict[str, asyncio.
 
 
 def consumers(address: Address, group: str, names: Iterable[str], **settings: Any) -> list[Client]:
-    """Consumers of the rewrite that have begun to join a group, with its name and their own as client id."""
+    """Start consumers of a group; their client ids are GROUP-NAME."""
     found = []
     for name in names:
         about = {"topics": ("t",), "client_id": f"{group}-{name}", "backoff_ms": 20, **settings}
@@ -50,12 +50,12 @@ def consumers(address: Address, group: str, names: Iterable[str], **settings: An
 
 
 def generation(join: DialectExchange) -> int:
-    """The one that a JoinGroup of the rewrite was answered with."""
+    """Return the generation in the answer to a JoinGroup; -1: no answer."""
     return -1 if join.response is None else int(join.response["group_generation_id"])
 
 
 def shared(clients: Iterable[Client], partitions: int) -> bool:
-    """Whether consumers of the rewrite own so many partitions, each once, in one generation."""
+    """Check that consumers own so many partitions, each once, in one generation."""
     owned = [at for one in clients for at in one.partitions]
     generations = {one.generation for one in clients}
     return len(generations) == 1 and len(owned) == len(set(owned)) == partitions

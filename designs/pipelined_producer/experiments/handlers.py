@@ -4,6 +4,7 @@ The document wants to use that "requests for different partitions can be handled
 threads". What takes time is put in four places: on the way back and on the way there (the proxy delays), at
 the broker for one request of a connection after the other (the proxy lets so many a second through), and in
 the broker itself: with acks=all it waits for followers, whose Fetch it holds (`replica.fetch.min.bytes`).
+It belongs to document 004, whose claim about request handlers it tests on an old and a new broker.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import socket
 import statistics
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from barnabas.designs.dialogue import Dialogue
 from barnabas.designs.leaders import Address
@@ -22,12 +24,18 @@ from barnabas.designs.pipelined_producer.peers import Settings
 from barnabas.designs.pipelined_producer.peers.batch import magic_for
 from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.experiments import plots
-from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
 from barnabas.experiments.intervals import middle
+from barnabas.experiments.markdown import bullets, capitalized, paragraphs, table
+from barnabas.experiments.runs import Run, figures, select
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs.keys import PRODUCE
 from barnabas.specs.records import Record, build
 
+QUESTION: Final = (
+    "What do several requests in flight gain where a broker handles a connection's requests one "
+    "at a time?"
+)
 VERSIONS: Final = {"0.8.2.2": 0, "4.3.1": 12}
 """Kafka -> version of Produce."""
 TOPIC: Final = "handlers"
@@ -72,16 +80,17 @@ CASES: Final = (
         1,
         _rule("request", f"throttle: {{messages: {1000 // TAKES}, per: connection}}"),
     ),
-    (AT_BROKER, -1, "version: 1\nrules: []\n"),
+    (AT_BROKER, -1, QUIET),
 )
 """Name, acks, scenario."""
 
 
 def run(bench: Bench) -> Measured:
-    """All arms in all cases, in rounds; then quick requests beside slow ones."""
-    how: dict[str, Any] = {"messages": MESSAGES, "rounds": ROUNDS, **(SHORT if bench.short else {})}
-    runs: list[producing.Run] = []
-    beside: list[dict[str, Any]] = []
+    """Run all arms in all cases, in rounds; then quick requests next to slow ones."""
+    how = bench.settings(SHORT, messages=MESSAGES, rounds=ROUNDS)
+    step = bench.counter(len(VERSIONS) * len(CASES) * how["rounds"] * len(ARMS))
+    runs: list[Run] = []
+    beside: list[Run] = []
     for version, api_version in VERSIONS.items():
         with ApacheCluster(version, BROKERS, settings=HELD) as cluster:
             producing.make_topic(cluster.brokers.values(), TOPIC)
@@ -89,47 +98,29 @@ def run(bench: Bench) -> Measured:
                 found = client.refresh([TOPIC])
             node = found.leaders[TOPIC, 0]
             led = [place[1] for place, leader in sorted(found.leaders.items()) if leader == node]
-            for case in CASES:
-                runs += _case(bench, cluster, led[:SEVERAL], case, how, len(runs))
+            for case, acks, scenario in CASES:
+                arms = [
+                    (arm, replace(ONE_EACH, in_flight=in_flight, acks=acks), *to, connections)
+                    for to in [(TOPIC, led[:SEVERAL], how["messages"])]
+                    for arm, in_flight, connections in ARMS
+                ]
+                scenarios = {f"Kafka {version}, {case}": scenario}
+                about = {"version": version, "case": case}
+                for _, one, exchanges in producing.in_rounds(
+                    bench,
+                    cluster.bootstrap,
+                    scenarios,
+                    how["rounds"],
+                    arms,
+                    producing.produce,
+                    step,
+                ):
+                    runs.append({**about, **one, **producing.seen(exchanges)})
             for _ in range(how["rounds"]):
                 for connections in (1, 2):
                     took = behind(found.brokers[node], api_version, led[1], connections)
                     beside.append({"version": version, "connections": connections, **took})
     return {"how": how, "runs": runs, "beside": beside}
-
-
-def _case(
-    bench: Bench,
-    cluster: ApacheCluster,
-    partitions: list[int],
-    case: tuple[str, int, str],
-    how: dict[str, Any],
-    done: int,
-) -> list[producing.Run]:
-    version, (what, acks, scenario) = cluster.release.version, case
-    total = len(VERSIONS) * len(CASES) * how["rounds"] * len(ARMS)
-    folder = bench.folder / f"{version}-{done}"
-    folder.mkdir()
-    made: list[producing.Run] = []
-    with bench.proxy(cluster.bootstrap, scenario, folder) as proxy:
-        for number in range(how["rounds"]):
-            for arm, in_flight, producers in ARMS:
-                bench.step(done + len(made), total, f"Kafka {version}, {what}, {arm}")
-                found = producing.produce(
-                    address_of(proxy),
-                    replace(ONE_EACH, in_flight=in_flight, acks=acks),
-                    f"{arm}, round {number}",
-                    TOPIC,
-                    partitions,
-                    how["messages"],
-                    producers,
-                )
-                about = {"version": version, "case": what, "arm": arm, "round": number}
-                made.append({**about, **found})
-    by_client = producing.produced(proxy.capture)
-    for one in made:
-        one |= producing.seen(by_client[f"{one['arm']}, round {one['round']}"])
-    return made
 
 
 def behind(leader: Address, version: int, quick: int, connections: int) -> dict[str, float]:
@@ -191,7 +182,7 @@ class _Line:
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
     parts = [
         f"{BROKERS} brokers; {how['messages']} messages of 100 bytes a run to {SEVERAL} partitions of one "
@@ -204,27 +195,8 @@ def write(measured: Measured) -> str:
         "from six rounds on)."
     ]  # fmt: skip
     for version in VERSIONS:
-        own = producing.of(runs, version=version)
-        lines = [
-            f"| where {TAKES} ms are spent | "
-            + " | ".join(arm for arm, *_ in ARMS)
-            + " | seen in flight on a connection |",
-            "|---|" + "---|" * (len(ARMS) + 1),
-        ]
-        said = []
-        for case, *_ in CASES:
-            by_arm = {arm: producing.of(own, case=case, arm=arm) for arm, *_ in ARMS}
-            cells = [middle(producing.rates(each)) for each in by_arm.values()]
-            most = ", ".join(str(max(one["in_flight"] for one in each)) for each in by_arm.values())
-            lines.append(f"| {case} | {' | '.join(cells)} | {most} |")
-            gains = (
-                f"{_median(each) / _median(by_arm[ALONE]):.1f} times ({arm})"
-                for arm, each in by_arm.items()
-                if arm != ALONE
-            )
-            said.append(f"- {case[0].upper()}{case[1:]}: {', '.join(gains)}.")
-        parts += [f"## Kafka {version}", "\n".join(lines), "\n".join(said)]
-        parts.append(_beside(producing.of(measured["beside"], version=version)))
+        parts += [f"## Kafka {version}", *_gains(select(runs, version=version))]
+        parts.append(_beside(select(measured["beside"], version=version)))
     parts.append(
         "## What follows\n\nWhat is spent on the way is gained back by requests in flight, on "
         "one connection or several. What a broker spends is not: it reads a connection's next "
@@ -233,12 +205,29 @@ def write(measured: Measured) -> str:
         "(\"requests for different partitions can be handled by different request handler "
         "threads on the broker\")."
     )  # fmt: skip
-    return "\n\n".join(parts) + "\n"
+    return paragraphs(*parts)
 
 
-def _beside(found: list[dict[str, Any]]) -> str:
-    """What a quick request waits behind a slow one, in words."""
-    same, apart = (producing.of(found, connections=number) for number in (1, 2))
+def _gains(runs: list[Run]) -> Iterator[str]:
+    """Write the table of a version, and what is gained in each case."""
+    rows, gains = [], []
+    for case, *_ in CASES:
+        by_arm = {arm: select(runs, case=case, arm=arm) for arm, *_ in ARMS}
+        rates = {arm: producing.rates(own) for arm, own in by_arm.items()}
+        most = ", ".join(str(max(figures(own, "in_flight"))) for own in by_arm.values())
+        rows.append((case, *map(middle, rates.values()), most))
+        medians = {arm: statistics.median(own) for arm, own in rates.items()}
+        alone = medians.pop(ALONE)
+        several = ", ".join(f"{each / alone:.1f} times ({arm})" for arm, each in medians.items())
+        gains.append(f"{capitalized(case)}: {several}.")
+    heads = [f"where {TAKES} ms are spent", *(arm for arm, *_ in ARMS)]
+    yield table(" | ".join([*heads, "seen in flight on a connection"]), rows)
+    yield bullets(gains)
+
+
+def _beside(found: list[Run]) -> str:
+    """Write how long a quick request waits behind a slow one."""
+    same, apart = (select(found, connections=number) for number in (1, 2))
     return (
         "A request with acks=1 right behind one with acks=all to another partition: answered after "
         f"{_ms(same, 'quick')} ms on the same connection (the slow one after "
@@ -247,25 +236,22 @@ def _beside(found: list[dict[str, Any]]) -> str:
     )  # fmt: skip
 
 
-def _ms(found: list[dict[str, Any]], name: str) -> str:
-    return middle(one[name] for one in found)
-
-
-def _median(runs: list[producing.Run]) -> float:
-    return statistics.median(producing.rates(runs))
+def _ms(found: list[Run], name: str) -> str:
+    return middle(figures(found, name))
 
 
 def drawn(measured: Measured) -> dict[str, str]:
-    """Requests a second of each version, where the way takes the time and where the broker does."""
+    """Plot the requests a second of each version, where the way or the broker takes the time."""
+    places = {"way": CASES[0][0], "broker": AT_BROKER}
     return {
         version: plots.dots(
             f"Requests a second, Kafka {version}",
             "requests a second",
             {
                 f"{place}: {arm}": producing.rates(
-                    producing.of(measured["runs"], version=version, case=case, arm=arm)
+                    measured["runs"], version=version, case=case, arm=arm
                 )
-                for place, case in (("way", CASES[0][0]), ("broker", AT_BROKER))
+                for place, case in places.items()
                 for arm, *_ in ARMS
             },
         )
@@ -273,11 +259,4 @@ def drawn(measured: Measured) -> dict[str, str]:
     }
 
 
-EXPERIMENT: Final = Experiment(
-    "What do several requests in flight gain where a broker handles a connection's requests one "
-    "at a time?",
-    tuple(VERSIONS),
-    run,
-    write,
-    drawn,
-)
+EXPERIMENT: Final = Experiment(QUESTION, tuple(VERSIONS), run, write, drawn)

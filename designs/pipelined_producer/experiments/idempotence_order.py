@@ -3,22 +3,31 @@
 The pipelined producer of document 004 promises order "if there are no retries". Kafka's producer has had
 sequence numbers since 0.11 (KIP-98): a broker refuses a batch that does not follow the one before. But it
 only can if it knows one: the first batches of a producer are a case of their own.
+It asks a broker and a client of today, and belongs to document 004: it tests that document's condition.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
+from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.experiments import plots
 from barnabas.experiments.diagram import Step, sequence, steps
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.intervals import share
+from barnabas.experiments.markdown import bullets, capitalized, counts, mermaid, paragraphs, table
+from barnabas.experiments.runs import Run, group, select
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient, JavaError
 
+QUESTION: Final = (
+    "Which reordering by retries does idempotence prevent, in steady state and at a producer's "
+    "first requests?"
+)
 VERSION: Final = "3.9.1"
 MESSAGES, ROUNDS = 50, 10
 SHORT: Final = {"rounds": 1}
@@ -37,90 +46,56 @@ ARMS: Final = (
     (f"idempotent, {IN_FLIGHT} in flight", "true", IN_FLIGHT),
 )
 
-FAR: Final = """
-  - name: far away
-    match: {api: Produce, direction: response}
-    do: {delay: 10ms}
-"""
+
+def _fault(when: str, do: str) -> str:
+    """Return a scenario with a fault of some Produce requests, and answers that leave later."""
+    rule = (
+        f"{{name: fault, match: {{api: Produce, direction: request}}, when: {{{when}}}, do: {do}}}"
+    )
+    return producing.late_answers(10).replace("[", f"[{rule}, ")
+
+
+_REFUSE: Final = "{respond: {error: NOT_ENOUGH_REPLICAS}}"
 FIRST: Final = "the first request refused"
 CASES: Final = (
-    ("nothing refused", "version: 1\nrules:" + FAR),
-    (
-        "every tenth refused, in steady state",
-        f"""
-version: 1
-rules:
-  - name: refused
-    match: {{api: Produce, direction: request}}
-    when: {{skip: {STEADY}, every: 10}}
-    do: {{respond: {{error: NOT_ENOUGH_REPLICAS}}}}
-{FAR}""",
-    ),
-    (
-        FIRST,
-        f"""
-version: 1
-rules:
-  - name: refused
-    match: {{api: Produce, direction: request}}
-    when: {{times: 1}}
-    do: {{respond: {{error: NOT_ENOUGH_REPLICAS}}}}
-{FAR}""",
-    ),
-    (
-        "an answer lost, in steady state",
-        f"""
-version: 1
-rules:
-  - name: lost
-    match: {{api: Produce, direction: request}}
-    when: {{skip: {STEADY}, times: 1}}
-    do: lose_reply
-{FAR}""",
-    ),
+    ("nothing refused", producing.late_answers(10)),
+    ("every tenth refused, in steady state", _fault(f"skip: {STEADY}, every: 10", _REFUSE)),
+    (FIRST, _fault("times: 1", _REFUSE)),
+    ("an answer lost, in steady state", _fault(f"skip: {STEADY}, times: 1", "lose_reply")),
 )
 
 
 def run(bench: Bench) -> Measured:
-    """All arms in all cases, in rounds: each with a producer of its own, to the same partition."""
-    how: dict[str, Any] = {"messages": MESSAGES, "rounds": ROUNDS, "delivery_ms": DELIVERY_MS}
-    how |= SHORT if bench.short else {}
-    runs: list[dict[str, Any]] = []
+    """Run all arms in all cases, in rounds: each with a producer of its own, to the same partition."""
+    how = bench.settings(SHORT, messages=MESSAGES, rounds=ROUNDS, delivery_ms=DELIVERY_MS)
+    runs: list[Run] = []
     pictures: dict[str, list[Step]] = {}
     cases, arms = (CASES[1:3], ARMS[1:]) if bench.short else (CASES, ARMS)
-    total = len(cases) * len(arms) * how["rounds"]
-    with ApacheCluster(VERSION) as cluster:
+    step = bench.counter(len(cases) * len(arms) * how["rounds"])
+    with ApacheCluster(VERSION) as cluster, JavaClient(VERSION, {}) as client:
         producing.make_topic(cluster.brokers.values(), TOPIC)
-        for case, scenario in cases:
-            folder = bench.folder / case.replace(" ", "-").replace(",", "")
-            folder.mkdir()
-            made: list[dict[str, Any]] = []
-            with (
-                bench.proxy(cluster.bootstrap, scenario, folder) as proxy,
-                JavaClient(VERSION, {"bootstrap.servers": proxy.bootstrap_server}) as client,
+
+        def send(address: Address, name: str, idempotent: str, in_flight: int) -> Run:
+            return _send(client, address, name, idempotent, in_flight, how["messages"])
+
+        for case in cases:
+            for name, one, exchanges in producing.in_rounds(
+                bench, cluster.bootstrap, dict([case]), how["rounds"], arms, send, step
             ):
-                for number in range(how["rounds"]):
-                    for arm, idempotent, in_flight in arms:
-                        bench.step(len(runs) + len(made), total, f"{case}, {arm}")
-                        name = f"{arm}, round {number}"
-                        found = send(client, name, idempotent, in_flight, how["messages"])
-                        made.append({"case": case, "arm": arm, "round": number, **found})
-            by_client = producing.produced(proxy.capture)
-            for one in made:
-                exchanges = by_client[f"{one['arm']}, round {one['round']}"]
-                one["in_flight"] = producing.most_under_way(exchanges, by_connection=True)
-                one["errors"] = dict(Counter(each.error for each in exchanges if each.error))
-                if case == FIRST and one["arm"] == ARMS[-1][0] and not pictures:
-                    pictures[f"{case}, {one['arm']}"] = steps(exchanges[:DRAWN])
-            runs += made
+                in_flight = producing.most_under_way(exchanges, by_connection=True)
+                errors = dict(Counter(each.error for each in exchanges if each.error))
+                runs.append({"case": name, **one, "in_flight": in_flight, "errors": errors})
+                if name == FIRST and one["arm"] == ARMS[-1][0] and not pictures:
+                    pictures[f"{name}, {one['arm']}"] = steps(exchanges[:DRAWN])
     return {"how": how, "runs": runs, "drawn": pictures}
 
 
-def send(
-    client: JavaClient, name: str, idempotent: str, in_flight: int, count: int
-) -> dict[str, Any]:
-    """Send numbered messages, a batch each; where they lie, and what the producer says if it fails."""
+def _send(
+    client: JavaClient, address: Address, name: str, idempotent: str, in_flight: int, count: int
+) -> Run:
+    """Send numbered messages, a batch each, and return their order or the producer's error."""
     settings = {
+        "bootstrap.servers": "{}:{}".format(*address),
         "client.id": name,
         "enable.idempotence": idempotent,
         "max.in.flight.requests.per.connection": str(in_flight),
@@ -138,15 +113,12 @@ def send(
     except JavaError as problem:
         return {"in_order": None, "extra": None, "problems": {"failed": str(problem)[:200]}}
     offsets = [offset for _, offset in sent]
-    return {
-        "in_order": in_order(offsets),
-        "extra": max(offsets) - min(offsets) + 1 - len(set(offsets)),
-        "problems": {},
-    }
+    extra = max(offsets) - min(offsets) + 1 - len(set(offsets))
+    return {"in_order": in_order(offsets), "extra": extra, "problems": {}}
 
 
 def in_order(offsets: list[int]) -> bool:
-    """Whether what was sent later lies behind what was sent before.
+    """Check that what was sent later lies behind what was sent before.
 
     >>> in_order([3, 4, 9]), in_order([3, 5, 4])
     (True, False)
@@ -155,105 +127,82 @@ def in_order(offsets: list[int]) -> bool:
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    lines = [
-        "| case | producer | runs in order | records written twice | producers that failed "
-        "| seen in flight | errors that it got |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    put = [(case, arm) for case, _ in CASES for arm, *_ in ARMS if _own(runs, case, arm)]
-    for case, arm in put:
-        own = _own(runs, case, arm)
-        errors: Counter[str] = Counter()
-        for one in own:
-            errors.update(one["errors"])
-        lines.append(
-            f"| {case} | {arm} | {_ordered(own)} "
-            f"| {_twice(own)} | {sum(bool(o['problems']) for o in own)} "
-            f"| {max(one['in_flight'] for one in own)} | "
-            + (", ".join(f"{name}: {count}" for name, count in sorted(errors.items())) or "-")
-            + " |"
-        )
-    said = []
-    for case, _ in CASES[1:]:
-        plain, idempotent = (_own(runs, case, arm) for arm, *_ in ARMS[1:])
-        if not plain:  # a short run has only some
-            continue
-        said.append(
-            f"- {case[0].upper()}{case[1:]}: without idempotence {_ordered(plain)} "
-            f"runs are in order, and {_twice(plain)} records are there twice; with it "
-            f"{_ordered(idempotent)}, and {_twice(idempotent)}."
-        )
-    for case, arm in put:
-        own = [one for one in _own(runs, case, arm) if one["problems"]]
-        if own:
-            said.append(
-                f"- {case[0].upper()}{case[1:]}, {arm}: {len(own)} producers failed, with "
-                f"{own[0]['problems']['failed']}."
-            )
-    pictures = "\n\n".join(
-        f"## {name[0].upper()}{name[1:]}: the first requests of one run\n\n"
-        f"```mermaid\n{sequence(drawn)}\n```"
+    pictures = (
+        f"## {capitalized(name)}: the first requests of one run\n\n{mermaid(sequence(drawn))}"
         for name, drawn in measured["drawn"].items()
     )
-    return (
+    return paragraphs(
         f"Kafka {VERSION}, broker and Java producer; {how['messages']} messages, each a batch and a request "
         f"of its own, to one partition with acks=all; {how['rounds']} rounds. enable.idempotence is set in "
         "each arm. Refused requests never get to the broker; a lost answer is that of a request that it "
         "has carried out. The proxy lets answers leave 10 ms later, so that requests are in flight "
         "together. Records written twice are offsets between the first and the last message of a run "
         "that no message was told; of a producer that failed they are not known. Intervals are Wilson's, "
-        "95 %.\n\n"
-        + "\n".join(lines)
-        + "\n\n## What follows\n\n"
-        + "\n".join(said)
-        + "\n\nIn steady state the broker knows the sequence number before, and refuses what was "
+        "95 %.",
+        table(
+            "case | producer | runs in order | records written twice | producers that failed "
+            "| seen in flight | errors that it got",
+            _rows(runs),
+        ),
+        "## What follows",
+        bullets(_follows(runs)),
+        "In steady state the broker knows the sequence number before, and refuses what was "
         "in flight behind a request that is missing (OUT_OF_ORDER_SEQUENCE_NUMBER); the "
         "producer sends all of it again in order. For a new producer it has no number to "
         "compare with, so it accepts whichever batch comes first. The batch with number 0 is "
         "then out of order for good: sent again it is refused until the producer gives it up "
-        f"(delivery.timeout.ms, here {how['delivery_ms']} ms).\n\n" + pictures + "\n"
+        f"(delivery.timeout.ms, here {how['delivery_ms']} ms).",
+        *pictures,
     )
 
 
-def _own(runs: list[dict[str, Any]], case: str, arm: str) -> list[dict[str, Any]]:
-    return [one for one in runs if (one["case"], one["arm"]) == (case, arm)]
+def _rows(runs: list[Run]) -> Iterator[tuple[Any, ...]]:
+    for (case, arm), own in group(runs, "case", "arm").items():
+        errors: Counter[str] = Counter()
+        for one in own:
+            errors.update(one["errors"])
+        failed = sum(bool(one["problems"]) for one in own)
+        most = max(one["in_flight"] for one in own)
+        yield case, arm, _ordered(own), _twice(own), failed, most, counts(errors, "-")
 
 
-def _known(own: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without those that failed: they do not say where their messages are."""
-    return [one for one in own if not one["problems"]]
+def _follows(runs: list[Run]) -> Iterator[str]:
+    for case, _ in CASES[1:]:
+        plain, idempotent = (select(runs, case=case, arm=arm) for arm, *_ in ARMS[1:])
+        if plain:  # a short run has only some
+            yield (
+                f"{capitalized(case)}: without idempotence {_ordered(plain)} "
+                f"runs are in order, and {_twice(plain)} records are there twice; with it "
+                f"{_ordered(idempotent)}, and {_twice(idempotent)}."
+            )
+    for (case, arm), own in group(runs, "case", "arm").items():
+        failed = [one["problems"]["failed"] for one in own if one["problems"]]
+        if failed:
+            yield f"{capitalized(case)}, {arm}: {len(failed)} producers failed, with {failed[0]}."
 
 
-def _twice(own: list[dict[str, Any]]) -> str:
-    known = _known(own)
+def _twice(own: list[Run]) -> str:
+    """Write how many records were written twice; a producer that failed does not know."""
+    known = select(own, problems={})
     return str(sum(one["extra"] for one in known)) if known else "unknown"
 
 
-def _ordered(own: list[dict[str, Any]]) -> str:
-    known = _known(own)
+def _ordered(own: list[Run]) -> str:
+    known = select(own, problems={})
     return share(sum(one["in_order"] for one in known), len(known)) if known else "unknown"
 
 
 def drawn(measured: Measured) -> dict[str, str]:
-    """Runs in order, in percent, by case."""
-    groups: dict[str, list[tuple[float, float]]] = {}
-    for at, (case, _) in enumerate(CASES):
-        for arm, *_ in ARMS:
-            own = _own(measured["runs"], case, arm)
-            if own:
-                ordered = sum(one["in_order"] is True for one in own)
-                groups.setdefault(arm, []).append((at + 1, 100 * ordered / len(own)))
-    cases = "; ".join(f"{at + 1} {case.split(',')[0]}" for at, (case, _) in enumerate(CASES))
-    return {"order": plots.lines("Order kept", cases, "runs (%)", groups)}
+    """Plot the percentage of runs in order by case."""
+    cases = [case for case, _ in CASES]
+    series: dict[str, list[tuple[float, float]]] = {}
+    for (case, arm), own in group(measured["runs"], "case", "arm").items():
+        ordered = 100 * len(select(own, in_order=True)) / len(own)
+        series.setdefault(arm, []).append((cases.index(case) + 1, ordered))
+    x = "; ".join(f"{at} {case.split(',')[0]}" for at, case in enumerate(cases, 1))
+    return {"order": plots.lines("Order kept", x, "runs (%)", series)}
 
 
-EXPERIMENT: Final = Experiment(
-    "Which reordering by retries does idempotence prevent, in steady state and at a producer's "
-    "first requests?",
-    (VERSION,),
-    run,
-    write,
-    drawn,
-)
+EXPERIMENT: Final = Experiment(QUESTION, (VERSION,), run, write, drawn)

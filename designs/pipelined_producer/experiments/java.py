@@ -2,22 +2,28 @@
 
 One broker, so that the warm-up of `JavaClient.pace` makes the one connection that there is. Batches are
 alike: ten messages of a partition, sent at once. Java's producer with its defaults is an arm of its own.
+It asks a broker of today, and belongs to document 004: it compares that document's producer, with its runs.
 """
 
 from __future__ import annotations
 
 import statistics
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
+from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
-from barnabas.experiments import plots
-from barnabas.experiments.experiment import Bench, Between, Experiment, Measured, address_of
+from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.intervals import middle
+from barnabas.experiments.markdown import bullets, paragraphs, table
+from barnabas.experiments.runs import Run, figures, select
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient
 
+QUESTION: Final = (
+    "How does the pipelined producer compare with today's Java producer, at which latency?"
+)
 VERSION: Final = "4.3.1"
 TOPIC: Final = "java"
 LATENCIES: Final = (0, 5, 20, 100)
@@ -28,8 +34,7 @@ SHORT: Final = {"latencies": (0, 20), "messages": 200, "rounds": 1}
 AT_ONCE: Final = 1_000_000_000
 """Messages a second that are due: all, from the beginning on."""
 BATCH_SIZE: Final = 1200
-"""batch.size: ten records of 100 bytes take 1151 to 1161 bytes in a batch of magic 2, eleven "
-"1260."""
+"""batch.size: ten records of 100 bytes take 1151 to 1161 bytes in a batch of magic 2, eleven 1260."""
 
 BLOCKING: Final = "blocking 0.8"
 OURS: Final = "pipelined, 5 in flight"
@@ -59,75 +64,58 @@ ARMS: Final[tuple[tuple[str, Settings | dict[str, str]], ...]] = (
 
 
 def run(bench: Bench) -> Measured:
-    """All arms at all latencies, in rounds."""
-    how: dict[str, Any] = {"latencies": LATENCIES, "messages": MESSAGES, "rounds": ROUNDS}
-    how |= SHORT if bench.short else {}
-    total = len(how["latencies"]) * how["rounds"] * len(ARMS)
-    runs: list[producing.Run] = []
-    with ApacheCluster(VERSION, settings={"num.partitions": str(PARTITIONS)}) as cluster:
+    """Run all arms at all latencies, in rounds."""
+    how = bench.settings(SHORT, latencies=LATENCIES, messages=MESSAGES, rounds=ROUNDS)
+    step = bench.counter(len(how["latencies"]) * how["rounds"] * len(ARMS))
+    count, latencies = how["messages"], {f"{each} ms": each for each in how["latencies"]}
+    scenarios = {name: producing.late_answers(latency) for name, latency in latencies.items()}
+    with (
+        ApacheCluster(VERSION, settings={"num.partitions": str(PARTITIONS)}) as cluster,
+        JavaClient(VERSION, {}) as java,
+    ):
         producing.make_topic(cluster.brokers.values(), TOPIC)
-        with (
-            JavaClient(VERSION, {}) as java,
-            producing.distant(bench, cluster.bootstrap, how["latencies"]) as proxies,
-        ):
-            for number in range(how["rounds"]):
-                for latency, proxy in proxies.items():
-                    for arm, settings in ARMS:
-                        bench.step(len(runs), total, f"{latency} ms, {arm}")
-                        name = f"{arm}, round {number}"
-                        if isinstance(settings, Settings):
-                            found = producing.produce(
-                                address_of(proxy),
-                                settings,
-                                name,
-                                TOPIC,
-                                range(PARTITIONS),
-                                how["messages"],
-                            )
-                        else:
-                            found = by_java(java, proxy, settings, name, how["messages"])
-                        about = {"latency": latency, "arm": arm, "round": number}
-                        runs.append({**about, **found})
-    for latency, proxy in proxies.items():
-        by_client = producing.produced(proxy.capture)
-        for one in producing.of(runs, latency=latency):
-            one |= producing.seen(by_client[f"{one['arm']}, round {one['round']}"])
+
+        def send(address: Address, name: str, settings: Settings | dict[str, str]) -> Run:
+            if isinstance(settings, Settings):
+                partitions = range(PARTITIONS)
+                return producing.produce(address, name, settings, TOPIC, partitions, count)
+            return by_java(java, address, settings, name, count)
+
+        made = producing.in_rounds(
+            bench, cluster.bootstrap, scenarios, how["rounds"], ARMS, send, step
+        )
+    runs = [{"latency": latencies[name], **one, **producing.seen(own)} for name, one, own in made]
     return {"how": {**how, "partitions": PARTITIONS, "batch": BATCH}, "runs": runs}
 
 
 def by_java(
-    java: JavaClient, proxy: Between, settings: dict[str, str], name: str, count: int
-) -> producing.Run:
-    """The same with Kafka's producer: seconds until the last acknowledgement. Raises JavaError."""
-    own = {**settings, "bootstrap.servers": proxy.bootstrap_server, "client.id": name}
+    java: JavaClient, address: Address, settings: dict[str, str], name: str, count: int
+) -> Run:
+    """Send messages with Kafka's producer, until the last is acknowledged. Raises JavaError."""
+    own = {**settings, "bootstrap.servers": "{}:{}".format(*address), "client.id": name}
     took = java.pace(TOPIC, count, size=100, rate=AT_ONCE, settings=own)
     return {"seconds": round(max(took) / 1e6, 4), "messages": count, "problems": {}}
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    lines = [
-        "| producer | "
-        + " | ".join(f"{latency} ms" for latency in how["latencies"])
-        + " | seen in flight | messages in a request |",
-        "|---|" + "---|" * (len(how["latencies"]) + 2),
-    ]
+    rows = []
     for arm, _ in ARMS:
-        own = producing.of(runs, arm=arm)
-        cells = [middle(_rates(runs, arm, latency)) for latency in how["latencies"]]
-        cells.append(str(max(one["in_flight"] for one in own)))
-        full = sum(one["messages"] for one in own) / sum(one["requests"] for one in own)
-        lines.append(f"| {arm} | {' | '.join(cells)} | {full:.0f} |")
-    said = [
-        f"- At {latency} ms Java's producer moves {_times(runs, JAVA, OURS, latency)} as many "
+        own = select(runs, arm=arm)
+        cells = [middle(producing.rates(own, latency=latency)) for latency in how["latencies"]]
+        full = sum(figures(own, "messages")) / sum(figures(own, "requests"))
+        rows.append((arm, *cells, max(figures(own, "in_flight")), f"{full:.0f}"))
+    heads = ["producer", *(f"{latency} ms" for latency in how["latencies"])]
+    said = (
+        f"At {latency} ms Java's producer moves {_times(runs, JAVA, OURS, latency)} as many "
         "messages as the pipelined one with as many in flight, "
         f"{_times(runs, DEFAULTS, OURS, latency)} as many with its defaults. Against the blocking "
         f"one: {_times(runs, OURS, BLOCKING, latency)} (pipelined), "
         f"{_times(runs, JAVA, BLOCKING, latency)} (Java)."
         for latency in how["latencies"]
-    ]
-    return (
+    )
+    return paragraphs(
         f"Kafka {VERSION}, one broker, and kafka-clients {VERSION} for Java's producer, driven "
         "through JPype (JIT of the first tier only). "
         f"{how['messages']} messages of 100 bytes a run, as fast as they are taken, to "
@@ -137,48 +125,33 @@ def write(measured: Measured) -> str:
         "idempotence, 5 in flight, batch.size=16384, linger.ms=5, and its own choice of "
         "partitions. Latency: the proxy lets each Produce response leave so much later. Figures "
         "are messages a second: medians, in brackets the values between which they lie (95 % "
-        "from six rounds on). Requests are counted with those before the clock starts.\n\n"
-        + "\n".join(lines)
-        + "\n\n## What follows\n\n"
-        + "\n".join(said)
-        + "\n\n## What limits this\n\nProducers, broker and proxy share one machine. With little "
+        "from six rounds on). Requests are counted with those before the clock starts.",
+        table(" | ".join([*heads, "seen in flight", "messages in a request"]), rows),
+        "## What follows",
+        bullets(said),
+        "## What limits this",
+        "Producers, broker and proxy share one machine. With little "
         "latency it is their work that is measured, and one producer is written in Python; where "
-        "latency rules, the producers are held against each other by their design.\n"
-    )  # fmt: skip
+        "latency rules, the producers are held against each other by their design.",
+    )
 
 
-def _rates(runs: list[producing.Run], arm: str, latency: int) -> list[float]:
-    return producing.rates(producing.of(runs, arm=arm, latency=latency))
-
-
-def _times(runs: list[producing.Run], arm: str, other: str, latency: int) -> str:
-    """How many times as much one arm does as another.
+def _times(runs: list[Run], arm: str, other: str, latency: int) -> str:
+    """Write how many times as many messages a second one arm moves as another.
 
     >>> run = {"latency": 0, "messages": 6}
     >>> _times([{**run, "arm": "a", "seconds": 2}, {**run, "arm": "b", "seconds": 3}], "a", "b", 0)
     '1.5 times'
     """
-    own, theirs = (statistics.median(_rates(runs, name, latency)) for name in (arm, other))
+    own, theirs = (
+        statistics.median(producing.rates(runs, arm=name, latency=latency)) for name in (arm, other)
+    )
     return f"{own / theirs:.1f} times"
 
 
 def drawn(measured: Measured) -> dict[str, str]:
-    """Messages a second by latency."""
-    series = {
-        arm: [
-            (one["latency"], one["messages"] / one["seconds"])
-            for one in producing.of(measured["runs"], arm=arm)
-        ]
-        for arm, _ in ARMS
-    }
-    title = f"Throughput, Kafka {VERSION}"
-    return {"rate": plots.lines(title, "latency (ms)", "messages a second", series)}
+    """Plot the messages a second by latency."""
+    return {"rate": producing.rates_by_latency(f"Throughput, Kafka {VERSION}", measured["runs"])}
 
 
-EXPERIMENT: Final = Experiment(
-    "How does the pipelined producer compare with today's Java producer, at which latency?",
-    (VERSION,),
-    run,
-    write,
-    drawn,
-)
+EXPERIMENT: Final = Experiment(QUESTION, (VERSION,), run, write, drawn)

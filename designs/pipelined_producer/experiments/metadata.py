@@ -2,7 +2,8 @@
 
 Messages go to known topics at a steady pace; then comes one whose leader the producer does not know. The
 proxy lets Metadata responses leave later. In the last case it also takes the leader from one partition of
-each topic, as a metadata response tells of it, and nothing brings that back.
+each topic, as a metadata response tells of it, and nothing brings that back. It belongs to document 004,
+which leaves the choice open: its producer makes both, on a broker of the document's time.
 """
 
 from __future__ import annotations
@@ -11,17 +12,22 @@ import json
 import statistics
 import time
 from collections import Counter
-from itertools import pairwise
-from typing import Any, Final, Literal, NamedTuple
+from itertools import pairwise, product
+from typing import Final, Literal, NamedTuple
 
 from barnabas.designs.leaders import Address, Place
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
 from barnabas.experiments import plots
-from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured, address_of
 from barnabas.experiments.intervals import middle
+from barnabas.experiments.markdown import bullets, capitalized, paragraphs, table
+from barnabas.experiments.runs import Run, figures, select
 from barnabas.peers.apache import ApacheCluster
 
+QUESTION: Final = (
+    "What do synchronous and non-blocking metadata cost a new topic, and all others beside it?"
+)
 VERSION: Final = "0.8.2.2"
 LATENCIES: Final = (0, 20, 100)
 """Milliseconds of a metadata response."""
@@ -53,7 +59,7 @@ class Ack(NamedTuple):
 
 
 def scenario(case: str, latency: int) -> str:
-    """The proxy's rule for a case and a latency in ms."""
+    """Return the proxy's scenario for a case and a latency in ms."""
     do = []
     if case == LEADERLESS:
         # 0.8 tells of partitions in any order; both have the same leader
@@ -68,31 +74,27 @@ def scenario(case: str, latency: int) -> str:
     if latency:
         do.append(f"{{delay: {latency}ms}}")
     if not do:
-        return "version: 1\nrules: []\n"
+        return QUIET
     match = "{api: Metadata, direction: response}"
     return f"version: 1\nrules: [{{name: metadata, match: {match}, do: [{', '.join(do)}]}}]\n"
 
 
 def run(bench: Bench) -> Measured:
-    """Both arms in all cases at all latencies, in rounds."""
-    how: dict[str, Any] = {"latencies": LATENCIES, "rounds": ROUNDS}
-    how |= SHORT if bench.short else {}
-    total = len(CASES) * len(how["latencies"]) * how["rounds"] * len(ARMS)
-    runs: list[producing.Run] = []
+    """Run both arms in all cases at all latencies, in rounds."""
+    how = bench.settings(SHORT, latencies=LATENCIES, rounds=ROUNDS)
+    step = bench.counter(len(CASES) * len(how["latencies"]) * how["rounds"] * len(ARMS))
+    runs: list[Run] = []
     with ApacheCluster(VERSION, settings={"num.partitions": "2"}) as cluster:
         for topic in (*KNOWN, "there"):
             producing.make_topic(cluster.brokers.values(), topic)
-        for case in CASES:
-            for latency in how["latencies"]:
-                folder = bench.folder / f"{CASES[case]}-{latency}".replace(" ", "-")
-                folder.mkdir()
-                with bench.proxy(cluster.bootstrap, scenario(case, latency), folder) as proxy:
-                    for _ in range(how["rounds"]):
-                        for arm, choice in ARMS:
-                            bench.step(len(runs), total, f"{case}, {latency} ms, {arm}")
-                            place = _place(case, len(runs))
-                            found = around(address_of(proxy), choice, place, case != LEADERLESS)
-                            runs.append({"case": case, "latency": latency, "arm": arm, **found})
+        for case, latency in product(CASES, how["latencies"]):
+            name = f"{CASES[case]}-{latency}"
+            with bench.between(cluster.bootstrap, scenario(case, latency), name) as proxy:
+                for _, (arm, choice) in product(range(how["rounds"]), ARMS):
+                    step(f"{case}, {latency} ms, {arm}")
+                    place = _place(case, len(runs))
+                    found = around(address_of(proxy), choice, place, case != LEADERLESS)
+                    runs.append({"case": case, "latency": latency, "arm": arm, **found})
     return {"how": how, "runs": runs}
 
 
@@ -103,7 +105,7 @@ def _place(case: str, number: int) -> Place:
     return ("there" if case == NEW else f"made-{number}"), 0
 
 
-def around(bootstrap: Address, choice: Choice, place: Place, awaited: bool) -> producing.Run:
+def around(bootstrap: Address, choice: Choice, place: Place, awaited: bool) -> Run:
     """One run. awaited: whether the message to `place` will be acknowledged."""
     acks: list[Ack] = []
     first: list[float] = []
@@ -172,7 +174,7 @@ def stalls(acks: list[Ack], at: float) -> dict[str, float]:
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
     parts = [
         f"Kafka {VERSION}, one broker. A message of 100 bytes every {PACE * 1e3:.0f} ms to "
@@ -185,40 +187,39 @@ def write(measured: Measured) -> str:
         "longest time in which none was acknowledged."
     ]  # fmt: skip
     for case in CASES:
-        lines = [
-            "| latency of metadata | metadata fetch | first acknowledgement | known topics: median "
-            "| slowest before | slowest after | longest silence |",
-            "|---|---|---|---|---|---|---|",
-        ]
-        said = []
+        rows, said = [], []
         for latency in how["latencies"]:
-            arms = [producing.of(runs, case=case, latency=latency, arm=arm) for arm, _ in ARMS]
-            for (arm, _), own in zip(ARMS, arms, strict=True):
-                first = [one["first_ms"] for one in own if one["first_ms"] is not None]
-                cells = [middle(first) if first else "none"]
+            slowest = []
+            for arm, _ in ARMS:
+                own = select(runs, case=case, latency=latency, arm=arm)
+                first = figures(own, "first_ms")
                 names = ("median_ms", "before_ms", "slowest_ms", "silence_ms")
-                cells += [middle(one[name] for one in own) for name in names]
-                lines.append(f"| {latency} ms | {arm} | {' | '.join(cells)} |")
-            waits = [statistics.median(one["slowest_ms"] for one in own) for own in arms]
+                cells = (middle(figures(own, name)) for name in names)
+                rows.append((f"{latency} ms", arm, middle(first) if first else "none", *cells))
+                slowest.append(statistics.median(figures(own, "slowest_ms")))
             said.append(
-                f"- At {latency} ms the slowest message of a known topic waits {waits[0]:.0f} ms "
-                f"with the synchronous fetch, {waits[1]:.0f} ms with the other."
+                f"At {latency} ms the slowest message of a known topic waits {slowest[0]:.0f} ms "
+                f"with the synchronous fetch, {slowest[1]:.0f} ms with the other."
             )
-        parts += [f"## {case[0].upper()}{case[1:]}", "\n".join(lines), "\n".join(said)]
-    parts.append(
+        heads = (
+            "latency of metadata | metadata fetch | first acknowledgement | known topics: median "
+            "| slowest before | slowest after | longest silence"
+        )
+        parts += [f"## {capitalized(case)}", table(heads, rows), bullets(said)]
+    return paragraphs(
+        *parts,
         "The document expects of the synchronous fetch that it \"can potentially hurt the "
         "throughput for other topics/partitions\" if \"leaders only for a subset of partitions "
-        "have changed\", and of the other \"more isolation, better overall throughput\"."
+        "have changed\", and of the other \"more isolation, better overall throughput\".",
     )  # fmt: skip
-    return "\n\n".join(parts) + "\n"
 
 
 def drawn(measured: Measured) -> dict[str, str]:
-    """The longest silence of the known topics, by latency."""
+    """Plot the longest silence of the known topics, by latency."""
     silence = {
         f"{short}, {arm}": [
             (one["latency"], one["silence_ms"])
-            for one in producing.of(measured["runs"], case=case, arm=arm)
+            for one in select(measured["runs"], case=case, arm=arm)
         ]
         for case, short in CASES.items()
         for arm, _ in ARMS
@@ -227,10 +228,4 @@ def drawn(measured: Measured) -> dict[str, str]:
     return {"silence": plots.lines(title, x, "longest silence (ms)", silence)}
 
 
-EXPERIMENT: Final = Experiment(
-    "What do synchronous and non-blocking metadata cost a new topic, and all others beside it?",
-    (VERSION,),
-    run,
-    write,
-    drawn,
-)
+EXPERIMENT: Final = Experiment(QUESTION, (VERSION,), run, write, drawn)

@@ -1,22 +1,28 @@
 """What several requests in flight cost: the order in a partition when one of them has to be sent again.
 
 The proxy refuses every tenth Produce request with an error that is tried again (NOT_ENOUGH_REPLICAS),
-and lets answers leave 5 ms later, so that requests are in flight together.
+and lets answers leave 5 ms later, so that requests are in flight together. It belongs to document 004, whose
+producer it runs on a broker of the document's time.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
-from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.columns import of_runs, table_of, total
+from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
+from barnabas.experiments.markdown import paragraphs
+from barnabas.experiments.runs import figures, group
 from barnabas.peers.apache import ApacheCluster
 
+QUESTION: Final = (
+    "Is order per partition kept with several requests in flight, with and without retries?"
+)
 VERSION: Final = "0.8.2.2"
-PARTITIONS, MESSAGES, ROUNDS = 1, 400, 20
-BATCH: Final = 5
+MESSAGES, ROUNDS, BATCH = 400, 20, 5
 SHORT: Final = {"messages": 150, "rounds": 2}
 
 REFUSALS: Final = """
@@ -30,84 +36,73 @@ rules:
     match: {api: Produce, direction: response}
     do: {delay: 5ms}
 """
-QUIET: Final = "version: 1\nrules: []\n"
 
 _PATIENT: Final = Settings(batch_messages=BATCH, retries=20, retry_backoff_ms=5)
 ARMS: Final = (
-    (
-        "blocking 0.8",
-        replace(BLOCKING_0_8, batch_messages=BATCH, retries=20, retry_backoff_ms=5),
-    ),
+    ("blocking 0.8", replace(BLOCKING_0_8, batch_messages=BATCH, retries=20, retry_backoff_ms=5)),
     *((f"pipelined, {n} in flight", replace(_PATIENT, in_flight=n)) for n in (1, 2, 5)),
 )
 CASES: Final = (("no request refused", QUIET), ("every tenth refused", REFUSALS))
 
 
 def run(bench: Bench) -> Measured:
-    """All arms in both cases, in rounds."""
-    how: dict[str, Any] = {"messages": MESSAGES, "rounds": ROUNDS, **(SHORT if bench.short else {})}
-    runs: list[producing.Run] = []
-    total = len(CASES) * how["rounds"] * len(ARMS)
+    """Run all arms in both cases, in rounds."""
+    how = bench.settings(SHORT, messages=MESSAGES, rounds=ROUNDS)
+    step = bench.counter(len(CASES) * how["rounds"] * len(ARMS))
+    arms = [(arm, settings, "order", [0], how["messages"]) for arm, settings in ARMS]
     with ApacheCluster(VERSION) as cluster:
         producing.make_topic(cluster.brokers.values(), "order")
-        for case, scenario in CASES:
-            folder = bench.folder / case.replace(" ", "-")
-            folder.mkdir()
-            with bench.proxy(cluster.bootstrap, scenario, folder) as proxy:
-                made: list[producing.Run] = []
-                for number in range(how["rounds"]):
-                    for arm, settings in ARMS:
-                        bench.step(len(runs) + len(made), total, f"{case}, {arm}")
-                        found = producing.produce(
-                            address_of(proxy),
-                            settings,
-                            f"{arm}, round {number}",
-                            "order",
-                            range(PARTITIONS),
-                            how["messages"],
-                        )
-                        made.append({"case": case, "arm": arm, "round": number, **found})
-            by_client = producing.produced(proxy.capture)
-            for one in made:
-                exchanges = by_client[f"{one['arm']}, round {one['round']}"]
-                one["in_flight"] = producing.most_under_way(exchanges, by_connection=True)
-                one["refused"] = sum(bool(each.error) for each in exchanges)
-            runs += made
+        runs = [
+            {
+                "case": case,
+                **one,
+                "in_flight": producing.most_under_way(exchanges, by_connection=True),
+                "refused": sum(bool(each.error) for each in exchanges),
+            }
+            for name, scenario in CASES
+            for case, one, exchanges in producing.in_rounds(
+                bench,
+                cluster.bootstrap,
+                {name: scenario},
+                how["rounds"],
+                arms,
+                producing.produce,
+                step,
+            )
+        ]
     return {"how": how, "runs": runs}
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    lines = [
-        "| arm | case | runs in order | seen in flight | requests refused | not acknowledged |",
-        "|---|---|---|---|---|---|",
+    broken = [
+        f"{arm}, {case}: broken in {bad} of {len(own)} runs"
+        for (case, arm), own in group(runs, "case", "arm").items()
+        if (bad := sum(not one["in_order"] for one in own))
     ]
-    said = []
-    for case, _ in CASES:
-        for arm, _ in ARMS:
-            own = [one for one in runs if (one["case"], one["arm"]) == (case, arm)]
-            ordered = sum(one["in_order"] for one in own)
-            lines.append(
-                f"| {arm} | {case} | {ordered} of {len(own)} | {max(o['in_flight'] for o in own)} "
-                f"| {sum(o['refused'] for o in own)} | {sum(sum(o['problems'].values()) for o in own)} |"
-            )
-            if ordered < len(own):
-                said.append(f"{arm}, {case}: broken in {len(own) - ordered} of {len(own)} runs")
-    broken = "; ".join(said) or "it was never broken"
-    return (
+    return paragraphs(
         f"Kafka {VERSION}, one partition, {how['messages']} messages in batches of {BATCH}, "
         f"{how['rounds']} rounds. The proxy refuses requests before a broker sees them, so nothing is "
-        "written twice.\n\n" + "\n".join(lines) + f"\n\nOrder: {broken}.\n\n"
+        "written twice.",
+        table_of(
+            runs,
+            {
+                "arm": "arm",
+                "case": "case",
+                "runs in order": of_runs(lambda one: one["in_order"]),
+                "seen in flight": lambda own: max(figures(own, "in_flight")),
+                "requests refused": total("refused"),
+                "not acknowledged": lambda own: sum(
+                    sum(each.values()) for each in figures(own, "problems")
+                ),
+            },
+        ),
+        f"Order: {'; '.join(broken) or 'it was never broken'}.",
         "The document requires order per partition \"if there are no retries\": what was in flight "
         "behind a refused request lies in front of it. The producer sends nothing new of a partition "
-        "before what it has to send again, so with one in flight order survives.\n"
+        "before what it has to send again, so with one in flight order survives.",
     )  # fmt: skip
 
 
-EXPERIMENT: Final = Experiment(
-    "Is order per partition kept with several requests in flight, with and without retries?",
-    (VERSION,),
-    run,
-    write,
-)
+EXPERIMENT: Final = Experiment(QUESTION, (VERSION,), run, write)

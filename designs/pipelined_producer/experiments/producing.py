@@ -1,13 +1,13 @@
-"""What the experiments with producers share: a run through the proxy, and what its capture says."""
+"""Runs of producers through a proxy, and what its capture shows of them."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,16 @@ from barnabas.captures.reader import CaptureReader
 from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
 from barnabas.designs.protocol_guide.client_0_8 import Client
-from barnabas.experiments.experiment import Bench, Between
+from barnabas.experiments import plots
+from barnabas.experiments.experiment import QUIET, Bench, address_of
+from barnabas.experiments.runs import Run, group, select
 
 PATIENCE = 120.0
 """Seconds after which a run is given up."""
 
-Run = dict[str, Any]
-
 
 def make_topic(brokers: Iterable[Address], topic: str) -> None:
-    """Have a topic made, and wait until each partition has a leader. Raises TimeoutError."""
+    """Create a topic, and wait until each partition has a leader. Raises TimeoutError."""
     until = time.monotonic() + PATIENCE
     with Client(brokers, patience=0) as client:
         while topic not in (found := client.refresh([topic])).partitions or found.errors:
@@ -35,40 +35,77 @@ def make_topic(brokers: Iterable[Address], topic: str) -> None:
             time.sleep(0.1)
 
 
-@contextmanager
-def distant(
-    bench: Bench, bootstrap: str, latencies: Iterable[int], name: str = ""
-) -> Iterator[dict[int, Between]]:
-    """A proxy for each latency (ms): it lets each Produce response leave so much later.
+def late_answers(latency: int) -> str:
+    """Return a scenario in which Produce responses leave so many milliseconds later."""
+    rule = "{name: far away, match: {api: Produce, direction: response}"
+    return f"version: 1\nrules: [{rule}, do: {{delay: {latency}ms}}}}]\n" if latency else QUIET
 
-    name: what its folder's begins with.
+
+def in_rounds(
+    bench: Bench,
+    servers: str,
+    scenarios: Mapping[str, str],
+    rounds: int,
+    arms: Iterable[tuple[Any, ...]],
+    send: Callable[..., Run],
+    step: Callable[[str], None],
+) -> list[tuple[str, Run, list[Exchange]]]:
+    """Run all arms in rounds, through a proxy for each scenario.
+
+    Args:
+        bench: Gives the proxies.
+        servers: The brokers' bootstrap servers.
+        scenarios: By name.
+        rounds: How often each arm is run.
+        arms: A name, and arguments of `send`.
+        send: Gets the proxy's address, a client id, and the arm's arguments.
+        step: Gets a description of each run before it.
+
+    Returns:
+        The scenario's name, the run, and its Produce requests as the proxy's capture shows them.
     """
+    runs: dict[str, list[Run]] = {name: [] for name in scenarios}
     with ExitStack() as stack:
-        proxies = {}
-        for latency in latencies:
-            folder = bench.folder / f"{name}{latency}"
-            folder.mkdir()
-            rule = "{name: far away, match: {api: Produce, direction: response}"
-            rules = f"[{rule}, do: {{delay: {latency}ms}}}}]" if latency else "[]"
-            between = bench.proxy(bootstrap, f"version: 1\nrules: {rules}\n", folder)
-            proxies[latency] = stack.enter_context(between)
-        yield proxies
+        proxies = {
+            name: stack.enter_context(bench.between(servers, scenario, name))
+            for name, scenario in scenarios.items()
+        }
+        for number, name, (arm, *about) in product(range(rounds), scenarios, arms):
+            step(f"{name}, {arm}")
+            found = send(address_of(proxies[name]), f"{arm}, round {number}", *about)
+            runs[name].append({"arm": arm, "round": number, **found})
+    captured = {name: produced(proxy.capture) for name, proxy in proxies.items()}
+    return [
+        (name, run, captured[name][f"{run['arm']}, round {run['round']}"])
+        for name, own in runs.items()
+        for run in own
+    ]
 
 
 def produce(
     bootstrap: Address,
-    settings: Settings,
     client_id: str,
+    settings: Settings,
     topic: str,
     partitions: Sequence[int],
     count: int,
     producers: int = 1,
 ) -> Run:
-    """Send numbered messages of 100 bytes to the partitions in turn, and wait until all is reported.
+    """Send numbered messages of 100 bytes to the partitions in turn, and wait until all are reported.
 
-    producers: that take turns, too; their number divides that of the partitions. Connections, versions and
-    metadata are there before the clock starts. Gives seconds, whether each partition has them in the
-    order in which they were sent, and how many were not acknowledged.
+    Connections, versions and metadata exist before the clock starts.
+
+    Args:
+        bootstrap: A broker or a proxy.
+        client_id: The producers' client id.
+        settings: The producers' settings.
+        topic: The topic.
+        partitions: Its partitions.
+        count: The number of messages.
+        producers: The number of producers, which take turns; it divides the number of partitions.
+
+    Returns:
+        Seconds, messages, whether each partition has them in the order of sending, and problems.
     """
     told: list[Outcome] = []
     own = replace(settings, client_id=client_id)
@@ -100,7 +137,7 @@ def produce(
 
 
 def in_order(told: Iterable[Outcome]) -> bool:
-    """Whether what was acknowledged lies in each partition in the order in which it was sent."""
+    """Check that the acknowledged messages of each partition are in the order of sending."""
     found: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for one in told:
         if one.problem is None:
@@ -111,7 +148,7 @@ def in_order(told: Iterable[Outcome]) -> bool:
 
 
 def produced(capture: Path) -> dict[str, list[Exchange]]:
-    """The Produce exchanges of a capture, by client id, in the order in which they began."""
+    """Return the Produce exchanges of a capture by client id, in the order of their requests."""
     found: dict[str, list[Exchange]] = defaultdict(list)
     for one in Conversations().exchanges(CaptureReader(capture)):
         if one.api == "Produce":
@@ -120,7 +157,7 @@ def produced(capture: Path) -> dict[str, list[Exchange]]:
 
 
 def most_under_way(exchanges: Sequence[Exchange], *, by_connection: bool) -> int:
-    """How many requests waited for their answers at a time, on one connection or on all."""
+    """Return how many requests were in flight at most, on one connection or on all."""
     spans: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for one in exchanges:
         span = (one.ts, one.ts + (one.latency_ms or 0) * 1e6)
@@ -136,7 +173,7 @@ def most_under_way(exchanges: Sequence[Exchange], *, by_connection: bool) -> int
 
 
 def seen(exchanges: Sequence[Exchange]) -> dict[str, int]:
-    """What a capture says of a run's requests: how many, and how many were in flight."""
+    """Return the number of a run's requests, and how many were in flight."""
     return {
         "requests": len(exchanges),
         "in_flight": most_under_way(exchanges, by_connection=True),
@@ -144,15 +181,15 @@ def seen(exchanges: Sequence[Exchange]) -> dict[str, int]:
     }
 
 
-def rates(runs: Iterable[Run]) -> list[float]:
-    """Messages a second of each run, the slowest first."""
-    return sorted(one["messages"] / one["seconds"] for one in runs)
+def rates(runs: Iterable[Run], **about: Any) -> list[float]:
+    """Return the messages a second of the runs with these values, the slowest first."""
+    return sorted(one["messages"] / one["seconds"] for one in select(runs, **about))
 
 
-def of(runs: Iterable[Run], **about: Any) -> list[Run]:
-    """The runs of which all this is said.
-
-    >>> of([{"arm": "a", "seconds": 1}, {"arm": "b", "seconds": 2}], arm="b")
-    [{'arm': 'b', 'seconds': 2}]
-    """
-    return [one for one in runs if all(one[name] == value for name, value in about.items())]
+def rates_by_latency(title: str, runs: Iterable[Run]) -> str:
+    """Plot the messages a second of each arm by latency."""
+    series = {
+        arm: [(one["latency"], one["messages"] / one["seconds"]) for one in own]
+        for (arm,), own in group(runs, "arm").items()
+    }
+    return plots.lines(title, "latency (ms)", "messages a second", series)

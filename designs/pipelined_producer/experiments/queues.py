@@ -2,7 +2,7 @@
 
 A loud topic is sent to as fast as it goes, and what finds no room is dropped; a quiet one (the
 document's audit data) gets a message every 10 ms. A broker behind a latency of 20 ms is the slower one.
-Memory is counted in this process, without brokers.
+Memory is counted in this process, without brokers. It belongs to document 004, which describes both choices.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 import tracemalloc
 from collections import Counter
 from contextlib import closing
+from itertools import product
 from typing import Any, Final, Literal
 
 from barnabas.designs.leaders import Address
@@ -26,8 +27,13 @@ from barnabas.designs.pipelined_producer.peers.event import Event
 from barnabas.designs.pipelined_producer.peers.queues import OneQueue, PartitionQueues, Queues
 from barnabas.experiments import plots
 from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.markdown import paragraphs, table
+from barnabas.experiments.runs import Run, select
 from barnabas.peers.apache import ApacheCluster
 
+QUESTION: Final = (
+    "Which of the two queue designs protects a quiet topic from a loud one, and what does it cost?"
+)
 VERSION: Final = "0.8.2.2"
 ROOM: Final = 500
 """Messages that a queue has room for."""
@@ -40,11 +46,6 @@ EVENTS: Final = 10_000
 SPREADS: Final = (1, 100, 10_000)
 """Partitions over which so many events are spread, for memory."""
 
-SLOW: Final = """
-version: 1
-rules: [{name: far away, match: {api: Produce, direction: response}, do: {delay: 20ms}}]
-"""
-
 Choice = Literal["partition", "one"]
 ARMS: Final[tuple[tuple[str, Choice], ...]] = (
     ("a queue per partition", "partition"),
@@ -53,26 +54,25 @@ ARMS: Final[tuple[tuple[str, Choice], ...]] = (
 
 
 def run(bench: Bench) -> Measured:
-    """Both arms in rounds, then memory."""
-    how: dict[str, Any] = {"quiet": QUIET, "rounds": ROUNDS, **(SHORT if bench.short else {})}
-    runs: list[producing.Run] = []
+    """Run both arms in rounds, then count memory."""
+    how = bench.settings(SHORT, quiet=QUIET, rounds=ROUNDS)
+    step = bench.counter(len(ARMS) * how["rounds"])
+    runs: list[Run] = []
     with ApacheCluster(VERSION) as cluster:
         for topic in ("loud", "quiet"):
             producing.make_topic(cluster.brokers.values(), topic)
-        with bench.proxy(cluster.bootstrap, SLOW, bench.folder) as proxy:
-            for _ in range(how["rounds"]):
-                for arm, queueing in ARMS:
-                    bench.step(len(runs), len(ARMS) * how["rounds"], arm)
-                    runs.append({"arm": arm, **loud_and_quiet(address_of(proxy), queueing, how)})
+        with bench.between(cluster.bootstrap, producing.late_answers(20), "slow") as proxy:
+            for _, (arm, queueing) in product(range(how["rounds"]), ARMS):
+                step(arm)
+                runs.append({"arm": arm, **loud_and_quiet(address_of(proxy), queueing, how)})
     memory = [
         {"arm": arm, "partitions": spread, "bytes": memory_of(queueing, spread)}
-        for spread in SPREADS
-        for arm, queueing in ARMS
+        for spread, (arm, queueing) in product(SPREADS, ARMS)
     ]
     return {"how": how, "runs": runs, "memory": memory}
 
 
-def loud_and_quiet(bootstrap: Address, queueing: Choice, how: dict[str, Any]) -> producing.Run:
+def loud_and_quiet(bootstrap: Address, queueing: Choice, how: dict[str, Any]) -> Run:
     """One run: how many of each topic were dropped, and how long the quiet one's took (ms)."""
     waited: list[float] = []
     problems: Counter[str] = Counter()
@@ -131,62 +131,55 @@ def memory_of(queueing: Choice, partitions: int) -> int:
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    lines = [
-        "| arm | quiet topic dropped | loud topic dropped | quiet topic: median ms, 99% within |",
-        "|---|---|---|---|",
-    ]
+    rows = []
     for arm, _ in ARMS:
-        own = [one for one in runs if one["arm"] == arm]
+        own = select(runs, arm=arm)
         waited = sorted(ms for one in own for ms in one["quiet_ms"])
-        shares = [
+        shares = (
             f"{sum(one[f'{topic}_dropped'] for one in own)} of {sum(one[topic] for one in own)}"
             for topic in ("quiet", "loud")
-        ]
+        )
         times = "none got through"
         if waited:
             times = f"{statistics.median(waited):.0f}, {waited[int(len(waited) * 0.99)]:.0f}"
-        lines.append(f"| {arm} | {shares[0]} | {shares[1]} | {times} |")
-    memory = ["| partitions | " + " | ".join(arm for arm, _ in ARMS) + " |", "|---|---|---|"]
-    for spread in SPREADS:
-        cells = {
-            one["arm"]: one["bytes"] for one in measured["memory"] if one["partitions"] == spread
-        }
-        memory.append(
-            f"| {spread:,} | "
-            + " | ".join(f"{cells[arm] / 1024:.0f} KiB" for arm, _ in ARMS)
-            + " |"
-        )
-    return (
-        f"## Isolation\n\nKafka {VERSION} behind 20 ms; a queue has room for {ROOM} messages; "
+        rows.append((arm, *shares, times))
+    memory = {(one["partitions"], one["arm"]): one["bytes"] / 1024 for one in measured["memory"]}
+    return paragraphs(
+        "## Isolation",
+        f"Kafka {VERSION} behind 20 ms; a queue has room for {ROOM} messages; "
         f"{how['quiet']} messages of the quiet topic a run, one every {PACE * 1e3:.0f} ms, "
-        f"{how['rounds']} rounds.\n\n" + "\n".join(lines) + "\n\n## Memory\n\n"
+        f"{how['rounds']} rounds.",
+        table(
+            "arm | quiet topic dropped | loud topic dropped | quiet topic: median ms, 99% within",
+            rows,
+        ),
+        "## Memory",
         f"What queues take for {EVENTS:,} events (CPython, the events themselves left out), spread "
-        "over so many partitions:\n\n" + "\n".join(memory) + "\n\n"
+        "over so many partitions:",
+        table(
+            " | ".join(["partitions", *(arm for arm, _ in ARMS)]),
+            (
+                (f"{spread:,}", *(f"{memory[spread, arm]:.0f} KiB" for arm, _ in ARMS))
+                for spread in SPREADS
+            ),
+        ),
         "The document expects of one queue per partition more isolation (\"this will protect important "
         "low throughput topics like audit data\") and more memory \"especially for tools like "
-        "MirrorMaker\", which have many partitions.\n"
+        "MirrorMaker\", which have many partitions.",
     )  # fmt: skip
 
 
 def drawn(measured: Measured) -> dict[str, str]:
-    """What became of the quiet topic, run by run."""
+    """Plot what became of the quiet topic, run by run."""
     lost = {
         arm: [
-            100 * one["quiet_dropped"] / one["quiet"]
-            for one in measured["runs"]
-            if one["arm"] == arm
+            100 * one["quiet_dropped"] / one["quiet"] for one in select(measured["runs"], arm=arm)
         ]
         for arm, _ in ARMS
     }
     return {"dropped": plots.dots("A quiet topic beside a loud one", "dropped (%)", lost)}
 
 
-EXPERIMENT: Final = Experiment(
-    "Which of the two queue designs protects a quiet topic from a loud one, and what does it cost?",
-    (VERSION,),
-    run,
-    write,
-    drawn,
-)
+EXPERIMENT: Final = Experiment(QUESTION, (VERSION,), run, write, drawn)

@@ -3,6 +3,7 @@
 The document fears "slowing down the client thread if compression or serialization takes long", so there are
 three serialisers: none, one that holds Python's lock while it works (json), and one that takes long and does
 not (zlib). The cost of send() is that of messages at a steady pace, so that nobody waits for room.
+It belongs to document 004, which describes both choices.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import statistics
 import time
 import zlib
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
+from itertools import product
 from typing import Any, Final, Literal
 
 from barnabas.designs.leaders import Address
@@ -23,11 +26,15 @@ from barnabas.designs.pipelined_producer.peers.serializing import PLAIN, Seriali
 from barnabas.experiments import plots
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.intervals import middle
+from barnabas.experiments.markdown import bullets, paragraphs, table
+from barnabas.experiments.runs import Run, figures, select
 from barnabas.peers.apache import ApacheCluster
 
+QUESTION: Final = (
+    "What does it cost to serialise in the client's thread, and what in the send thread?"
+)
 VERSION: Final = "4.3.1"
-TOPIC: Final = "serialising"
-PARTITIONS: Final = 4
+TOPIC, PARTITIONS = "serialising", 4
 PACED, BURST, ROUNDS = 300, 2000, 6
 """Messages at a pace, messages as fast as they are taken, and runs of each arm."""
 SHORT: Final = {"paced": 50, "burst": 100, "rounds": 1}
@@ -57,20 +64,16 @@ CASES: Final[tuple[tuple[str, Any, Serializer], ...]] = (
 
 
 def run(bench: Bench) -> Measured:
-    """Both arms with each serialiser, in rounds."""
-    how: dict[str, Any] = {"paced": PACED, "burst": BURST, "rounds": ROUNDS}
-    how |= SHORT if bench.short else {}
-    runs: list[producing.Run] = []
-    total = how["rounds"] * len(CASES) * len(ARMS)
+    """Run both arms with each serialiser, in rounds."""
+    how = bench.settings(SHORT, paced=PACED, burst=BURST, rounds=ROUNDS)
+    step = bench.counter(how["rounds"] * len(CASES) * len(ARMS))
+    runs: list[Run] = []
     with ApacheCluster(VERSION, settings={"num.partitions": str(PARTITIONS)}) as cluster:
         producing.make_topic(cluster.brokers.values(), TOPIC)
         (address,) = cluster.brokers.values()
-        for _ in range(how["rounds"]):
-            for case, value, serializer in CASES:
-                for arm in ARMS:
-                    bench.step(len(runs), total, f"{case}, {arm}")
-                    found = send(address, arm, value, serializer, how)
-                    runs.append({"case": case, "arm": arm, **found})
+        for _, (case, value, serializer), arm in product(range(how["rounds"]), CASES, ARMS):
+            step(f"{case}, {arm}")
+            runs.append({"case": case, "arm": arm, **send(address, arm, value, serializer, how)})
     alone = [
         {"case": case, "us": round(cost(value, serializer), 1)} for case, value, serializer in CASES
     ]
@@ -79,7 +82,7 @@ def run(bench: Bench) -> Measured:
 
 def send(
     bootstrap: Address, arm: Where, value: Any, serializer: Serializer, how: dict[str, Any]
-) -> producing.Run:
+) -> Run:
     """One run: microseconds of each send() at a pace (median, 99 %), then the seconds of a burst."""
     problems: Counter[str] = Counter()
 
@@ -87,12 +90,8 @@ def send(
         if outcome.problem is not None:
             problems[outcome.problem] += 1
 
-    producer = PipelinedProducer(
-        [bootstrap],
-        replace(SETTINGS, serializing=arm),
-        serializers=PLAIN._replace(value=serializer),
-    )
-    with closing(producer):
+    settings, serializers = replace(SETTINGS, serializing=arm), PLAIN._replace(value=serializer)
+    with closing(PipelinedProducer([bootstrap], settings, serializers=serializers)) as producer:
         for partition in range(PARTITIONS):
             producer.send(TOPIC, value, partition=partition, told=told)
         producer.flush(producing.PATIENCE)
@@ -107,13 +106,8 @@ def send(
         producer.flush(producing.PATIENCE)
         start = time.perf_counter()
         for number in range(how["burst"]):
-            producer.send(
-                TOPIC,
-                value,
-                partition=number % PARTITIONS,
-                told=told,
-                wait=producing.PATIENCE,
-            )
+            partition = number % PARTITIONS
+            producer.send(TOPIC, value, partition=partition, told=told, wait=producing.PATIENCE)
         sent = time.perf_counter() - start
         left = producer.flush(producing.PATIENCE)
         seconds = time.perf_counter() - start
@@ -141,68 +135,60 @@ def cost(value: Any, serializer: Serializer) -> float:
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    lines = [
-        "| serialiser | alone, µs | who serialises | send() at a pace: median µs | 99% within, µs "
-        "| burst: messages a second | burst: the caller is done after, ms |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    said = []
+    rows, said = [], []
     for one in measured["alone"]:
         case = one["case"]
         for arm in ARMS:
-            own = producing.of(runs, case=case, arm=arm)
-            lines.append(
-                f"| {case} | {one['us']:.0f} | {arm} | {middle(each['send_us'] for each in own)} "
-                f"| {middle(each['send_99_us'] for each in own)} | {middle(producing.rates(own))} "
-                f"| {middle(1e3 * each['sent'] for each in own)} |"
-            )
-        client, sender = (producing.of(runs, case=case, arm=arm) for arm in ARMS)
-        more = _median(client, "send_us") - _median(sender, "send_us")
-        ratio = statistics.median(producing.rates(client)) / statistics.median(
-            producing.rates(sender)
+            own = select(runs, case=case, arm=arm)
+            rows.append((
+                case, f"{one['us']:.0f}", arm, middle(figures(own, "send_us")),
+                middle(figures(own, "send_99_us")), middle(producing.rates(own)),
+                middle(1e3 * each["sent"] for each in own),
+            ))  # fmt: skip
+        client, sender = (select(runs, case=case, arm=arm) for arm in ARMS)
+        costs, rates = (
+            [statistics.median(of(own)) for own in (client, sender)]
+            for of in (_costs, producing.rates)
         )
         said.append(
-            f"- {case}: in the client's thread send() takes {more:+.0f} µs, and a burst moves "
-            f"{ratio:.2f} times the messages."
+            f"{case}: in the client's thread send() takes {costs[0] - costs[1]:+.0f} µs, and a burst moves "
+            f"{rates[0] / rates[1]:.2f} times the messages."
         )
-    return (
+    return paragraphs(
         f"Kafka {VERSION}, one broker, no proxy between; {how['partitions']} partitions, batches "
         f"of {SETTINGS.batch_messages}, {SETTINGS.in_flight} in flight, acks=1. A run sends "
         f"{how['paced']} messages, one every {PACE * 1e3:.0f} ms, then {how['burst']} as fast as "
         f"they are taken; {how['rounds']} rounds. Medians, in brackets the values between which "
-        "they lie (95 % from six rounds on).\n\n"
-        + "\n".join(lines)
-        + "\n\n## What follows\n\nHeld against serialising in the send thread:\n\n"
-        + "\n".join(said)
-        + "\n\nThe document prefers the send thread, for fear of \"slowing down the client "
+        "they lie (95 % from six rounds on).",
+        table(
+            "serialiser | alone, µs | who serialises | send() at a pace: median µs | 99% within, µs "
+            "| burst: messages a second | burst: the caller is done after, ms",
+            rows,
+        ),
+        "## What follows",
+        "Held against serialising in the send thread:",
+        bullets(said),
+        "The document prefers the send thread, for fear of \"slowing down the client "
         "thread if compression or serialization takes long\". Its producer runs on "
         "the JVM, whose threads run in parallel; Python's do so only while a serialiser releases "
-        "the interpreter's lock, as zlib does and json does not.\n"
+        "the interpreter's lock, as zlib does and json does not.",
     )  # fmt: skip
 
 
-def _median(runs: list[producing.Run], name: str) -> float:
-    return float(statistics.median(one[name] for one in runs))
+def _costs(runs: Iterable[Run]) -> list[float]:
+    return figures(runs, "send_us")
 
 
 def drawn(measured: Measured) -> dict[str, str]:
-    """What send() costs, run by run."""
+    """Plot what send() costs, run by run."""
     costs = {
-        f"{case}, {arm}": [
-            one["send_us"] for one in producing.of(measured["runs"], case=case, arm=arm)
-        ]
+        f"{case}, {arm}": _costs(select(measured["runs"], case=case, arm=arm))
         for case, *_ in CASES
         for arm in ARMS
     }
     return {"send": plots.dots("What send() costs at a steady pace", "median (µs)", costs)}
 
 
-EXPERIMENT: Final = Experiment(
-    "What does it cost to serialise in the client's thread, and what in the send thread?",
-    (VERSION,),
-    run,
-    write,
-    drawn,
-)
+EXPERIMENT: Final = Experiment(QUESTION, (VERSION,), run, write, drawn)

@@ -2,7 +2,7 @@
 
 The latency is made by a proxy in a process of its own, which lets each Produce response leave later;
 responses do not wait for each other. Rounds go over all arms, so that what else the machine does
-meets all of them alike.
+meets all of them alike. It belongs to document 004, whose producer it compares with the one before it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from typing import Any, Final
 
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
-from barnabas.experiments import plots
 from barnabas.experiments.diagram import Step, sequence, steps
-from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
+from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.markdown import bullets, mermaid, paragraphs, table
+from barnabas.experiments.runs import Run, figures, select
 from barnabas.peers.apache import ApacheCluster
 
+QUESTION: Final = (
+    "How much throughput do several requests in flight per broker gain, at which latency?"
+)
 VERSIONS: Final = ("0.8.2.2", "4.3.1")
 LATENCIES: Final = (0, 1, 5, 20)
 """Milliseconds."""
@@ -41,81 +45,39 @@ DRAWN: Final = 6
 
 
 def run(bench: Bench) -> Measured:
-    """All arms at all latencies, one after the other, in rounds."""
-    how: dict[str, Any] = {
-        "versions": VERSIONS,
-        "latencies": LATENCIES,
-        "messages": MESSAGES,
-        "rounds": ROUNDS,
-        **(SHORT if bench.short else {}),
-    }
-    total = len(how["versions"]) * len(how["latencies"]) * how["rounds"] * len(ARMS)
-    runs: list[producing.Run] = []
+    """Run all arms at all latencies, one after the other, in rounds."""
+    how = bench.settings(
+        SHORT, versions=VERSIONS, latencies=LATENCIES, messages=MESSAGES, rounds=ROUNDS
+    )
+    step = bench.counter(len(how["versions"]) * len(how["latencies"]) * how["rounds"] * len(ARMS))
+    runs: list[Run] = []
     drawn: dict[str, list[Step]] = {}
+    to = ("throughput", range(PARTITIONS), how["messages"])
     for version in how["versions"]:
+        arms = [(arm, settings, *to) for arm, settings in ARMS]
+        if not version.startswith("0.8"):  # v0 is gone there
+            arms = [(arm, replace(each, produce_version=None), *to) for arm, each in ARMS]
+        latencies = {f"Kafka {version}, {latency} ms": latency for latency in how["latencies"]}
+        scenarios = {name: producing.late_answers(latency) for name, latency in latencies.items()}
         settings = {"num.partitions": str(PARTITIONS)}
         with ApacheCluster(version, BROKERS, settings=settings) as cluster:
-            producing.make_topic(cluster.brokers.values(), "throughput")
-            own = _rounds(bench, cluster, version, how, len(runs), total)
-            for captured, made in own:
-                runs += made
-                drawn |= captured
-    return {
-        "how": {**how, "partitions": PARTITIONS, "batch": BATCH, "brokers": BROKERS},
-        "runs": runs,
-        "drawn": drawn,
-    }
-
-
-def _rounds(
-    bench: Bench,
-    cluster: ApacheCluster,
-    version: str,
-    how: dict[str, Any],
-    done: int,
-    total: int,
-) -> list[tuple[dict[str, list[Step]], list[producing.Run]]]:
-    """Of each latency: what is drawn, and the runs with what the capture says of them."""
-    made: dict[int, list[producing.Run]] = {latency: [] for latency in how["latencies"]}
-    with producing.distant(bench, cluster.bootstrap, how["latencies"], f"{version}-") as proxies:
-        for number in range(how["rounds"]):
-            for latency, proxy in proxies.items():
-                for arm, settings in ARMS:
-                    bench.step(done, total, f"Kafka {version}, {latency} ms, {arm}")
-                    own = settings
-                    if settings.produce_version == 0 and not version.startswith("0.8"):
-                        own = replace(settings, produce_version=None)  # v0 is gone there
-                    client_id = f"{arm}, round {number}"
-                    found = producing.produce(
-                        address_of(proxy),
-                        own,
-                        client_id,
-                        "throughput",
-                        range(PARTITIONS),
-                        how["messages"],
-                    )
-                    about = {"version": version, "latency": latency, "arm": arm}
-                    made[latency].append({**about, "client_id": client_id, **found})
-                    done += 1
-    return [_seen(version, latency, proxies[latency].capture, made[latency]) for latency in made]
-
-
-def _seen(
-    version: str, latency: int, capture: Any, runs: list[producing.Run]
-) -> tuple[dict[str, list[Step]], list[producing.Run]]:
-    by_client = producing.produced(capture)
-    shown = {}
-    for one in runs:
-        exchanges = by_client[one.pop("client_id")]
-        one |= producing.seen(exchanges)
-        if one["arm"] in SHOWN and latency == max(LATENCIES):
-            # behind those that made the connections
-            shown[f"{version}: {one['arm']}"] = steps(exchanges[PARTITIONS : PARTITIONS + DRAWN])
-    return shown, runs
+            producing.make_topic(cluster.brokers.values(), to[0])
+            made = producing.in_rounds(
+                bench, cluster.bootstrap, scenarios, how["rounds"], arms, producing.produce, step
+            )
+        for name, one, exchanges in made:
+            about = {"version": version, "latency": latencies[name]}
+            runs.append({**about, **one, **producing.seen(exchanges)})
+            if one["arm"] in SHOWN and latencies[name] == max(LATENCIES):
+                # behind those that made the connections
+                first = exchanges[PARTITIONS : PARTITIONS + DRAWN]
+                drawn[f"{version}: {one['arm']}"] = steps(first)
+    how |= {"partitions": PARTITIONS, "batch": BATCH, "brokers": BROKERS}
+    return {"how": how, "runs": runs, "drawn": drawn}
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
     parts = [
         f"{how['messages']} messages of 100 bytes a run, to {how['partitions']} partitions on "
@@ -126,85 +88,61 @@ def write(measured: Measured) -> str:
         "that block, as 0.8's had."
     ]
     for version in how["versions"]:
-        own = [one for one in runs if one["version"] == version]
+        own = select(runs, version=version)
         parts += [f"## Kafka {version}", _table(own, how["latencies"]), _follows(own, how)]
     parts += [f"### The first requests at {max(how['latencies'])} ms"] if measured["drawn"] else []
     for name, drawn in measured["drawn"].items():
-        parts.append(f"Kafka {name}\n\n```mermaid\n{sequence(drawn)}\n```")
+        parts += [f"Kafka {name}", mermaid(sequence(drawn))]
     parts.append(
         "## What limits this\n\nProducers, brokers and proxy share one machine, and the producer is "
         "written in Python: with little latency or many requests in flight it is their work that is "
         "measured, the more so the higher the load above. Latency alone would let n in flight to each "
         f"of {how['brokers']} brokers carry n x {how['brokers']} times what one request in all does."
     )
-    return "\n\n".join(parts) + "\n"
+    return paragraphs(*parts)
 
 
-def rates(runs: list[producing.Run], arm: str, latency: int) -> list[float]:
-    """Messages a second of each run of an arm, the slowest first."""
-    return producing.rates(producing.of(runs, arm=arm, latency=latency))
-
-
-def _table(runs: list[producing.Run], latencies: Any) -> str:
-    lines = [
-        "| arm | " + " | ".join(f"{latency} ms" for latency in latencies) + " | seen in flight |",
-        "|---|" + "---|" * (len(latencies) + 1),
-    ]
+def _table(runs: list[Run], latencies: list[int]) -> str:
+    rows = []
     for arm, _ in ARMS:
+        own = select(runs, arm=arm)
         cells = []
         for latency in latencies:
-            found = rates(runs, arm, latency)
+            found = producing.rates(own, latency=latency)
             cells.append(f"{statistics.median(found):.0f} ({found[0]:.0f}-{found[-1]:.0f})")
-        own = [one for one in runs if one["arm"] == arm]
-        most = max(one["in_flight"] for one in own)
-        total = max(one["in_flight_total"] for one in own)
-        cells.append(f"{most} of a connection, {total} in all")
-        lines.append(f"| {arm} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        most, total = (max(figures(own, name)) for name in ("in_flight", "in_flight_total"))
+        rows.append((arm, *cells, f"{most} of a connection, {total} in all"))
+    heads = ["arm", *(f"{latency} ms" for latency in latencies), "seen in flight"]
+    return table(" | ".join(heads), rows)
 
 
-def _follows(runs: list[producing.Run], how: dict[str, Any]) -> str:
+def _follows(runs: list[Run], how: dict[str, Any]) -> str:
     said = []
     for latency in how["latencies"]:
-        blocking = statistics.median(rates(runs, BLOCKING, latency))
-        ratios = ", ".join(
-            f"{statistics.median(rates(runs, arm, latency)) / blocking:.1f} times ({arm})"
-            for arm, _ in ARMS[1:]
-        )
-        said.append(f"- At {latency} ms, against the blocking producer: {ratios}.")
+        medians = {
+            arm: statistics.median(producing.rates(runs, arm=arm, latency=latency))
+            for arm, _ in ARMS
+        }
+        blocking = medians.pop(BLOCKING)
+        ratios = ", ".join(f"{each / blocking:.1f} times ({arm})" for arm, each in medians.items())
+        said.append(f"At {latency} ms, against the blocking producer: {ratios}.")
     ordered = sum(one["in_order"] for one in runs)
     problems = sum(sum(one["problems"].values()) for one in runs)
     said.append(
-        f"- Order: in {ordered} of {len(runs)} runs each partition has its messages in the order in "
+        f"Order: in {ordered} of {len(runs)} runs each partition has its messages in the order in "
         f"which they were sent; {problems} messages were not acknowledged."
     )
-    return "\n".join(said)
+    return bullets(said)
 
 
 def drawn(measured: Measured) -> dict[str, str]:
-    """A plot for each version."""
+    """Plot the messages a second by latency, for each version."""
     return {
-        version: plots.lines(
-            f"Throughput, Kafka {version}",
-            "latency (ms)",
-            "messages a second",
-            {
-                arm: [
-                    (one["latency"], one["messages"] / one["seconds"])
-                    for one in measured["runs"]
-                    if (one["version"], one["arm"]) == (version, arm)
-                ]
-                for arm, _ in ARMS
-            },
+        version: producing.rates_by_latency(
+            f"Throughput, Kafka {version}", select(measured["runs"], version=version)
         )
         for version in measured["how"]["versions"]
     }
 
 
-EXPERIMENT: Final = Experiment(
-    "How much throughput do several requests in flight per broker gain, at which latency?",
-    VERSIONS,
-    run,
-    write,
-    drawn,
-)
+EXPERIMENT: Final = Experiment(QUESTION, VERSIONS, run, write, drawn)

@@ -3,6 +3,8 @@
 Records come at a fixed rate, each group reads them alone, and all groups of an arm are in one process. What
 it was given is what its process wrote to a file as it happened: a killed one answers nothing. When it
 committed is in the proxy's capture.
+It asks brokers of 2017 and of today, and belongs to document 003: it tests what that says of auto commit,
+with the brokers and the capture reader of its rebalances.
 """
 
 from __future__ import annotations
@@ -19,22 +21,24 @@ from typing import Any, Final, Literal, NamedTuple
 
 from barnabas.designs.pipelined_producer.peers import PipelinedProducer
 from barnabas.designs.rebalances import arms, passed
-from barnabas.designs.rebalances.counting import spread
+from barnabas.designs.rebalances.arms import CASES
+from barnabas.designs.rebalances.counting import spread, spread_of, twice_plots
 from barnabas.designs.rebalances.passed import Passed
 from barnabas.designs.rebalances.running import PATIENCE
-from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.intervals import share
-from barnabas.experiments.plots import dots
+from barnabas.experiments.columns import Column, share_of, table_of
+from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
+from barnabas.experiments.markdown import bullets, paragraphs
+from barnabas.experiments.runs import Run, group, select
+from barnabas.experiments.runs import figures as known
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient, JavaError
 
-End = Literal["killed", "closed"]
-
-CASES: Final[tuple[tuple[str, arms.Protocol], ...]] = (
-    ("0.11.0.1", "classic"),
-    ("4.3.1", "classic"),
-    ("4.3.1", "consumer"),
+QUESTION: Final = (
+    "With auto commit, what is delivered again when a consumer's process is killed, and when it is "
+    "closed?"
 )
+End = Literal["killed", "closed"]
+ENDS: Final[tuple[End, ...]] = ("killed", "closed")
 INTERVALS: Final = (5000, 1000)
 """auto.commit.interval.ms: the default, and a shorter one."""
 RUNS: Final = 10
@@ -49,11 +53,10 @@ SESSION: Final = 6.0
 """Seconds."""
 FOLLOWS: Final = SESSION + 3.0
 """Seconds for which the second process reads: it gets nothing before the session of a killed one is over."""
-QUIET: Final = "version: 1\nrules: []\n"
 
 
 class Member(NamedTuple):
-    """What is known of a consumer and the one that takes its place: what each saw, and what passed."""
+    """A consumer and its successor: what each saw, and their exchanges."""
 
     interval: int
     first: Sequence[Sequence[Any]]
@@ -62,43 +65,37 @@ class Member(NamedTuple):
 
 
 def run(bench: Bench) -> Measured:
-    """In each case one process that is killed, and one whose consumers are closed."""
+    """Kill one process and close the consumers of another, in each case."""
     cases, count = (CASES[:1], 2) if bench.short else (CASES, RUNS)
-    found: list[dict[str, Any]] = []
-    settings = {
-        **arms.BROKER,
-        "group.consumer.session.timeout.ms": f"{SESSION * 1000:.0f}",
-    }
-    ends: tuple[End, ...] = ("killed", "closed")
+    found: list[Run] = []
+    step = bench.counter(len(cases) * len(ENDS))
+    settings = {**arms.BROKER, "group.consumer.session.timeout.ms": f"{SESSION * 1000:.0f}"}
     with suppress(KeyboardInterrupt):  # what was measured until then is the result
         for version, protocol in cases:
             with ApacheCluster(version, settings=settings, timeout=PATIENCE) as cluster:
-                for end in ends:
-                    total = len(cases) * len(ends) * len(INTERVALS) * count
-                    bench.step(len(found), total, f"{version} {protocol}, {end}")
-                    folder = bench.folder / f"{version}-{protocol}-{end}"
-                    folder.mkdir()
+                for end in ENDS:
+                    step(f"{version} {protocol}, {end}")
                     about = {"version": version, "protocol": protocol, "end": end}
-                    members = _members(bench, folder, cluster, version, protocol, end, count)
+                    members = _members(bench, cluster, version, protocol, end, count)
                     found += [{**about, **figures(one)} for one in members]
     return {"how": {"rate": RATE, "session": SESSION}, "runs": found}
 
 
 def _members(
     bench: Bench,
-    folder: Path,
     cluster: ApacheCluster,
     version: str,
     protocol: arms.Protocol,
     end: End,
     count: int,
 ) -> list[Member]:
-    """Two processes, one behind the other, of so many consumers with each interval."""
+    """Run two processes, one after the other, of so many consumers with each interval."""
     intervals = {f"g{each:05d}-{number}": each for number in range(count) for each in INTERVALS}
-    first, second = folder / "first", folder / "second"
     reads = READS + APART * count
     with ExitStack() as stack:
-        between = stack.enter_context(bench.proxy(cluster.bootstrap, QUIET, folder))
+        name = f"{version}-{protocol}-{end}"
+        between = stack.enter_context(bench.between(cluster.bootstrap, QUIET, name))
+        first, second = (between.capture.with_name(each) for each in ("first", "second"))
         at = {"bootstrap.servers": between.bootstrap_server}
         one, other = (stack.enter_context(JavaClient(version, at)) for _ in range(2))
         one.administer("create", topic=end, partitions=1)
@@ -133,7 +130,7 @@ def _members(
 
 @contextmanager
 def _flowing(cluster: ApacheCluster, topic: str) -> Iterator[None]:
-    """RATE numbered records a second, until its end."""
+    """Send RATE numbered records a second, until its end."""
     over = threading.Event()
 
     def send() -> None:
@@ -155,33 +152,28 @@ def _flowing(cluster: ApacheCluster, topic: str) -> Iterator[None]:
 def _groups(
     intervals: Mapping[str, int], protocol: arms.Protocol, steps: Sequence[Sequence[arms.Step]]
 ) -> list[list[dict[str, Any]]]:
-    """Groups of one member each, as `JavaClient.follow` has them."""
+    """Return groups of one member each, as `JavaClient.follow` has them."""
     classic = {
         "session.timeout.ms": f"{SESSION * 1000:.0f}",
         "heartbeat.interval.ms": f"{arms.HEARTBEAT * 1000:.0f}",
     }
     own = classic if protocol == "classic" else {"group.protocol": "consumer"}
-    return [
-        [
-            {
-                "settings": {
-                    **own,
-                    "enable.auto.commit": "true",
-                    "auto.commit.interval.ms": str(interval),
-                    "group.id": name,
-                    "client.id": f"{name}.m",
-                },
-                "steps": own_steps,
-            }
-        ]
-        for (name, interval), own_steps in zip(intervals.items(), steps, strict=True)
-    ]
+    own |= {"enable.auto.commit": "true"}
+    groups = []
+    for (name, interval), script in zip(intervals.items(), steps, strict=True):
+        about = {
+            "auto.commit.interval.ms": str(interval),
+            "group.id": name,
+            "client.id": f"{name}.m",
+        }
+        groups.append([{"settings": own | about, "steps": script}])
+    return groups
 
 
 def _following(
     java: JavaClient, topic: str, told: Path, groups: list[list[dict[str, Any]]]
 ) -> threading.Thread:
-    """A thread in which a process follows the script; it may be killed."""
+    """Start a thread in which a process follows the script; the process may be killed."""
 
     def follow() -> None:
         with suppress(JavaError):
@@ -193,7 +185,7 @@ def _following(
 
 
 def notes(path: Path) -> dict[str, list[list[Any]]]:
-    """What each client saw; the last line may be cut off."""
+    """Return what each client saw; the last line may be cut off."""
     found: dict[str, list[list[Any]]] = {}
     for line in path.read_text().splitlines(keepends=True):
         if line.endswith("\n"):
@@ -203,7 +195,7 @@ def notes(path: Path) -> dict[str, list[list[Any]]]:
 
 
 def figures(member: Member) -> dict[str, Any]:
-    """What a run came to.
+    """Return the figures of a run.
 
     since_ms: from the last commit before the second process to the last record that the first one was given;
     with a close the commit is the later one.
@@ -230,7 +222,7 @@ def figures(member: Member) -> dict[str, Any]:
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
     parts = [
         f"A consumer with enable.auto.commit reads a topic to which {how['rate']} records a second are "
@@ -242,81 +234,57 @@ def write(measured: Measured) -> str:
         f"{how['session']:g} s. All groups of an end are in one process, and come one after the other, so "
         "that the kill meets them at different times."
     ]
-    for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):
-        rows = [
-            f"## Kafka {version}, {protocol} protocol\n",
-            "| auto.commit.interval.ms | end | runs | since the commit, ms | delivered twice | a second "
-            "since the commit | never delivered | waited, ms |",
-            "|---|---|---|---|---|---|---|---|",
-        ]
-        for interval, end, own in _arms(runs, version, protocol):
-            killed = end == "killed"
-            rate = [one["twice"] * 1000 / one["since_ms"] for one in own if one["since_ms"] > 0]
-            rows.append(
-                f"| {interval} | {end} | {len(own)} | "
-                f"{spread(one['since_ms'] for one in own) if killed else 'by the close'} | "
-                f"{spread(one['twice'] for one in own)} | "
-                f"{spread(round(each, 1) for each in rate) if killed and rate else ''} | "
-                f"{spread(one['never'] for one in own)} | {spread(one['waited_ms'] for one in own)} |"
-            )
-        parts += ["\n".join(rows), _follows(runs, version, protocol)]
-    if left := sum(not complete(one) for one in runs):
+    for (version, protocol), own in group(_complete(runs), "version", "protocol").items():
+        parts += [f"## Kafka {version}, {protocol} protocol", table_of(own, COLUMNS), _follows(own)]
+    if left := len(runs) - len(_complete(runs)):
         parts.append(
             f"Left out: {left} runs without a commit, or in which the second process got nothing."
         )
-    return "\n\n".join(filter(None, parts)) + "\n"
+    return paragraphs(*parts)
 
 
-def _arms(
-    runs: Sequence[dict[str, Any]], version: str, protocol: str
-) -> Iterator[tuple[int, str, list[dict[str, Any]]]]:
-    """Interval and end, with the runs that are complete."""
-    for interval in INTERVALS:
-        for end in ("killed", "closed"):
-            wanted = (version, protocol, interval, end)
-            names = ("version", "protocol", "interval", "end")
-            own = [o for o in runs if tuple(o[n] for n in names) == wanted and complete(o)]
-            if own:
-                yield interval, end, own
+def _since(own: list[Run]) -> str:
+    return spread(known(own, "since_ms")) if own[0]["end"] == "killed" else "by the close"
 
 
-def _follows(runs: Sequence[dict[str, Any]], version: str, protocol: str) -> str:
-    said = []
-    for end, words in (("killed", "a kill"), ("closed", "a close")):
-        own = [one for _, of, found in _arms(runs, version, protocol) if of == end for one in found]
-        if own:
-            hits = share(sum(one["twice"] > 0 for one in own), len(own))
-            most = max(one["twice"] for one in own)
-            said.append(
-                f"- After {words}, records were delivered twice in {hits} runs, {most} of them at most, and "
-                f"the next one came after {spread(one['waited_ms'] for one in own)} ms."
-            )
-    return "\n".join(said)
+def _rate(own: list[Run]) -> str:
+    rates = [round(o["twice"] * 1000 / o["since_ms"], 1) for o in own if o["since_ms"] > 0]
+    return spread(rates) if own[0]["end"] == "killed" and rates else ""
 
 
-def complete(one: Mapping[str, Any]) -> bool:
-    """Whether the first process committed, and the second one got something."""
-    return one["since_ms"] is not None and one["waited_ms"] is not None
+COLUMNS: Final[dict[str, str | Column]] = {
+    "auto.commit.interval.ms": "interval",
+    "end": "end",
+    "runs": len,
+    "since the commit, ms": _since,
+    "delivered twice": spread_of("twice"),
+    "a second since the commit": _rate,
+    "never delivered": spread_of("never"),
+    "waited, ms": spread_of("waited_ms"),
+}
+
+
+def _follows(runs: list[Run]) -> str:
+    return bullets(
+        f"After {words}, records were delivered twice in {share_of(lambda one: one['twice'])(own)} runs, "
+        f"{max(known(own, 'twice'))} of them at most, and the next one came after "
+        f"{spread(known(own, 'waited_ms'))} ms."
+        for end, words in zip(ENDS, ("a kill", "a close"), strict=True)
+        if (own := select(runs, end=end))
+    )
+
+
+def _complete(runs: list[Run]) -> list[Run]:
+    """Return the runs in which the first process committed and the second one got something, by interval."""
+    own = [one for one in runs if None not in (one["since_ms"], one["waited_ms"])]
+    return sorted(own, key=lambda one: INTERVALS.index(one["interval"]))
 
 
 def plots(measured: Measured) -> dict[str, str]:
-    """What was delivered twice, by interval and end."""
-    runs, found = measured["runs"], {}
-    for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):
-        groups = {
-            f"{interval} ms, {end}": [one["twice"] for one in own]
-            for interval, end, own in _arms(runs, version, protocol)
-        }
-        if groups:
-            title = f"Records delivered twice: Kafka {version}, {protocol}"
-            found[f"twice-{version}-{protocol}"] = dots(title, "records", groups)
-    return found
+    """Plot what was delivered twice, by interval and end."""
+    runs = [{**one, "of": f"{one['interval']} ms"} for one in _complete(measured["runs"])]
+    return twice_plots(runs, "Records delivered twice", "of", "end")
 
 
-EXPERIMENT: Final = Experiment(
-    "With auto commit, what is delivered again when a consumer's process is killed, and when it is closed?",
-    tuple(dict.fromkeys(version for version, _ in CASES)),
-    run,
-    write,
-    plots,
-)
+VERSIONS: Final = tuple(dict.fromkeys(version for version, _ in CASES))
+EXPERIMENT: Final = Experiment(QUESTION, VERSIONS, run, write, plots)

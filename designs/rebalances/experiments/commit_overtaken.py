@@ -1,4 +1,7 @@
-"""A commitAsync overtaken by JoinGroup: does it count, and what is read twice? (0.11.0.1)"""
+"""A commitAsync overtaken by JoinGroup (0.11.0.1): whether the commit counts, and what is read twice.
+
+It belongs to document 003, which reads this in the code of 0.11.0.1.
+"""
 
 from __future__ import annotations
 

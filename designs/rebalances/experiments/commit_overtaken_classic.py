@@ -1,4 +1,7 @@
-"""The same as `commit_overtaken` with the classic protocol of 3.9.1 and 4.3.1."""
+"""A commitAsync overtaken by JoinGroup, as in `commit_overtaken`: the classic protocol of 3.9.1 and 4.3.1.
+
+It asks brokers of today, and belongs to document 003: it tests that document's claim with its campaign.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""Which clients send what gives partitions up while a commit of theirs is not answered?
+"""Clients that give partitions up while a commit of theirs is unanswered.
 
 Each OffsetCommit is held for a while, and what its client sends behind it passes. A client that waits for
 the answer first sends nothing that could; members come one after the other, so that those who are there
 have to join again.
+It asks a broker and clients of today, and belongs to document 003: it tests whether what that describes of
+commitAsync still happens.
 """
 
 from __future__ import annotations
@@ -24,12 +26,18 @@ from barnabas.experiments.clients.running import MOST, NUMBER, heard
 from barnabas.experiments.clients.started import Started, Stopped
 from barnabas.experiments.clients.trial import Place, prepare
 from barnabas.experiments.clients.workloads import find as workload_of
+from barnabas.experiments.columns import Column, table_of, total
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.intervals import share
+from barnabas.experiments.markdown import bullets, paragraphs
+from barnabas.experiments.runs import Run
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.clients.client import Program
 from barnabas.peers.clients.registry import find
 
+QUESTION: Final = (
+    "Which of today's clients let a commit be overtaken by what gives its partitions up?"
+)
 VERSION: Final = "4.3.1"
 
 
@@ -72,34 +80,33 @@ rules:
 
 
 def run(bench: Bench) -> Measured:
-    """One case after the other, through a proxy each. Raises UnavailableClientError."""
+    """Run one case after the other, through a proxy each. Raises UnavailableClientError."""
     cases = CASES[:1] if bench.short else CASES
     programs = {case.client: find(case.client).prepare() for case in cases}
     found: list[dict[str, Any]] = []
+    step = bench.counter(len(cases))
     with suppress(KeyboardInterrupt), _brokers() as cluster:
         for number, case in enumerate(cases):
-            bench.step(number, len(cases), f"{case.client} {case.workload}")
-            folder = bench.folder / str(number)
-            folder.mkdir()
+            step(f"{case.client} {case.workload}")
             topic = f"clients-{secrets.token_hex(5)}"
             workload = workload_of(case.workload)._replace(records=RECORDS)
-            prepare(Place(cluster.bootstrap, folder), topic, workload)
-            with bench.proxy(cluster.bootstrap, RULES, folder) as proxy:
+            prepare(Place(cluster.bootstrap, bench.folder), topic, workload)
+            with bench.between(cluster.bootstrap, RULES, str(number)) as proxy:
                 work = workload.work(stay=LASTS)
                 asked = {"bootstrap": proxy.bootstrap_server, "topic": topic, "work": work}
-                given = _together(case, programs[case.client], asked, folder)
+                given = _together(case, programs[case.client], asked, proxy.capture.parent)
             exchanges = list(open_capture(proxy.capture).exchanges())
             found.append({**case._asdict(), **figures(exchanges, given)})
     return {"how": {"held": HELD, "version": VERSION}, "runs": found}
 
 
 def _brokers() -> ApacheCluster:
-    """With short sessions allowed, and quick heartbeats in the consumer protocol."""
+    """Return brokers with short sessions, and quick heartbeats in the consumer protocol."""
     return ApacheCluster(VERSION, settings=arms.BROKER, timeout=PATIENCE)
 
 
 def _together(case: Case, program: Program, asked: dict[str, Any], folder: Path) -> list[str]:
-    """The ids of the records that the processes were given until their time was up."""
+    """Return the ids of the records that the processes were given until their time was up."""
     given: list[str] = []
     over = threading.Event()
 
@@ -139,7 +146,7 @@ class Commit(NamedTuple):
 
 
 def figures(exchanges: Iterable[Exchange], given: Sequence[str]) -> dict[str, Any]:
-    """What a case came to. given: ids of records.
+    """Return the figures of a case. given: ids of records.
 
     gave_up: how often members that had committed sent what gives partitions up. behind, elsewhere: how many
     of these came while a commit of that member was not answered, on the same connection or on another one.
@@ -176,7 +183,7 @@ def figures(exchanges: Iterable[Exchange], given: Sequence[str]) -> dict[str, An
 
 
 def _gives_up(api: str, request: dict[str, Any], owned: Counter[str]) -> bool:
-    """Whether it is a JoinGroup, or a heartbeat that names fewer partitions than the member's last did.
+    """Check for a JoinGroup, or a heartbeat with fewer partitions than the member's last.
 
     owned: partitions that each member has named last; kept up to date.
     """
@@ -191,18 +198,19 @@ def _gives_up(api: str, request: dict[str, Any], owned: Counter[str]) -> bool:
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    rows = [
-        "| client | workload | commits | refused | gave partitions up | behind a commit, same connection | "
-        "on another connection | answers of such commits | delivered twice |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    rows += [
-        f"| {one['client']} | {one['workload']} | {one['commits']} | {one['refused']} | {one['gave_up']} | "
-        f"{one['behind']} | {one['elsewhere']} | {counted(one['errors']) or 'none'} | {one['twice']} |"
-        for one in runs
-    ]
+    columns: dict[str, str | Column] = {
+        "client": "client",
+        "workload": "workload",
+        "commits": total("commits"),
+        "refused": total("refused"),
+        "gave partitions up": total("gave_up"),
+        "behind a commit, same connection": total("behind"),
+        "on another connection": total("elsewhere"),
+        "answers of such commits": lambda own: counted(own[0]["errors"]) or "none",
+        "delivered twice": total("twice"),
+    }
     intro = (
         f"Members of a group read and commit on a broker of Kafka {how['version']}, one that comes after the "
         "other. With `group` and `consumer-protocol` each commits what it has read and waits for that; with "
@@ -214,28 +222,17 @@ def write(measured: Measured) -> str:
         "the ids of the records that the applications were given; what was not committed yet when a member "
         "gave its partitions up is among them."
     )
-    return "\n\n".join((intro, "\n".join(rows), _follows(runs))) + "\n"
+    return paragraphs(intro, table_of(runs, columns), bullets(map(_follows, runs)))
 
 
-def _follows(runs: Sequence[dict[str, Any]]) -> str:
-    said = []
-    for one in runs:
-        name, count = f"{one['client']} ({one['workload']})", one["gave_up"]
-        overtaken = one["behind"] + one["elsewhere"]
-        if not count:
-            said.append(f"- {name}: no member gave partitions up.")
-        elif overtaken:
-            said.append(
-                f"- {name} did not wait for the answer of a commit in {share(overtaken, count)} cases."
-            )
-        else:
-            said.append(f"- {name}: no commit was unanswered in any of {count} cases.")
-    return "\n".join(said)
+def _follows(one: Run) -> str:
+    name, count = f"{one['client']} ({one['workload']})", one["gave_up"]
+    overtaken = one["behind"] + one["elsewhere"]
+    if not count:
+        return f"{name}: no member gave partitions up."
+    if overtaken:
+        return f"{name} did not wait for the answer of a commit in {share(overtaken, count)} cases."
+    return f"{name}: no commit was unanswered in any of {count} cases."
 
 
-EXPERIMENT: Final = Experiment(
-    "Which of today's clients let a commit be overtaken by what gives its partitions up?",
-    (VERSION,),
-    run,
-    write,
-)
+EXPERIMENT: Final = Experiment(QUESTION, (VERSION,), run, write)

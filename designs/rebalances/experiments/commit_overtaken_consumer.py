@@ -1,7 +1,8 @@
-"""The same as `commit_overtaken` with the consumer protocol (KIP-848) of 3.9.1 and 4.3.1.
+"""A commitAsync overtaken as in `commit_overtaken`: the consumer protocol (KIP-848) of 3.9.1 and 4.3.1.
 
 There the heartbeat that gives partitions up takes JoinGroup's place. In 3.9.1 the protocol is a
 preview, which the broker's settings enable.
+It asks brokers of today, and belongs to document 003: it tests that document's claim with its campaign.
 """
 
 from __future__ import annotations

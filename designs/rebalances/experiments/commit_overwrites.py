@@ -1,4 +1,7 @@
-"""An old commit that arrives late, behind a newer one: does it overwrite that? (0.11.0.1)"""
+"""An old commit that arrives after a newer one (0.11.0.1): whether it overwrites the newer one.
+
+It belongs to document 003, which asks what a late commitAsync does.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""When a rebalance happens: JoinGroup comes from poll only, so a newcomer waits for the slowest member."""
+"""When a rebalance happens: JoinGroup comes from poll only, so a newcomer waits for the slowest member.
+
+It asks brokers of 2017 and of today, and belongs to document 003, which says that of poll.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,28 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from barnabas.designs.rebalances import arms
-from barnabas.designs.rebalances.counting import spread
-from barnabas.designs.rebalances.judging import Run, gives_up
+from barnabas.designs.rebalances import arms, judging
+from barnabas.designs.rebalances.arms import CASES
+from barnabas.designs.rebalances.counting import spread_of
+from barnabas.designs.rebalances.judging import gives_up
 from barnabas.designs.rebalances.passed import Passed
 from barnabas.designs.rebalances.running import Bed
-from barnabas.experiments.experiment import Bench, Experiment, Measured
+from barnabas.experiments.columns import Column, table_of, total
+from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
+from barnabas.experiments.markdown import paragraphs
 from barnabas.experiments.plots import lines
+from barnabas.experiments.runs import Run, group
 
-CASES: Final[tuple[tuple[str, arms.Protocol], ...]] = (
-    ("0.11.0.1", "classic"),
-    ("4.3.1", "classic"),
-    ("4.3.1", "consumer"),
+QUESTION: Final = (
+    "When does a rebalance happen, and why does delivery stop until the slowest member polls?"
 )
 RUNS: Final = 8
 NEAR: Final = 50
 """Milliseconds by which the clocks of a client and of the proxy may differ."""
-QUIET: Final = "version: 1\nrules: []\n"
 
 
 class Work(NamedTuple):
-    """seconds: that the member takes for what poll gave. interval: its max.poll.interval.ms, in seconds."""
+    """The seconds that a member works after a poll, and its max.poll.interval.ms, in seconds."""
 
     seconds: float
     interval: float
@@ -37,19 +41,18 @@ SHORT: Final = (Work(0.5, 300), Work(3, 300))
 
 
 def run(bench: Bench) -> Measured:
-    """All lengths of work at once, so many groups of each."""
+    """Run all lengths of work at once, so many groups of each."""
     cases = CASES[:1] if bench.short else CASES
     works, count = (SHORT, 2) if bench.short else (WORKS, RUNS)
-    found: list[dict[str, Any]] = []
+    found: list[Run] = []
+    step = bench.counter(len(cases))
     with suppress(KeyboardInterrupt):  # what was measured until then is the result
-        for number, (version, protocol) in enumerate(cases):
-            bench.step(number, len(cases), f"{version} {protocol}")
-            with Bed(version, bench.proxy) as bed:
-                groups, about = {}, {}
-                for work in works:
-                    for name in bed.names(count):
-                        groups[name], about[name] = _members(name, work, protocol), work
-                for one in bed.run(groups, bench.folder / f"{version}-{protocol}", QUIET):
+        for version, protocol in cases:
+            step(f"{version} {protocol}")
+            with Bed(version, bench) as bed:
+                about = {name: work for work in works for name in bed.names(count)}
+                groups = {name: _members(name, work, protocol) for name, work in about.items()}
+                for one in bed.run(groups, f"{version}-{protocol}", QUIET):
                     own = {"version": version, "protocol": protocol, **about[one.group]._asdict()}
                     found.append({**own, **figures(one)})
     return {"runs": found}
@@ -74,8 +77,8 @@ def _members(name: str, work: Work, protocol: arms.Protocol) -> list[dict[str, A
     return members
 
 
-def figures(run: Run) -> dict[str, Any]:
-    """How long the newcomer waited for its first record, and for what (ms); None: it did not come.
+def figures(run: judging.Run) -> Run:
+    """Return how long the newcomer waited for its first record, and for what (ms); None: not at all.
 
     gives_up_ms: from the end of m's work to the request with which m joins, or gives a partition up; the
     clocks of client and proxy may differ. reads_ms: from that to the newcomer's first record.
@@ -101,7 +104,7 @@ def figures(run: Run) -> dict[str, Any]:
 
 
 def leaves(one: Passed) -> bool:
-    """Whether a request leaves the group."""
+    """Check whether a request leaves the group."""
     if one.api == "ConsumerGroupHeartbeat":
         return bool(one.request["member_epoch"] < 0)
     return one.api == "LeaveGroup"
@@ -112,7 +115,7 @@ def _ms(begin: float | None, end: float | None) -> int | None:
 
 
 def write(measured: Measured) -> str:
-    """The result as Markdown."""
+    """Write the result as Markdown."""
     parts = [
         "Member m has both partitions and has read from them; it then works, without a call of poll, and "
         "the newcomer subscribes when that begins. `Waited`: from the newcomer's subscribe to its first "
@@ -121,35 +124,24 @@ def write(measured: Measured) -> str:
         "newcomer's first record. Medians, with the least and the most. `m leaves`: LeaveGroup requests, or "
         "heartbeats of a negative epoch, in that time, in all runs; `JoinGroup`: of m, from first to last."
     ]
-    runs = measured["runs"]
-    for version, protocol in dict.fromkeys((one["version"], one["protocol"]) for one in runs):
-        own = [one for one in runs if (one["version"], one["protocol"]) == (version, protocol)]
-        parts += [f"## Kafka {version}, {protocol} protocol", _table(own), _follows(own)]
-    return "\n\n".join(parts) + "\n"
+    for (version, protocol), own in group(measured["runs"], "version", "protocol").items():
+        parts += [f"## Kafka {version}, {protocol} protocol", table_of(own, COLUMNS), _follows(own)]
+    return paragraphs(*parts)
 
 
-def _table(runs: list[dict[str, Any]]) -> str:
-    rows = [
-        "| work, s | max.poll.interval, s | runs | waited, ms | m gives up, ms after its work | "
-        "newcomer reads, ms after that | m leaves | JoinGroup |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for seconds, interval in dict.fromkeys((one["seconds"], one["interval"]) for one in runs):
-        own = [one for one in runs if (one["seconds"], one["interval"]) == (seconds, interval)]
-        rows.append(
-            f"| {seconds:g} | {interval:g} | {len(own)} | {_spread(own, 'waited_ms')} | "
-            f"{_spread(own, 'gives_up_ms')} | {_spread(own, 'reads_ms')} | "
-            f"{sum(one['leaves'] for one in own)} | {sum(one['joins'] for one in own)} |"
-        )
-    return "\n".join(rows)
+COLUMNS: Final[dict[str, str | Column]] = {
+    "work, s": "seconds",
+    "max.poll.interval, s": "interval",
+    "runs": len,
+    "waited, ms": spread_of("waited_ms"),
+    "m gives up, ms after its work": spread_of("gives_up_ms"),
+    "newcomer reads, ms after that": spread_of("reads_ms"),
+    "m leaves": total("leaves"),
+    "JoinGroup": total("joins"),
+}
 
 
-def _spread(runs: list[dict[str, Any]], what: str) -> str:
-    found = [one[what] for one in runs if one[what] is not None]
-    return spread(found) if found else "never"
-
-
-def _follows(runs: list[dict[str, Any]]) -> str:
+def _follows(runs: list[Run]) -> str:
     longer = [one for one in runs if one["seconds"] <= one["interval"]]
     given_up = [one["gives_up_ms"] for one in longer]
     behind = sum(each is not None and each >= -NEAR for each in given_up)
@@ -167,7 +159,7 @@ def _follows(runs: list[dict[str, Any]]) -> str:
 
 
 def plots(measured: Measured) -> dict[str, str]:
-    """What the newcomer waited against the member's work; only below max.poll.interval.ms."""
+    """Plot the newcomer's wait against the member's work, below max.poll.interval.ms."""
     series: dict[str, list[tuple[float, float]]] = {}
     for one in measured["runs"]:
         if one["waited_ms"] is not None and one["seconds"] <= one["interval"]:
@@ -177,10 +169,5 @@ def plots(measured: Measured) -> dict[str, str]:
     return {"waits": lines(title, "work between two polls (s)", "ms", series)} if series else {}
 
 
-EXPERIMENT: Final = Experiment(
-    "When does a rebalance happen, and why does delivery stop until the slowest member polls?",
-    tuple(dict.fromkeys(version for version, _ in CASES)),
-    run,
-    write,
-    plots,
-)
+VERSIONS: Final = tuple(dict.fromkeys(version for version, _ in CASES))
+EXPERIMENT: Final = Experiment(QUESTION, VERSIONS, run, write, plots)

@@ -7,7 +7,7 @@ import pytest
 
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Event, Outcome, Settings
-from barnabas.experiments.experiment import Bench, Between, address_of
+from barnabas.experiments.experiment import Bench, Between
 from barnabas.peers.embedded import EmbeddedCluster
 from barnabas.testing.kafka_proxy import start_proxy
 
@@ -42,7 +42,7 @@ rules: [{name: far, match: {api: Produce, direction: response}, do: {delay: 100m
             address = host, int(port)
             producing.make_topic([address], "t")
             settings = Settings(in_flight=3, batch_messages=2)
-            found = producing.produce(address, settings, "mine", "t", range(4), 60)
+            found = producing.produce(address, "mine", settings, "t", range(4), 60)
         assert (found["messages"], found["in_order"], found["problems"]) == (60, True, {})
         assert found["seconds"] > 0.1
         exchanges = producing.produced(proxy.capture)["mine"]
@@ -57,16 +57,23 @@ def test_several_producers_take_turns_at_each_latency(tmp_path: Path) -> None:
         return start_proxy(bootstrap, folder, scenario=scenario)
 
     bench = Bench(proxy, tmp_path, short=True, step=lambda *_: None)
+    scenarios = {f"{latency} ms": producing.late_answers(latency) for latency in (0, 100)}
+    steps: list[str] = []
     with EmbeddedCluster(1) as cluster:
-        with producing.distant(bench, cluster.bootstrap, (0, 100), "far-") as proxies:
-            address = address_of(proxies[100])
-            producing.make_topic([address], "t")
-            settings = Settings(in_flight=1, batch_messages=1)
-            found = producing.produce(address, settings, "mine", "t", range(4), 20, 2)
-        assert (found["messages"], found["in_order"], found["problems"]) == (20, True, {})
-        exchanges = producing.produced(proxies[100].capture)["mine"]
-    assert min(one.latency_ms or 0 for one in exchanges) >= 100
-    seen = producing.seen(exchanges)
-    assert (seen["in_flight"], seen["in_flight_total"]) == (1, 2)
-    assert producing.produced(proxies[0].capture) == {}
-    assert {folder.name for folder in tmp_path.iterdir()} == {"far-0", "far-100"}
+        host, port = cluster.bootstrap.rsplit(":", 1)
+        producing.make_topic([(host, int(port))], "t")
+        arms = [("two", Settings(in_flight=1, batch_messages=1), "t", range(4), 20, 2)]
+        made = producing.in_rounds(
+            bench, cluster.bootstrap, scenarios, 2, arms, producing.produce, steps.append
+        )
+    assert steps == ["0 ms, two", "100 ms, two"] * 2
+    assert [(name, run["round"]) for name, run, _ in made] == [
+        (name, number) for name in scenarios for number in (0, 1)
+    ]
+    for name, run, exchanges in made:
+        assert (run["messages"], run["in_order"], run["problems"]) == (20, True, {})
+        seen = producing.seen(exchanges)
+        assert (seen["in_flight"], seen["in_flight_total"]) == (1, 2)
+        if name == "100 ms":
+            assert min(one.latency_ms or 0 for one in exchanges) >= 100
+    assert {folder.name for folder in tmp_path.iterdir()} == {"0-ms", "100-ms"}
