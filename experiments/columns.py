@@ -33,8 +33,13 @@ def median_and_most(name: str) -> Column:
 
 
 def middle_of(name: str) -> Column:
-    """Return a column with the median of a figure and its bounds (`intervals.middle`)."""
-    return lambda runs: middle(figures(runs, name))
+    """Return a column with the median of a figure and its bounds; "none" without values."""
+    return lambda runs: middle(values) if (values := figures(runs, name)) else "none"
+
+
+def most(name: str) -> Column:
+    """Return a column with the largest value of a figure."""
+    return lambda runs: max(figures(runs, name))
 
 
 def share_of(test: Callable[[Run], object]) -> Column:

@@ -9,25 +9,25 @@ It belongs to document 004, whose claim about request handlers it tests on an ol
 
 from __future__ import annotations
 
-import socket
 import statistics
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Final
 
-from barnabas.designs.dialogue import Dialogue
 from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Settings
 from barnabas.designs.pipelined_producer.peers.batch import magic_for
-from barnabas.designs.protocol_guide.client_0_8 import Client
+from barnabas.designs.protocol_guide.client_0_8 import Client, requests
+from barnabas.designs.protocol_guide.client_0_8.client import Connection
 from barnabas.experiments import plots
+from barnabas.experiments.columns import table_of
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
 from barnabas.experiments.intervals import middle
-from barnabas.experiments.markdown import bullets, capitalized, paragraphs, table
-from barnabas.experiments.runs import Run, figures, select
+from barnabas.experiments.markdown import bullets, capitalized, paragraphs
+from barnabas.experiments.runs import Run, figures, group, select
 from barnabas.peers.apache import ApacheCluster
 from barnabas.specs.keys import PRODUCE
 from barnabas.specs.records import Record, build
@@ -124,61 +124,40 @@ def run(bench: Bench) -> Measured:
 
 
 def behind(leader: Address, version: int, quick: int, connections: int) -> dict[str, float]:
-    """A request with acks=all to partition 0, and one with acks=1 to another right behind it.
+    """Send a request with acks=all to partition 0, and one with acks=1 to another right behind it.
 
-    connections: 1, or 2 if each has its own. Gives the milliseconds until each answer.
+    connections: 1, or 2 if each has its own. Returns the milliseconds until each answer. Raises RuntimeError
+    if the broker refuses a request.
     """
     with ExitStack() as stack:
-        lines = [
-            _Line(
-                stack.enter_context(socket.create_connection(leader, producing.PATIENCE)), version
-            )
+        own = [
+            stack.enter_context(closing(Connection(leader, "handlers", producing.PATIENCE)))
             for _ in range(connections)
         ]
-        for line in lines:  # what follows begins when a follower has just asked
-            line.ask(-1, 0)
-            line.answer()
+
+        def ask(connection: Connection, acks: int, partition: int) -> None:
+            records = build([Record(0, -1, None, bytes(100))], magic=magic_for(version))
+            sets = {(TOPIC, partition): records}
+            connection.send(PRODUCE, requests.produce_bytes(sets, acks, 10_000), version)
+
+        def answer(connection: Connection) -> None:
+            for error, _ in requests.produced(connection.receive()).values():
+                if error:
+                    raise RuntimeError(f"the broker answers error {error}")
+
+        for each in own:  # what follows begins when a follower has just asked
+            ask(each, -1, 0)
+            answer(each)
         begun = time.perf_counter()
-        lines[0].ask(-1, 0)
-        lines[-1].ask(1, quick)
+        ask(own[0], -1, 0)
+        ask(own[-1], 1, quick)
         took = {}
-        for name, line in (("quick", lines[-1]), ("slow", lines[0]))[
-            :: 1 if connections > 1 else -1
-        ]:
-            line.answer()
+        # on one connection the slow answer comes first
+        in_order = [("slow", own[0]), ("quick", own[-1])]
+        for name, each in in_order if connections == 1 else reversed(in_order):
+            answer(each)
             took[name] = round((time.perf_counter() - begun) * 1e3, 2)
     return took
-
-
-class _Line:
-    """A connection to a broker."""
-
-    def __init__(self, sock: socket.socket, version: int) -> None:
-        self._sock = sock
-        self._version = version
-        self._dialogue = Dialogue("handlers")
-
-    def ask(self, acks: int, partition: int) -> None:
-        """Send a message."""
-        records = build([Record(0, -1, None, bytes(100))], magic=magic_for(self._version))
-        part = {"index": partition, "records": records}
-        body = {
-            "acks": acks,
-            "timeout_ms": 10_000,
-            "topic_data": [{"name": TOPIC, "partition_data": [part]}],
-        }
-        self._sock.sendall(self._dialogue.ask(PRODUCE, self._version, body))
-
-    def answer(self) -> None:
-        """Wait for the next answer. Raises ConnectionError, and RuntimeError for a refusal."""
-        while (found := next(self._dialogue.answers(), None)) is None:
-            data = self._sock.recv(1 << 16)
-            if not data:
-                raise ConnectionError("the broker closed the connection")
-            self._dialogue.feed(data)
-        error = found.body["responses"][0]["partition_responses"][0]["error_code"]
-        if error:
-            raise RuntimeError(f"the broker answers error {error}")
 
 
 def write(measured: Measured) -> str:
@@ -210,18 +189,23 @@ def write(measured: Measured) -> str:
 
 def _gains(runs: list[Run]) -> Iterator[str]:
     """Write the table of a version, and what is gained in each case."""
-    rows, gains = [], []
-    for case, *_ in CASES:
-        by_arm = {arm: select(runs, case=case, arm=arm) for arm, *_ in ARMS}
-        rates = {arm: producing.rates(own) for arm, own in by_arm.items()}
-        most = ", ".join(str(max(figures(own, "in_flight"))) for own in by_arm.values())
-        rows.append((case, *map(middle, rates.values()), most))
-        medians = {arm: statistics.median(own) for arm, own in rates.items()}
+    arms = [arm for arm, *_ in ARMS]
+    yield table_of(
+        runs,
+        {
+            f"where {TAKES} ms are spent": "case",
+            **{arm: producing.rate_of(arm=arm) for arm in arms},
+            "seen in flight on a connection": lambda own: ", ".join(
+                str(max(figures(select(own, arm=arm), "in_flight"))) for arm in arms
+            ),
+        },
+    )
+    gains = []
+    for (case,), own in group(runs, "case").items():
+        medians = {arm: statistics.median(producing.rates(own, arm=arm)) for arm in arms}
         alone = medians.pop(ALONE)
         several = ", ".join(f"{each / alone:.1f} times ({arm})" for arm, each in medians.items())
         gains.append(f"{capitalized(case)}: {several}.")
-    heads = [f"where {TAKES} ms are spent", *(arm for arm, *_ in ARMS)]
-    yield table(" | ".join([*heads, "seen in flight on a connection"]), rows)
     yield bullets(gains)
 
 

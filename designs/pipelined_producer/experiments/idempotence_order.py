@@ -11,16 +11,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.experiments import plots
+from barnabas.experiments.columns import most, table_of
 from barnabas.experiments.diagram import Step, sequence, steps
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.intervals import share
-from barnabas.experiments.markdown import bullets, capitalized, counts, mermaid, paragraphs, table
-from barnabas.experiments.runs import Run, group, select
+from barnabas.experiments.markdown import bullets, capitalized, counts, mermaid, paragraphs
+from barnabas.experiments.runs import Run, figures, group, select
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient, JavaError
 
@@ -141,10 +142,17 @@ def write(measured: Measured) -> str:
         "together. Records written twice are offsets between the first and the last message of a run "
         "that no message was told; of a producer that failed they are not known. Intervals are Wilson's, "
         "95 %.",
-        table(
-            "case | producer | runs in order | records written twice | producers that failed "
-            "| seen in flight | errors that it got",
-            _rows(runs),
+        table_of(
+            runs,
+            {
+                "case": "case",
+                "producer": "arm",
+                "runs in order": _ordered,
+                "records written twice": _twice,
+                "producers that failed": lambda own: sum(map(bool, figures(own, "problems"))),
+                "seen in flight": most("in_flight"),
+                "errors that it got": _errors,
+            },
         ),
         "## What follows",
         bullets(_follows(runs)),
@@ -158,14 +166,8 @@ def write(measured: Measured) -> str:
     )
 
 
-def _rows(runs: list[Run]) -> Iterator[tuple[Any, ...]]:
-    for (case, arm), own in group(runs, "case", "arm").items():
-        errors: Counter[str] = Counter()
-        for one in own:
-            errors.update(one["errors"])
-        failed = sum(bool(one["problems"]) for one in own)
-        most = max(one["in_flight"] for one in own)
-        yield case, arm, _ordered(own), _twice(own), failed, most, counts(errors, "-")
+def _errors(own: list[Run]) -> str:
+    return counts(sum(map(Counter, figures(own, "errors")), Counter()), "-")
 
 
 def _follows(runs: list[Run]) -> Iterator[str]:

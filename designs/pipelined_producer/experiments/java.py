@@ -14,10 +14,10 @@ from typing import Final
 from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
+from barnabas.experiments.columns import most, table_of
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.intervals import middle
-from barnabas.experiments.markdown import bullets, paragraphs, table
-from barnabas.experiments.runs import Run, figures, select
+from barnabas.experiments.markdown import bullets, paragraphs
+from barnabas.experiments.runs import Run, figures
 from barnabas.peers.apache import ApacheCluster
 from barnabas.peers.apache.client import JavaClient
 
@@ -100,13 +100,6 @@ def by_java(
 def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    rows = []
-    for arm, _ in ARMS:
-        own = select(runs, arm=arm)
-        cells = [middle(producing.rates(own, latency=latency)) for latency in how["latencies"]]
-        full = sum(figures(own, "messages")) / sum(figures(own, "requests"))
-        rows.append((arm, *cells, max(figures(own, "in_flight")), f"{full:.0f}"))
-    heads = ["producer", *(f"{latency} ms" for latency in how["latencies"])]
     said = (
         f"At {latency} ms Java's producer moves {_times(runs, JAVA, OURS, latency)} as many "
         "messages as the pipelined one with as many in flight, "
@@ -126,7 +119,17 @@ def write(measured: Measured) -> str:
         "partitions. Latency: the proxy lets each Produce response leave so much later. Figures "
         "are messages a second: medians, in brackets the values between which they lie (95 % "
         "from six rounds on). Requests are counted with those before the clock starts.",
-        table(" | ".join([*heads, "seen in flight", "messages in a request"]), rows),
+        table_of(
+            runs,
+            {
+                "producer": "arm",
+                **{f"{each} ms": producing.rate_of(latency=each) for each in how["latencies"]},
+                "seen in flight": most("in_flight"),
+                "messages in a request": lambda own: (
+                    f"{sum(figures(own, 'messages')) / sum(figures(own, 'requests')):.0f}"
+                ),
+            },
+        ),
         "## What follows",
         bullets(said),
         "## What limits this",

@@ -19,10 +19,10 @@ from barnabas.designs.leaders import Address, Place
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
 from barnabas.experiments import plots
+from barnabas.experiments.columns import Column, middle_of, table_of
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured, address_of
-from barnabas.experiments.intervals import middle
-from barnabas.experiments.markdown import bullets, capitalized, paragraphs, table
-from barnabas.experiments.runs import Run, figures, select
+from barnabas.experiments.markdown import bullets, capitalized, paragraphs
+from barnabas.experiments.runs import Run, figures, group, select
 from barnabas.peers.apache import ApacheCluster
 
 QUESTION: Final = (
@@ -186,26 +186,27 @@ def write(measured: Measured) -> str:
         "messages waited at most afterwards, the slowest one before and afterwards, and the "
         "longest time in which none was acknowledged."
     ]  # fmt: skip
-    for case in CASES:
-        rows, said = [], []
-        for latency in how["latencies"]:
-            slowest = []
-            for arm, _ in ARMS:
-                own = select(runs, case=case, latency=latency, arm=arm)
-                first = figures(own, "first_ms")
-                names = ("median_ms", "before_ms", "slowest_ms", "silence_ms")
-                cells = (middle(figures(own, name)) for name in names)
-                rows.append((f"{latency} ms", arm, middle(first) if first else "none", *cells))
-                slowest.append(statistics.median(figures(own, "slowest_ms")))
-            said.append(
-                f"At {latency} ms the slowest message of a known topic waits {slowest[0]:.0f} ms "
-                f"with the synchronous fetch, {slowest[1]:.0f} ms with the other."
+    columns: dict[str, str | Column] = {
+        "latency of metadata": "at",
+        "metadata fetch": "arm",
+        "first acknowledgement": middle_of("first_ms"),
+        "known topics: median": middle_of("median_ms"),
+        "slowest before": middle_of("before_ms"),
+        "slowest after": middle_of("slowest_ms"),
+        "longest silence": middle_of("silence_ms"),
+    }
+    for (case,), own in group(runs, "case").items():
+        said = []
+        for (latency,), each in group(own, "latency").items():
+            slowest = (
+                statistics.median(figures(select(each, arm=arm), "slowest_ms")) for arm, _ in ARMS
             )
-        heads = (
-            "latency of metadata | metadata fetch | first acknowledgement | known topics: median "
-            "| slowest before | slowest after | longest silence"
-        )
-        parts += [f"## {capitalized(case)}", table(heads, rows), bullets(said)]
+            said.append(
+                "At {} ms the slowest message of a known topic waits {:.0f} ms with the synchronous fetch, "
+                "{:.0f} ms with the other.".format(latency, *slowest)
+            )
+        rows = [{**one, "at": f"{one['latency']} ms"} for one in own]
+        parts += [f"## {capitalized(case)}", table_of(rows, columns), bullets(said)]
     return paragraphs(
         *parts,
         "The document expects of the synchronous fetch that it \"can potentially hurt the "

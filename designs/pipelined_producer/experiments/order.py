@@ -12,7 +12,7 @@ from typing import Final
 
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
-from barnabas.experiments.columns import of_runs, table_of, total
+from barnabas.experiments.columns import most, of_runs, table_of, total
 from barnabas.experiments.experiment import QUIET, Bench, Experiment, Measured
 from barnabas.experiments.markdown import paragraphs
 from barnabas.experiments.runs import figures, group
@@ -91,7 +91,7 @@ def write(measured: Measured) -> str:
                 "arm": "arm",
                 "case": "case",
                 "runs in order": of_runs(lambda one: one["in_order"]),
-                "seen in flight": lambda own: max(figures(own, "in_flight")),
+                "seen in flight": most("in_flight"),
                 "requests refused": total("refused"),
                 "not acknowledged": lambda own: sum(
                     sum(each.values()) for each in figures(own, "problems")

@@ -18,7 +18,9 @@ from barnabas.designs.leaders import Address
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
 from barnabas.designs.protocol_guide.client_0_8 import Client
 from barnabas.experiments import plots
+from barnabas.experiments.columns import Column
 from barnabas.experiments.experiment import QUIET, Bench, address_of
+from barnabas.experiments.intervals import middle
 from barnabas.experiments.runs import Run, group, select
 
 PATIENCE = 120.0
@@ -184,6 +186,11 @@ def seen(exchanges: Sequence[Exchange]) -> dict[str, int]:
 def rates(runs: Iterable[Run], **about: Any) -> list[float]:
     """Return the messages a second of the runs with these values, the slowest first."""
     return sorted(one["messages"] / one["seconds"] for one in select(runs, **about))
+
+
+def rate_of(**about: Any) -> Column:
+    """Return a column with the median rate of the runs with these values, and its bounds."""
+    return lambda runs: middle(rates(runs, **about))
 
 
 def rates_by_latency(title: str, runs: Iterable[Run]) -> str:

@@ -26,6 +26,7 @@ from barnabas.designs.pipelined_producer.peers import (
 from barnabas.designs.pipelined_producer.peers.event import Event
 from barnabas.designs.pipelined_producer.peers.queues import OneQueue, PartitionQueues, Queues
 from barnabas.experiments import plots
+from barnabas.experiments.columns import Column, table_of, total
 from barnabas.experiments.experiment import Bench, Experiment, Measured, address_of
 from barnabas.experiments.markdown import paragraphs, table
 from barnabas.experiments.runs import Run, select
@@ -133,27 +134,20 @@ def memory_of(queueing: Choice, partitions: int) -> int:
 def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    rows = []
-    for arm, _ in ARMS:
-        own = select(runs, arm=arm)
-        waited = sorted(ms for one in own for ms in one["quiet_ms"])
-        shares = (
-            f"{sum(one[f'{topic}_dropped'] for one in own)} of {sum(one[topic] for one in own)}"
-            for topic in ("quiet", "loud")
-        )
-        times = "none got through"
-        if waited:
-            times = f"{statistics.median(waited):.0f}, {waited[int(len(waited) * 0.99)]:.0f}"
-        rows.append((arm, *shares, times))
     memory = {(one["partitions"], one["arm"]): one["bytes"] / 1024 for one in measured["memory"]}
     return paragraphs(
         "## Isolation",
         f"Kafka {VERSION} behind 20 ms; a queue has room for {ROOM} messages; "
         f"{how['quiet']} messages of the quiet topic a run, one every {PACE * 1e3:.0f} ms, "
         f"{how['rounds']} rounds.",
-        table(
-            "arm | quiet topic dropped | loud topic dropped | quiet topic: median ms, 99% within",
-            rows,
+        table_of(
+            runs,
+            {
+                "arm": "arm",
+                "quiet topic dropped": _dropped("quiet"),
+                "loud topic dropped": _dropped("loud"),
+                "quiet topic: median ms, 99% within": _waited,
+            },
         ),
         "## Memory",
         f"What queues take for {EVENTS:,} events (CPython, the events themselves left out), spread "
@@ -169,6 +163,17 @@ def write(measured: Measured) -> str:
         "low throughput topics like audit data\") and more memory \"especially for tools like "
         "MirrorMaker\", which have many partitions.",
     )  # fmt: skip
+
+
+def _dropped(topic: str) -> Column:
+    return lambda own: f"{total(f'{topic}_dropped')(own)} of {total(topic)(own)}"
+
+
+def _waited(own: list[Run]) -> str:
+    waited = sorted(ms for one in own for ms in one["quiet_ms"])
+    if not waited:
+        return "none got through"
+    return f"{statistics.median(waited):.0f}, {waited[int(len(waited) * 0.99)]:.0f}"
 
 
 def drawn(measured: Measured) -> dict[str, str]:

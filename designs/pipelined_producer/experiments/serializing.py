@@ -24,9 +24,10 @@ from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import Outcome, PipelinedProducer, Settings
 from barnabas.designs.pipelined_producer.peers.serializing import PLAIN, Serializer
 from barnabas.experiments import plots
+from barnabas.experiments.columns import middle_of, table_of
 from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.experiments.intervals import middle
-from barnabas.experiments.markdown import bullets, paragraphs, table
+from barnabas.experiments.markdown import bullets, paragraphs
 from barnabas.experiments.runs import Run, figures, select
 from barnabas.peers.apache import ApacheCluster
 
@@ -137,16 +138,9 @@ def cost(value: Any, serializer: Serializer) -> float:
 def write(measured: Measured) -> str:
     """Write the result as Markdown."""
     how, runs = measured["how"], measured["runs"]
-    rows, said = [], []
-    for one in measured["alone"]:
-        case = one["case"]
-        for arm in ARMS:
-            own = select(runs, case=case, arm=arm)
-            rows.append((
-                case, f"{one['us']:.0f}", arm, middle(figures(own, "send_us")),
-                middle(figures(own, "send_99_us")), middle(producing.rates(own)),
-                middle(1e3 * each["sent"] for each in own),
-            ))  # fmt: skip
+    alone = {one["case"]: one["us"] for one in measured["alone"]}
+    said = []
+    for case in alone:
         client, sender = (select(runs, case=case, arm=arm) for arm in ARMS)
         costs, rates = (
             [statistics.median(of(own)) for own in (client, sender)]
@@ -162,19 +156,28 @@ def write(measured: Measured) -> str:
         f"{how['paced']} messages, one every {PACE * 1e3:.0f} ms, then {how['burst']} as fast as "
         f"they are taken; {how['rounds']} rounds. Medians, in brackets the values between which "
         "they lie (95 % from six rounds on).",
-        table(
-            "serialiser | alone, µs | who serialises | send() at a pace: median µs | 99% within, µs "
-            "| burst: messages a second | burst: the caller is done after, ms",
-            rows,
+        table_of(
+            runs,
+            {
+                "serialiser": "case",
+                "alone, µs": lambda own: f"{alone[own[0]['case']]:.0f}",
+                "who serialises": "arm",
+                "send() at a pace: median µs": middle_of("send_us"),
+                "99% within, µs": middle_of("send_99_us"),
+                "burst: messages a second": producing.rate_of(),
+                "burst: the caller is done after, ms": lambda own: middle(
+                    1e3 * each for each in figures(own, "sent")
+                ),
+            },
         ),
         "## What follows",
         "Held against serialising in the send thread:",
         bullets(said),
-        "The document prefers the send thread, for fear of \"slowing down the client "
-        "thread if compression or serialization takes long\". Its producer runs on "
+        'The document prefers the send thread, for fear of "slowing down the client '
+        'thread if compression or serialization takes long". Its producer runs on '
         "the JVM, whose threads run in parallel; Python's do so only while a serialiser releases "
         "the interpreter's lock, as zlib does and json does not.",
-    )  # fmt: skip
+    )
 
 
 def _costs(runs: Iterable[Run]) -> list[float]:

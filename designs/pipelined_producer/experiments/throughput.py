@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from barnabas.designs.pipelined_producer.experiments import producing
 from barnabas.designs.pipelined_producer.peers import BLOCKING_0_8, Settings
+from barnabas.experiments.columns import Column, table_of
 from barnabas.experiments.diagram import Step, sequence, steps
 from barnabas.experiments.experiment import Bench, Experiment, Measured
-from barnabas.experiments.markdown import bullets, mermaid, paragraphs, table
-from barnabas.experiments.runs import Run, figures, select
+from barnabas.experiments.markdown import bullets, mermaid, paragraphs
+from barnabas.experiments.runs import Run, figures, group
 from barnabas.peers.apache import ApacheCluster
 
 QUESTION: Final = (
@@ -87,9 +88,10 @@ def write(measured: Measured) -> str:
         "The blocking producer has one request in flight over all brokers, one queue, and metadata "
         "that block, as 0.8's had."
     ]
-    for version in how["versions"]:
-        own = select(runs, version=version)
-        parts += [f"## Kafka {version}", _table(own, how["latencies"]), _follows(own, how)]
+    rates = {f"{latency} ms": _rate(latency) for latency in how["latencies"]}
+    for (version,), own in group(runs, "version").items():
+        table = table_of(own, {"arm": "arm", **rates, "seen in flight": _in_flight})
+        parts += [f"## Kafka {version}", table, _follows(own, how)]
     parts += [f"### The first requests at {max(how['latencies'])} ms"] if measured["drawn"] else []
     for name, drawn in measured["drawn"].items():
         parts += [f"Kafka {name}", mermaid(sequence(drawn))]
@@ -102,18 +104,19 @@ def write(measured: Measured) -> str:
     return paragraphs(*parts)
 
 
-def _table(runs: list[Run], latencies: list[int]) -> str:
-    rows = []
-    for arm, _ in ARMS:
-        own = select(runs, arm=arm)
-        cells = []
-        for latency in latencies:
-            found = producing.rates(own, latency=latency)
-            cells.append(f"{statistics.median(found):.0f} ({found[0]:.0f}-{found[-1]:.0f})")
-        most, total = (max(figures(own, name)) for name in ("in_flight", "in_flight_total"))
-        rows.append((arm, *cells, f"{most} of a connection, {total} in all"))
-    heads = ["arm", *(f"{latency} ms" for latency in latencies), "seen in flight"]
-    return table(" | ".join(heads), rows)
+def _rate(latency: int) -> Column:
+    """Return a column with the median rate at a latency, the slowest run and the fastest."""
+
+    def cell(own: list[Run]) -> str:
+        found = producing.rates(own, latency=latency)
+        return f"{statistics.median(found):.0f} ({found[0]:.0f}-{found[-1]:.0f})"
+
+    return cell
+
+
+def _in_flight(own: list[Run]) -> str:
+    most, total = (max(figures(own, name)) for name in ("in_flight", "in_flight_total"))
+    return f"{most} of a connection, {total} in all"
 
 
 def _follows(runs: list[Run], how: dict[str, Any]) -> str:
@@ -138,10 +141,8 @@ def _follows(runs: list[Run], how: dict[str, Any]) -> str:
 def drawn(measured: Measured) -> dict[str, str]:
     """Plot the messages a second by latency, for each version."""
     return {
-        version: producing.rates_by_latency(
-            f"Throughput, Kafka {version}", select(measured["runs"], version=version)
-        )
-        for version in measured["how"]["versions"]
+        version: producing.rates_by_latency(f"Throughput, Kafka {version}", own)
+        for (version,), own in group(measured["runs"], "version").items()
     }
 
 
