@@ -13,7 +13,7 @@ class Timed(Protocol):
 
     @property
     def ts(self) -> int:
-        """When the request arrived, in ns since the epoch."""
+        """The time at which the request arrived, in ns since the epoch."""
 
     @property
     def broker(self) -> int | None:
@@ -21,7 +21,7 @@ class Timed(Protocol):
 
     @property
     def latency_ms(self) -> float | None:
-        """From the request's arrival to the response's; None: there was no response."""
+        """The time from the request to the response; None: no response."""
 
 
 E = TypeVar("E", bound=Timed)
@@ -41,7 +41,7 @@ class Step(NamedTuple):
 
 
 def steps(exchanges: Iterable[Exchange]) -> list[Step]:
-    """The exchanges as steps, in the order of their requests; the first begins at 0 ms."""
+    """Return exchanges as steps, in the order of their requests; the first begins at 0 ms."""
     return [
         Step(
             *timed,
@@ -63,7 +63,7 @@ def timed_in_order(
 
 
 def sequence(made: Iterable[Step]) -> str:
-    """Requests and answers in the order in which they passed, with times in ms.
+    """Draw requests and answers in the order in which they passed, with times in ms.
 
     >>> print(sequence([Step(0.0, 5.0, 2, "Produce #7", "answer to #7")]))
     sequenceDiagram
@@ -93,7 +93,7 @@ def sequence(made: Iterable[Step]) -> str:
 
 
 def _id(name: str, at: int) -> str:
-    """What Mermaid may call a participant: a hyphen or a colon might be part of an arrow."""
+    """Return a participant's name for Mermaid: a hyphen or a colon could be part of an arrow."""
     return name if name.isalpha() else f"c{at}"
 
 
@@ -107,7 +107,7 @@ class Arrow(NamedTuple):
 
 
 def crossing(arrows: Iterable[Arrow], participants: Iterable[str]) -> str:
-    """Messages between any participants, in the order of their times; answers are what the last one sends.
+    """Draw messages between participants by time; the last participant's messages are answers.
 
     >>> print(crossing([Arrow(0.0, "m", "broker", "JoinGroup #7")], ["m", "broker"]))
     sequenceDiagram

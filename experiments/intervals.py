@@ -1,4 +1,4 @@
-"""How sure a share or a median is that was found in some runs."""
+"""Intervals of shares and medians that were found in some runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 
 def wilson(hits: int, runs: int, z: float = 1.96) -> tuple[float, float]:
-    """The interval in which a share lies (Wilson's score interval; z of 1.96: 95 %).
+    """Return the interval in which a share lies (Wilson's score interval; z of 1.96: 95 %).
 
     Without runs it may be anything. Source: E. B. Wilson, JASA 22 (1927).
 
@@ -25,7 +25,7 @@ def wilson(hits: int, runs: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def share(hits: int, runs: int) -> str:
-    """A share with its interval, as results have it.
+    """Write a share with its interval.
 
     >>> share(50, 50)
     '50 of 50 (93-100 %)'
@@ -35,7 +35,7 @@ def share(hits: int, runs: int) -> str:
 
 
 def median_bounds(values: Iterable[float]) -> tuple[float, float]:
-    """The values between which a median lies, in at least 95 % of cases if there are six or more.
+    """Return the bounds of a median, in at least 95 % of cases with six or more values.
 
     Source: the sign test; so many of the values are left off at each end that their number, which is
     binomial, is passed in at most 2.5 % of cases. Of fewer than six it is all of them, which is less sure.
@@ -54,7 +54,7 @@ def median_bounds(values: Iterable[float]) -> tuple[float, float]:
 
 
 def middle(values: Iterable[float]) -> str:
-    """A median with its bounds, as results have it.
+    """Write a median with its bounds.
 
     >>> middle([10, 20, 30])
     '20 (10-30)'

@@ -24,10 +24,10 @@ Series = Mapping[str, Iterable[tuple[float, float]]]
 
 
 def lines(title: str, x: str, y: str, series: Series) -> str:
-    """Figures against a number: a dot a run, and a line through the medians. x and y: labels with units.
+    """Plot figures against a number: a dot a run, and a line through the medians.
 
-    The x axis has a place for each number that occurs, at equal distances. Raises ValueError if there
-    are no figures.
+    x and y are labels with units. The x axis has a place for each number that occurs, at equal distances.
+    Raises ValueError if there are no figures.
 
     >>> lines("t", "latency (ms)", "rate", {"a": [(0, 1.0), (20, 2.0)]}).count("<circle")
     2
@@ -48,7 +48,7 @@ def lines(title: str, x: str, y: str, series: Series) -> str:
 
 
 def dots(title: str, y: str, groups: Mapping[str, Sequence[float]]) -> str:
-    """Figures of arms: a dot a run, side by side, and a bar at the median. y: label with unit.
+    """Plot figures of arms: a dot a run, side by side, and a bar at the median. y: label with unit.
 
     Raises ValueError if there are no figures.
 
@@ -67,7 +67,7 @@ def dots(title: str, y: str, groups: Mapping[str, Sequence[float]]) -> str:
 
 
 class _Plot:
-    """The frame: axes from 0 upwards, and where a value stands."""
+    """The frame of a plot, with axes from 0 upwards."""
 
     def __init__(
         self, title: str, x: str, y: str, places: Sequence[str], values: Sequence[float]
@@ -110,7 +110,7 @@ class _Plot:
         beside: float = 0.0,
         across: float = 0.0,
     ) -> None:
-        """The runs of one series at one place: so far beside it, one on the other or across a width."""
+        """Draw the runs of a series at one place, with a shift, and spread across a width."""
         middle = self._x(index) + beside
         for run, value in enumerate(values):
             at = middle + across * ((run + 0.5) / len(values) - 0.5)
@@ -120,14 +120,14 @@ class _Plot:
             )
 
     def through(self, points: Sequence[tuple[int, float]], number: int) -> None:
-        """A line through medians."""
+        """Draw a line through medians."""
         path = " ".join(f"{self._x(index):.1f},{self._y(value):.1f}" for index, value in points)
         self._parts.append(
             f'<polyline points="{path}" fill="none" stroke="{_colour(number)}" stroke-width="2"/>'
         )
 
     def bar(self, index: int, value: float, number: int, width: float) -> None:
-        """A median on its own."""
+        """Draw a bar at a median."""
         at, x = self._y(value), self._x(index)
         self._parts.append(
             f'<line x1="{x - width / 2:.1f}" y1="{at:.1f}" x2="{x + width / 2:.1f}" y2="{at:.1f}" '
@@ -135,7 +135,7 @@ class _Plot:
         )
 
     def name(self, name: str, number: int) -> None:
-        """A line of the legend."""
+        """Add a line to the legend."""
         at = TOP + 18 * number
         self._parts.append(
             f'<rect x="{WIDTH - RIGHT + 12}" y="{at}" width="10" height="10" '
@@ -144,7 +144,7 @@ class _Plot:
         self._parts.append(_text(WIDTH - RIGHT + 27, at + 10, name))
 
     def text(self) -> str:
-        """The whole."""
+        """Return the SVG."""
         return "\n".join([*self._parts, "</svg>"]) + "\n"
 
 
@@ -156,7 +156,7 @@ def _values(series: Iterable[Iterable[tuple[float, float]]]) -> list[float]:
 
 
 def _step(most: float) -> float:
-    """What lies between two lines: 1, 2 or 5 times a power of ten, so that there are 4 to 10."""
+    """Return the step between grid lines: 1, 2 or 5 times a power of ten, for 4 to 10 lines."""
     if most <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(most / 4))

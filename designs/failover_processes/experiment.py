@@ -51,10 +51,7 @@ AGAIN: Final = 20
 """As often at most, until all consumers of a killed coordinator have another one."""
 KILLED, PAUSED = "killed", "stopped"
 DIALECTS: Final = {"rewrite": "rewrite-0.8.2", "central": "central-coordination"}
-BACK: Final = {
-    "rewrite": ("Heartbeat", "JoinGroup", "OffsetCommit"),
-    "central": ("StartFetcher",),
-}
+BACK: Final = {"rewrite": ("Heartbeat", "JoinGroup", "OffsetCommit"), "central": ("StartFetcher",)}
 """A consumer has a coordinator again when one of these went well: it may fetch what it owns."""
 JOINS: Final = ("JoinGroup", "RegisterConsumer")
 

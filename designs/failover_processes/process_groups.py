@@ -1,4 +1,4 @@
-"""A group on brokers that are processes: what it reads of what is produced, and what ZooKeeper has."""
+"""A group on brokers that are processes: its producers, the records that it reads, and ZooKeeper's view."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE: Final = 60.0
 
 
 class Read:
-    """What consumers have taken, whoever it was."""
+    """The records that the consumers of a group have read."""
 
     def __init__(self, partitions: int) -> None:
         self._partitions = partitions
@@ -40,7 +40,7 @@ class Read:
         self.since = 0
 
     def take(self, place: Place, offset: int, message: Message) -> None:
-        """One has taken a record, whose value is the time at which it was produced."""
+        """Note that a consumer has read a record; its value is the time of its production."""
         value = message.value or b""
         self.times.setdefault(place, Counter())[offset] += 1
         self.values.add((place, value))
@@ -48,12 +48,12 @@ class Read:
             self.again.setdefault(place, time.time_ns())
 
     def least(self) -> int:
-        """Records of the partition that has the fewest."""
+        """Return the number of records read of the partition with the fewest."""
         return min(map(len, self.times.values())) if len(self.times) == self._partitions else 0
 
 
 class Producer:
-    """A thread that produces to a partition, one record behind the other, each until it is acknowledged."""
+    """A thread that produces records to a partition, and repeats each until it is acknowledged."""
 
     def __init__(self, bootstrap: Iterable[Address], place: Place) -> None:
         self.acknowledged: list[tuple[Place, bytes]] = []
@@ -64,7 +64,7 @@ class Producer:
         self._thread.start()
 
     def stop(self) -> None:
-        """End, behind the answer to what is under way."""
+        """Stop after the answer to the request in flight."""
         self._over.set()
         self._thread.join()
 
@@ -80,7 +80,7 @@ class Producer:
 def producing(
     bootstrap: tuple[Address, ...], topic: str, partitions: int
 ) -> Iterator[list[Producer]]:
-    """Producers to all partitions of a topic, one each."""
+    """Run a producer for each partition of a topic."""
     producers = [Producer(bootstrap, (topic, number)) for number in range(partitions)]
     try:
         yield producers
@@ -90,7 +90,7 @@ def producing(
 
 
 class Watch:
-    """What ZooKeeper has of the brokers, and of who coordinates a group."""
+    """A view of ZooKeeper: the live brokers, and the coordinator of a group."""
 
     def __init__(self, cluster: ProcessCluster, group: str) -> None:
         self._client = session(cluster.zookeeper)
@@ -102,15 +102,15 @@ class Watch:
 
     @property
     def live(self) -> Collection[int]:
-        """The brokers with a session."""
+        """The brokers that have a session."""
         return self._ids.live
 
     @property
     def coordinator(self) -> int | None:
-        """Who is elected."""
+        """The broker that is elected."""
         leader = self._elector.leader()
         return None if leader is None else leader.candidate
 
     def close(self) -> None:
-        """Look no longer."""
+        """Close the session."""
         leave(self._client)

@@ -35,7 +35,7 @@ V0, PRODUCE, FETCH = (0,), (0, 3), (0, 4)
 
 
 class Statement(NamedTuple):
-    """right: what a broker does if the guide is right; None: it says nothing. versions: tried in turn."""
+    """A statement of the guide. right: what a broker does then; None: the guide is silent."""
 
     says: str
     right: str | None

@@ -1,8 +1,7 @@
-"""What is asked of brokers to see what they do where the protocol guide of 0.8 states something.
+"""Probes: requests that show what brokers do where the protocol guide of 0.8 states something.
 
-A probe takes two brokers and a version of an API, and gives in a few words what the broker did. Raises
-ConnectionError where the connection is closed: that is an answer, too, and who asks takes it for one
-(`closed`).
+A probe takes two brokers and a version of an API, and returns in a few words what the broker did. It raises
+ConnectionError if the connection is closed; the caller takes that for an answer, too (`closed`).
 """
 
 from __future__ import annotations
@@ -48,13 +47,13 @@ class Peer(NamedTuple):
 
     @property
     def leader(self) -> Address:
-        """Where the topic's leader is."""
+        """The address of the topic's leader."""
         cluster = self.client.cluster
         return cluster.brokers[cluster.leaders[PLACE]]
 
     @property
     def follower(self) -> Address:
-        """The other one."""
+        """The address of the other broker."""
         (found,) = set(self.client.cluster.brokers.values()) - {self.leader}
         return found
 
@@ -66,7 +65,7 @@ class Peer(NamedTuple):
     def fetch(
         self, at: int, version: int, replica_id: int = requests.CONSUMER, *, follower: bool = False
     ) -> requests.Fetched:
-        """All messages of the sets that are sent to who asks from an offset."""
+        """Fetch all messages of the sets that a broker sends from an offset."""
         body = requests.fetch(
             {PLACE: at}, max_wait_ms=200, min_bytes=1, max_bytes=1 << 16, replica_id=replica_id
         )
@@ -75,29 +74,26 @@ class Peer(NamedTuple):
 
 
 def messages(version: int, count: int = 1, **how: Any) -> bytes:
-    """A set as a version of Produce has it."""
+    """Build a message set for a version of Produce."""
     records = [Record(number, -1, None, b"v") for number in range(count)]
     return build(records, magic=magic_for(version), **how)
 
 
 def code(error: int) -> str:
-    """An error as the table has it."""
+    """Write an error code for the table."""
     return f"code {error}"
 
 
 def closed(problem: ConnectionError) -> bool:
-    """Whether the broker closed the connection; all else is no answer of its."""
+    """Check whether the broker closed the connection; other problems are no answers."""
     return bool(re.search("closed the connection|reset by peer|Broken pipe", str(problem)))
 
 
 def any_api(peer: Peer, _: int) -> str:
-    """Which of the guide's four APIs are answered in v0."""
+    """Try the guide's four APIs in v0."""
     bodies = {
         "Produce": (PRODUCE, requests.produce_bytes({PLACE: messages(0)}, 1, ACKS_MS)),
-        "Fetch": (
-            FETCH,
-            requests.fetch({PLACE: 0}, max_wait_ms=0, min_bytes=0, max_bytes=1 << 16),
-        ),
+        "Fetch": (FETCH, requests.fetch({PLACE: 0}, max_wait_ms=0, min_bytes=0, max_bytes=1 << 16)),
         "Offset": (LIST_OFFSETS, requests.offsets({PLACE: LATEST}, 1)),
         "Metadata": (METADATA, metadata([PLACE[0]])),
     }
@@ -113,7 +109,7 @@ def any_api(peer: Peer, _: int) -> str:
 
 
 def no_acknowledgement(peer: Peer, version: int) -> str:
-    """What is asked behind it on the same connection is answered behind it, or alone."""
+    """Check whether a request with acks=0 gets an answer."""
     with closing(Connection(peer.leader, "guide", SILENCE)) as connection:
         body = requests.produce_bytes({PLACE: messages(version)}, 0, ACKS_MS)
         connection.send(PRODUCE, body, version, answered=False)
@@ -126,29 +122,29 @@ def no_acknowledgement(peer: Peer, version: int) -> str:
 
 
 def acknowledgements(acks: int) -> Callable[[Peer, int], str]:
-    """The error where so many are asked for."""
+    """Return a probe of the error for so many acknowledgements."""
     return lambda peer, version: code(peer.produce(messages(version), version, acks).error)
 
 
 def wrong_checksum(peer: Peer, version: int) -> str:
-    """The error for a flipped bit."""
+    """Return the error for a flipped bit."""
     data = bytearray(messages(version))
     data[-1] ^= 1
     return code(peer.produce(bytes(data), version).error)
 
 
 def sized(data: bytes, size: int) -> bytes:
-    """A set whose first message (of magic 2: the batch) says that it has so many bytes."""
+    """Return a set with another size in its first message (magic 2: batch)."""
     return data[:8] + struct.pack(">i", size) + data[12:]
 
 
 def negative_size(peer: Peer, version: int) -> str:
-    """The error for a message, or a batch, of -5 bytes."""
+    """Return the error for a message, or a batch, of -5 bytes."""
     return code(peer.produce(sized(messages(version), -5), version).error)
 
 
 def negative_size_inside(peer: Peer, _: int) -> str:
-    """The same under gzip."""
+    """Return the error for a message of -5 bytes inside a gzip set."""
 
     def spoiled(data: bytes) -> bytes:
         return compress("gzip", sized(data, -5))
@@ -158,7 +154,7 @@ def negative_size_inside(peer: Peer, _: int) -> str:
 
 
 def offset_of_a_compressed_set(peer: Peer, version: int) -> str:
-    """Which message's offset is answered for three under gzip."""
+    """Return which message's offset is answered for three under gzip."""
     before = peer.produce(messages(version), version)
     told = peer.produce(messages(version, 3, compression="gzip"), version)
     if before.error or told.error:
@@ -167,7 +163,7 @@ def offset_of_a_compressed_set(peer: Peer, version: int) -> str:
 
 
 def middle_of_a_compressed_set(peer: Peer, version: int) -> str:
-    """What comes to who asks for the last one of three."""
+    """Fetch from the last of three messages in a compressed set."""
     error, first = peer.produce(messages(version, 3, compression="gzip"), version)
     found = [offset for offset, _ in peer.fetch(first + 2, FETCH_OF[version]).messages]
     if error or len(found) not in {1, 3}:
@@ -176,12 +172,12 @@ def middle_of_a_compressed_set(peer: Peer, version: int) -> str:
 
 
 def layout_of_a_fetch(peer: Peer, version: int) -> str:
-    """It is read as Kafka's definitions have it. Raises ProtocolError if that is not all of its bytes."""
+    """Read a Fetch response by Kafka's definitions. Raises ProtocolError for trailing bytes."""
     return "topic names, no FetchedOffset" if peer.fetch(0, version).messages else "no messages"
 
 
 def debugging_fetch(peer: Peer, version: int) -> str:
-    """What a follower gives to replica id -2; a consumer it sends away."""
+    """Fetch from a follower with replica id -2; it refuses consumers."""
     if (error := peer.fetch(0, version, follower=True).error) != NOT_LEADER:
         return f"{code(error)} even to a consumer"
     until = time.monotonic() + SOON
@@ -196,7 +192,7 @@ def debugging_fetch(peer: Peer, version: int) -> str:
 
 
 def offset_request_as_laid_out(peer: Peer, _: int) -> str:
-    """Without its first field, the replica id, which the guide leaves out."""
+    """Send an Offset request without the replica id, which the guide leaves out."""
     name = "guide"
     asked = Dialogue(name).ask(LIST_OFFSETS, 0, requests.offsets({PLACE: LATEST}, 1))
     begin = struct.calcsize(">ihhih") + len(name)
@@ -207,7 +203,7 @@ def offset_request_as_laid_out(peer: Peer, _: int) -> str:
 
 
 def offsets(peer: Peer, _: int) -> str:
-    """What is answered to who asks for up to ten, of a log of one segment."""
+    """Ask for up to ten offsets of a log of one segment."""
     end = peer.produce(messages(0), 0).offset + 1
     body = requests.offsets({PLACE: LATEST}, 10)
     answer = peer.client.ask(peer.leader, LIST_OFFSETS, body)
@@ -218,7 +214,7 @@ def offsets(peer: Peer, _: int) -> str:
 
 
 def beyond_the_limit(peer: Peer, _: int) -> str:
-    """Whether a request of the limit is answered, and one of a byte more."""
+    """Send a request of the largest size, and one of a byte more."""
     body = metadata([PLACE[0]])
     around = len(Dialogue("").ask(METADATA, 0, body)) - 4
     for size in (LIMIT, LIMIT + 1):
@@ -234,13 +230,13 @@ def beyond_the_limit(peer: Peer, _: int) -> str:
 
 
 def leader_of_a_new_topic(peer: Peer, _: int) -> str:
-    """The error of a topic that the request makes; its leader is elected while the answer is under way."""
+    """Return the error of a topic that the Metadata request creates."""
     body = peer.client.ask(peer.leader, METADATA, metadata(["just-made"]))
     return code(body["topics"][0]["error_code"])
 
 
 def shutdown_of_an_unknown_broker(peer: Peer, _: int) -> str:
-    """The error of ControlledShutdown v0, which brokers ask their controller; who is none says so."""
+    """Return the controller's error for a ControlledShutdown v0 of an unknown broker."""
     found = [
         peer.client.ask(each, CONTROLLED_SHUTDOWN, {"broker_id": 99})["error_code"]
         for each in (peer.leader, peer.follower)
@@ -249,7 +245,7 @@ def shutdown_of_an_unknown_broker(peer: Peer, _: int) -> str:
 
 
 def committed(storage: Storage, other: Storage) -> Callable[[Peer, int], str]:
-    """What the version of one place keeps, and whether that of the other one knows it."""
+    """Return a probe of what a version of OffsetCommit stores, and whether the other finds it."""
 
     def probe(peer: Peer, _: int) -> str:
         group, apart = (Group(peer.client, storage, storage=each) for each in (storage, other))
@@ -265,7 +261,7 @@ def committed(storage: Storage, other: Storage) -> Callable[[Peer, int], str]:
 
 
 def nothing_committed(storage: Storage) -> Callable[[Peer, int], str]:
-    """What is answered of a partition without an offset."""
+    """Return a probe of the answer for a partition without an offset."""
 
     def probe(peer: Peer, _: int) -> str:
         found = Group(peer.client, "nothing", storage=storage).committed([PLACE])[PLACE]

@@ -48,7 +48,7 @@ FINISH: Final = 45.0
 
 
 class Arm(NamedTuple):
-    """What one arm does. rules: of the proxy's scenario. steps: of each member, by its letter."""
+    """An arm of the experiment. rules: of the proxy's scenario. steps: of each member, by its letter."""
 
     name: str
     about: str
@@ -65,7 +65,7 @@ class Arm(NamedTuple):
     """Whose JoinGroup is to overtake the commit, or whether its repetition a newer commit is overtaken by."""
 
     def fits(self, version: str, protocol: Protocol) -> bool:
-        """Whether it can be run: only of classic groups all wait for one member."""
+        """Check that the arm can run: only in classic groups all wait for one member."""
         return (protocol == "classic" or "z" not in self.steps) and (
             not self.client or version.startswith("0.")
         )
@@ -88,12 +88,12 @@ _REPLACED: Final[Step] = ("keep", REPLACED + 1.5)
 
 
 def _members(*steps: Step) -> dict[str, Sequence[Step]]:
-    """Two members: `a` comes when it is told to, and reads until all is read."""
+    """Return the steps of two members: `a` comes at a signal, and reads until all is read."""
     return {"m": (*_FIRST, *steps, ("rejoin",), _FINISH), "a": _COMES}
 
 
 def _three(*steps: Step) -> dict[str, Sequence[Step]]:
-    """The same with a third one, for which all wait."""
+    """Return the steps of three members: the group waits for the third one."""
     found = (*_THIRD, *_FIRST[1:], *steps, ("rejoin",), _FINISH)
     return {"m": found, "a": _COMES, "z": _SLOW}
 
@@ -102,7 +102,7 @@ _PLAIN: Final = _members(("read", EACH), *_COME, _MARKED)
 
 
 def _rule(*faults: str) -> str:
-    """What the proxy does to the marked commit."""
+    """Return the proxy's rule for the marked commit."""
     return f"""
   - name: the marked commit
     match: {{api: OffsetCommit, direction: request}}
@@ -214,7 +214,7 @@ ARMS: Final = (
 
 
 def scenario(arm: Arm, version: str, protocol: Protocol) -> str:
-    """The proxy's scenario. The sizes hold for groups whose names have five characters.
+    """Return the proxy's scenario. The sizes hold for groups with names of five characters.
 
     In the consumer protocol a heartbeat gives partitions up: what names those that are still owned is
     longer than what only says that the member is there, and shorter than what says everything. Since
@@ -231,7 +231,7 @@ def scenario(arm: Arm, version: str, protocol: Protocol) -> str:
 
 
 def session(arm: Arm, version: str, protocol: Protocol) -> float:
-    """The session timeout of an arm's members, in seconds."""
+    """Return the session timeout of an arm's members, in seconds."""
     if protocol == "consumer":
         return CONSUMER_SESSION
     if arm.replaced and not version.startswith("0."):
@@ -246,7 +246,7 @@ def session(arm: Arm, version: str, protocol: Protocol) -> float:
 def groups(
     arm: Arm, names: Sequence[str], version: str, protocol: Protocol
 ) -> dict[str, list[dict[str, Any]]]:
-    """The members of each group, as `JavaClient.follow` has them."""
+    """Return the members of each group, as `JavaClient.follow` has them."""
     classic = {
         "session.timeout.ms": f"{session(arm, version, protocol) * 1000:.0f}",
         "heartbeat.interval.ms": f"{HEARTBEAT * 1000:.0f}",

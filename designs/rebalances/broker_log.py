@@ -1,4 +1,4 @@
-"""What a broker's log says of requests and groups: of 0.11 (log4j) and of newer ones (JSON in a line).
+"""Requests and groups in a broker's log: of 0.11 (log4j), and of newer versions (JSON in a line).
 
 Needs the loggers `kafka.request.logger` at DEBUG and those of the group coordinator at INFO.
 """
@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 
 class Served(NamedTuple):
-    """A request that was answered. came, over: seconds since 1970, to a millisecond."""
+    """An answered request in a broker's log. came, over: seconds since 1970, to a millisecond."""
 
     line: int
     came: float
@@ -27,8 +27,11 @@ What = Literal["prepares", "stabilized", "assigned", "bumped", "expired"]
 
 
 class Turn(NamedTuple):
-    """Something that happened to a group: a rebalance begins, has its members, is over; its epoch is
-    another one (consumer protocol); a member's session is over. at: seconds since 1970, to a millisecond."""
+    """An event of a group in a broker's log. at: seconds since 1970, to a millisecond.
+
+    A rebalance begins, has its members, is over; the group's epoch changes (consumer protocol); a member's
+    session is over.
+    """
 
     line: int
     at: float
@@ -60,7 +63,7 @@ _TURNS: Final[tuple[tuple[What, re.Pattern[str]], ...]] = (
 
 
 def read(lines: Iterable[str]) -> tuple[list[Served], list[Turn]]:
-    """What is of interest, in the order of the log.
+    """Read the requests and the groups' events, in the order of the log.
 
     >>> line = "[2026-11-22 03:37:41,760] INFO [GroupCoordinator 1]: Stabilized group g generation 2 (x)"
     >>> read([line])[1][0].what
@@ -100,7 +103,7 @@ def _served(number: int, at: float, line: str) -> Served | None:
 
 
 def state(turns: Sequence[Turn], group: str, line: int) -> str:
-    """The group's state when that line was written; empty if it is not known."""
+    """Return the group's state at a line of the log; empty: unknown."""
     found = ""
     for turn in turns:
         if turn.line >= line:

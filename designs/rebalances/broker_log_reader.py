@@ -1,4 +1,4 @@
-"""What a broker's files hold of the offsets of groups: the log of __consumer_offsets itself."""
+"""The committed offsets in a broker's files of __consumer_offsets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOPIC: Final = "__consumer_offsets"
 
 
 class LoggedOffset(NamedTuple):
-    """An offset in the log. at: seconds since 1970, by the broker."""
+    """A committed offset in the log. at: seconds since 1970, by the broker."""
 
     at: float
     partition: int
@@ -23,12 +23,12 @@ class LoggedOffset(NamedTuple):
 
 
 def segments(broker: Path) -> list[Path]:
-    """The files of a broker, by its directory."""
+    """Return a broker's files of __consumer_offsets. broker: its directory."""
     return sorted((broker / "data").glob(f"{TOPIC}-*/*.log"))
 
 
 def read(files: Iterable[Path]) -> dict[str, list[LoggedOffset]]:
-    """By group, in the order of the log. Raises specs.Malformed."""
+    """Return the committed offsets by group, in the order of the log. Raises specs.Malformed."""
     found = defaultdict(list)
     for file in files:
         for batch in records.read(file.read_bytes()):

@@ -1,4 +1,4 @@
-"""What the experiments about late commits have in common: all but their cases."""
+"""The experiments about late commits, which differ by their cases."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from barnabas.experiments.experiment import Experiment
 
 
 def commits(question: str, cases: tuple[Case, ...], short: tuple[Case, ...]) -> Experiment:
-    """An experiment with these cases, so many groups at once; short: those of a smoke test."""
+    """Return an experiment with these cases. short: the cases of a smoke test."""
     versions = tuple(case.version for case in cases)
     return Experiment(
         question,

@@ -1,4 +1,4 @@
-"""The outcome of one run, from what its members saw, the proxy's exchanges and the broker's log. Pure."""
+"""The figures of one run, from its members' notes, the proxy's exchanges and the broker's log. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Order = Literal["commit", "join", "same ms", ""]
 
 
 class Run(NamedTuple):
-    """All that is known of one group. `passed` is empty without a proxy."""
+    """One group in one run, and all that is known of it. `passed` is empty without a proxy."""
 
     group: str
     members: Mapping[str, Sequence[Seen]]
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 
 def pair(run: Run, by: str) -> tuple[Passed | None, Passed | None]:
-    """The commit, and what is to overtake it (or, of `newer`, what it is to overtake)."""
+    """Return the commit and the request to overtake it (`newer`: the commit to be overtaken)."""
     commits = [one for one in run.passed if one.api == "OffsetCommit" and one.letter == "m"]
     commit = next((one for one in commits if one.mark == _mark(by)), None)
     if by == "newer":
@@ -47,7 +47,7 @@ def pair(run: Run, by: str) -> tuple[Passed | None, Passed | None]:
 
 
 def judged(run: Run, by: Literal["m", "a", "newer"]) -> dict[str, Any]:
-    """The figures of a run. by: whose JoinGroup (or commit) is the other one of the two."""
+    """Return the figures of a run. by: the sender of the request that is to overtake the commit."""
     commit, join = pair(run, by)
     orders = _orders(run, commit, join)
     told = {seen[2]: seen[3] for seen in run.members["m"] if seen[1] == "committed"}
@@ -85,12 +85,12 @@ def judged(run: Run, by: Literal["m", "a", "newer"]) -> dict[str, Any]:
 
 
 def everything(run: Run) -> Iterable[Seen]:
-    """What all members saw."""
+    """Yield what all members saw."""
     return (seen for member in run.members.values() for seen in member)
 
 
 def gives_up(one: Passed) -> bool:
-    """Whether a request joins a classic group for good, or is the heartbeat that gives partitions up."""
+    """Check for a JoinGroup that counts, or for the heartbeat that gives partitions up."""
     if one.api == "ConsumerGroupHeartbeat":
         partial = one.request.get("rebalance_timeout_ms") == -1
         return partial and one.request.get("topic_partitions") is not None
@@ -102,7 +102,7 @@ def _mark(by: str) -> str:
 
 
 def _orders(run: Run, commit: Passed | None, join: Passed | None) -> dict[str, Order]:
-    """At the proxy's entry and exit, and in the broker's log of requests (when they had come)."""
+    """Return which request was first at the proxy's entry, its exit, and the broker."""
     if commit is None or join is None:
         return {"entry": "", "exit": "", "broker": _logged(run) if not run.passed else ""}
     one, other = (_served(run, each) for each in (commit, join))
@@ -115,7 +115,7 @@ def _orders(run: Run, commit: Passed | None, join: Passed | None) -> dict[str, O
 
 
 def _logged(run: Run) -> Order:
-    """Without a proxy: m's second commit is the marked one, and what joins behind it is the join."""
+    """Return the order in the broker's log: m's second commit, and the join after it."""
     own = sorted(
         (one for one in run.served if one.client_id == f"{run.group}.m"),
         key=lambda one: one.correlation_id,
@@ -145,13 +145,13 @@ def _served(run: Run, one: Passed) -> Served | None:
 
 
 def _state(run: Run, commit: Passed) -> str:
-    """The group's state when the commit was answered."""
+    """Return the group's state when the commit was answered."""
     served = _served(run, commit)
     return "" if served is None else state(run.turns, run.group, served.line)
 
 
 def _last(kept: Sequence[LoggedOffset], at: float, partitions: Iterable[int]) -> dict[str, int]:
-    """The last offset in the log of each partition at a time; -1: none."""
+    """Return the last offset in the log of each partition at a time; -1: none."""
     return {
         str(p): next((k.offset for k in reversed(kept) if k.partition == p and k.at <= at), -1)
         for p in partitions
@@ -164,13 +164,13 @@ def _first_fetch(own: Sequence[Passed], partition: int) -> int | None:
 
 
 def _deliveries(run: Run) -> dict[str, int]:
-    """How many records came more than once, and how many never."""
+    """Count the records that came more than once, and those that never came."""
     ids = Counter(each for seen in everything(run) if seen[1] == "reads" for each in seen[2:])
     return {"twice": ids.total() - len(ids), "never": RECORDS - len(ids)}
 
 
 def stall(members: Mapping[str, Sequence[Seen]]) -> int | None:
-    """Milliseconds from when `m` goes to join until anybody reads anything; None if nobody does."""
+    """Return ms from the moment `m` joins until any member reads a record; None: never."""
     joins = next((seen[0] for seen in members["m"] if seen[1] == "joins"), None)
     if joins is None:
         return None

@@ -48,7 +48,7 @@ class Passed(NamedTuple):
 
     @property
     def committed(self) -> dict[int, int]:
-        """Partition -> offset that an OffsetFetch was answered."""
+        """The offsets in the answer to an OffsetFetch, by partition."""
         groups = self.response.get("groups") or [self.response]
         return {
             one["partition_index"]: one["committed_offset"]
@@ -59,7 +59,7 @@ class Passed(NamedTuple):
 
     @property
     def fetched(self) -> dict[int, int]:
-        """Partition -> offset from which a Fetch reads."""
+        """The offsets from which a Fetch reads, by partition."""
         return {
             one["partition"]: one["fetch_offset"]
             for topic in self.request.get("topics", ())
@@ -68,7 +68,7 @@ class Passed(NamedTuple):
 
 
 def read(capture: Path) -> list[Passed]:
-    """The exchanges of all members, in the order in which their requests came."""
+    """Read the exchanges of all members, in the order of their requests."""
     late: dict[tuple[str | None, int], float] = {}
 
     def seen(_: int, flow: FlowName, direction: Direction, frame: CapturedFrame) -> None:
@@ -82,7 +82,7 @@ def read(capture: Path) -> list[Passed]:
 def _exchanges(
     capture: Path, conversations: Conversations, late: dict[tuple[str | None, int], float]
 ) -> Iterator[Passed]:
-    """late: when requests left that did not leave at once; known when their exchange is over."""
+    """Yield exchanges. late: when delayed requests left; known when their exchange is over."""
     for one in conversations.exchanges(CaptureReader(capture)):
         group, _, letter = (one.client_id or "").partition(".")
         if not letter or one.api not in APIS:

@@ -16,7 +16,7 @@ SHOWN: Final = ("OffsetCommit", "OffsetFetch", "JoinGroup", "SyncGroup", "LeaveG
 
 
 def arrows(run: Run, by: str) -> list[Arrow]:
-    """What passed between the marked commit and the new owner's OffsetFetch, in ms from the commit on."""
+    """Return the messages from the marked commit to the new owner's OffsetFetch, in ms from the commit on."""
     commit, _ = pair(run, by)
     if commit is None:
         return []

@@ -1,4 +1,4 @@
-"""What the figures of one version say, in sentences: each stands only where there are runs for it."""
+"""Sentences about the figures of one version; each needs runs that it is about."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ By = dict[tuple[str, str], list[Figures]]
 
 
 def follows(runs: Sequence[Figures]) -> list[str]:
-    """What the figures of one version say, in words."""
+    """Write what follows from the figures of one version."""
     by = {(name, order): own for name, order, own in rows(runs)}
     said = [line for line in (_overtaken(by), _elsewhere(by), _listener(by), _others(by)) if line]
     agreed = [one for one in runs if one["read_from"]]
@@ -124,7 +124,7 @@ def _others(by: By) -> str:
 
 
 def _off_by_one(own: Sequence[Figures]) -> str:
-    """Runs that lost the member: empty if none did. The reason is seen in captures and the client's log."""
+    """Write about runs that lost the member; empty: no such runs."""
     lost = [one for one in own if one["ghosts"] and one["protocol"] == "consumer"]
     if not lost:
         return ""
@@ -141,6 +141,6 @@ def _off_by_one(own: Sequence[Figures]) -> str:
 
 
 def _deaths(runs: Sequence[Figures]) -> str:
-    """With which exceptions members ended."""
+    """Write the exceptions with which members ended."""
     found = counted(death[2] for one in runs for death in one["died"] if death[1] == "died")
     return found or "no exception"

@@ -19,9 +19,7 @@ experiment_app = typer.Typer(
     "list",
     epilog=examples("barnabas experiment list", "barnabas experiment list --json | jq -r .name"),
 )
-def experiment_list(
-    as_json: JsonLines = False,
-) -> None:
+def experiment_list(as_json: JsonLines = False) -> None:
     """List the experiments: the question and the Kafka versions of each."""
     from barnabas.cli.experiments.run import listing
 

@@ -1,4 +1,4 @@
-"""An experiment is run on a bench of ours: a proxy in its own process, a folder, a bar of progress."""
+"""The commands of `barnabas experiment`: list, run and write."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LIMIT = 64 << 20
 
 
 def listing(*, as_json: bool = False) -> None:
-    """Print them: a table for a person, or a line of JSON each."""
+    """Print the experiments: a table, or a line of JSON each."""
     found = {name: experiment(name) for name in names()}
     if as_json:
         for name, one in found.items():
@@ -54,7 +54,7 @@ def listing(*, as_json: bool = False) -> None:
 
 
 def run(name: str, out: Path, *, short: bool) -> int:
-    """Run it and write its files; 1 if the machine was too busy for figures of time. Raises Trouble."""
+    """Run an experiment and write its files; return 1 if the machine was too busy. Raises Trouble."""
     found = _known(name)
     output = Output()
     try:
@@ -76,13 +76,7 @@ def run(name: str, out: Path, *, short: bool) -> int:
 
         try:
             measured = found.run(Bench(_proxy, Path(folder), short, step))
-        except (
-            UnavailableError,
-            UnavailableClientError,
-            BootError,
-            Ended,
-            OSError,
-        ) as problem:
+        except (UnavailableError, UnavailableClientError, BootError, Ended, OSError) as problem:
             raise Trouble(f"{name}: {problem}", COULD_NOT_RUN) from None
     document = {
         "format": FORMAT,
@@ -111,7 +105,7 @@ def run(name: str, out: Path, *, short: bool) -> int:
 
 
 def commit() -> str | None:
-    """The commit of a checkout, with a + if files of it are changed; None: it is none, or git is not there.
+    """Return a checkout's commit, with a + for changed files; None without a checkout or git.
 
     >>> commit() != ""
     True
@@ -128,7 +122,7 @@ def commit() -> str | None:
 
 
 def busy(document: dict[str, Any]) -> bool:
-    """Whether more wanted to run than there are cores when a result's measurement began.
+    """Check whether the machine had more work than cores when a measurement began.
 
     >>> busy({"machine": {"cores": 2, "load": [2.6, 9.9]}, "short": False})
     True
@@ -138,7 +132,7 @@ def busy(document: dict[str, Any]) -> bool:
 
 
 def written(file: Path) -> str:
-    """The Markdown of a NAME.json. Raises Trouble."""
+    """Return the Markdown of a NAME.json. Raises Trouble."""
     try:
         with file.open("rb") as opened:
             text_of_it = opened.read(LIMIT + 1)
@@ -161,13 +155,13 @@ def written(file: Path) -> str:
 
 
 def plots(found: Experiment, document: dict[str, Any]) -> dict[str, str]:
-    """The plots of a result: the name of a file -> SVG."""
+    """Return the plots of a result: SVG by the file's name."""
     made = found.plots(document["measured"])
     return {f"{document['experiment']}-{name}.svg": plot for name, plot in made.items()}
 
 
 def text(found: Experiment, document: dict[str, Any]) -> str:
-    """A whole result: the question, when and where it was put, and what came of it."""
+    """Write a whole result: the question, when and where it was measured, and the answer."""
     machine = document["machine"]
     shown = "".join(
         f"\n![{file.removesuffix('.svg')}]({file})\n" for file in plots(found, document)
@@ -197,7 +191,7 @@ def _known(name: str) -> Experiment:
 
 
 def _lines(value: Any, levels: int) -> str:
-    """JSON with line breaks in so many levels only: a run is a line.
+    """Write JSON with line breaks in the outer levels only: a run is a line.
 
     >>> print(_lines({"runs": [{"a": 1}, {"a": [2, 3]}]}, 2))
     {"runs": [

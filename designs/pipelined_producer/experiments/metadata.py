@@ -99,14 +99,14 @@ def run(bench: Bench) -> Measured:
 
 
 def _place(case: str, number: int) -> Place:
-    """Where the message goes whose leader is not known; number: of the run."""
+    """Return the partition with the unknown leader; number: of the run."""
     if case == LEADERLESS:
         return KNOWN[0], 1
     return ("there" if case == NEW else f"made-{number}"), 0
 
 
 def around(bootstrap: Address, choice: Choice, place: Place, awaited: bool) -> Run:
-    """One run. awaited: whether the message to `place` will be acknowledged."""
+    """Measure one run. awaited: whether the message to `place` will be acknowledged."""
     acks: list[Ack] = []
     first: list[float] = []
     problems: Counter[str] = Counter()
@@ -155,7 +155,7 @@ def around(bootstrap: Address, choice: Choice, place: Place, awaited: bool) -> R
 
 
 def stalls(acks: list[Ack], at: float) -> dict[str, float]:
-    """What was sent before and after a moment waited for (ms), and the longest time without any answer.
+    """Return how long messages before and after a moment waited (ms), and the longest silence.
 
     >>> acks = [Ack(0.0, 0.25), Ack(1.0, 1.5), Ack(1.25, 3.5), Ack(3.25, 3.5)]
     >>> stalls(acks, 1.0)

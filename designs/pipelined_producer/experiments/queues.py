@@ -74,7 +74,7 @@ def run(bench: Bench) -> Measured:
 
 
 def loud_and_quiet(bootstrap: Address, queueing: Choice, how: dict[str, Any]) -> Run:
-    """One run: how many of each topic were dropped, and how long the quiet one's took (ms)."""
+    """Measure one run: the messages dropped of each topic, and the times of the quiet one (ms)."""
     waited: list[float] = []
     problems: Counter[str] = Counter()
     dropped: Counter[str] = Counter()
@@ -117,7 +117,7 @@ def loud_and_quiet(bootstrap: Address, queueing: Choice, how: dict[str, Any]) ->
 
 
 def memory_of(queueing: Choice, partitions: int) -> int:
-    """Bytes that queues take for EVENTS events in so many partitions, the events left out."""
+    """Return the bytes that queues take for EVENTS events, without the events."""
     events = [Event("t", None, None, 0.0, number % partitions) for number in range(EVENTS)]
     tracemalloc.start()
     try:

@@ -84,7 +84,7 @@ def run(bench: Bench) -> Measured:
 def send(
     bootstrap: Address, arm: Where, value: Any, serializer: Serializer, how: dict[str, Any]
 ) -> Run:
-    """One run: microseconds of each send() at a pace (median, 99 %), then the seconds of a burst."""
+    """Measure one run: microseconds of each send() at a pace (median, 99 %), then the seconds of a burst."""
     problems: Counter[str] = Counter()
 
     def told(outcome: Outcome) -> None:
@@ -126,7 +126,7 @@ def send(
 
 
 def cost(value: Any, serializer: Serializer) -> float:
-    """Microseconds that a serialiser takes with nobody else about: the median of many."""
+    """Return the microseconds that a serialiser takes alone: the median of many calls."""
     took = []
     for _ in range(500):
         begun = time.perf_counter_ns()

@@ -1,4 +1,4 @@
-"""A consumer with auto commit is killed, at different times after its last commit: what comes again?
+"""A consumer with auto commit that is killed at different times after its last commit.
 
 Records come at a fixed rate, each group reads them alone, and all groups of an arm are in one process. What
 it was given is what its process wrote to a file as it happened: a killed one answers nothing. When it
