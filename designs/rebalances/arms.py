@@ -274,6 +274,18 @@ def groups(
     }
 
 
+def two_members(
+    name: str, protocol: Protocol, *steps: Step, how: str = "sync"
+) -> list[dict[str, Any]]:
+    """Return the members of a group: `m` reads and follows steps, and `a` comes meanwhile.
+
+    how: the way in which `m` commits from then on.
+    """
+    m = [("settle", 2), ("read", EACH), *steps, ("rejoin",), ("finish", FINISH, how)]
+    a = [("hear", "come"), ("finish", FINISH, "sync")]
+    return groups(Arm("", "", {"m": m, "a": a}), [name], "", protocol)[name]
+
+
 BROKER: Final = {
     "group.min.session.timeout.ms": "500",
     "group.coordinator.rebalance.protocols": "classic,consumer",

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from barnabas.designs.rebalances import arms
+from barnabas.designs.rebalances import arms, report
 from barnabas.designs.rebalances.arms import ARMS, Arm, Protocol
 from barnabas.designs.rebalances.judging import Run, judged
 from barnabas.designs.rebalances.run_diagram import arrows
 from barnabas.designs.rebalances.running import Bed
 from barnabas.experiments.diagram import Arrow
-from barnabas.experiments.experiment import Bench, Measured
+from barnabas.experiments.experiment import Bench, Experiment, Measured
 from barnabas.peers.apache.client import JavaError
 
 AT_ONCE: Final = 25
@@ -90,3 +90,13 @@ def _draw(
             if figures["overtaken"]:
                 drawn[what] = arrows(run, arm.by)
                 break
+
+
+def commits(question: str, cases: tuple[Case, ...], short: tuple[Case, ...]) -> Experiment:
+    """Return an experiment with these cases. short: the cases of a smoke test."""
+    versions = tuple(case.version for case in cases)
+
+    def run(bench: Bench) -> Measured:
+        return campaign(bench, short if bench.short else cases)
+
+    return Experiment(question, versions, run, report.write, report.plots)

@@ -1,4 +1,4 @@
-"""The result of a campaign as Markdown, counted in its runs."""
+"""The result of a campaign as Markdown and plots, counted in its runs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from barnabas.designs.rebalances.counting import (
     puts_back,
     rows,
     spread_of,
+    twice_plots,
 )  # fmt: skip
 from barnabas.designs.rebalances.run_diagram import PARTICIPANTS
 from barnabas.designs.rebalances.sentences import follows
@@ -20,7 +21,8 @@ from barnabas.experiments.columns import Column, share_of, table_of
 from barnabas.experiments.diagram import Arrow, crossing
 from barnabas.experiments.experiment import Measured
 from barnabas.experiments.markdown import mermaid
-from barnabas.experiments.runs import group
+from barnabas.experiments.plots import dots
+from barnabas.experiments.runs import figures, group
 
 COLUMNS: Final[Mapping[str, str | Column]] = {
     "arm": "arm",
@@ -144,3 +146,15 @@ def _joined(parts: Sequence[str]) -> str:
         )
         text += (gap if text else "") + part
     return text + "\n"
+
+
+def plots(measured: Measured) -> dict[str, str]:
+    """Plot what was read twice, and how long nothing was read, by arm, version and protocol."""
+    made: dict[str, str] = {}
+    runs = [one for one in measured["runs"] if complete(one)]
+    for (version, protocol), own in group(runs, "version", "protocol").items():
+        title = f"Nothing was read for: Kafka {version}, {protocol}"
+        arms = {arm: figures(each, "stall_ms") for (arm,), each in group(own, "arm").items()}
+        made |= twice_plots(own, "Records read twice", "arm")
+        made[f"stall-{version}-{protocol}"] = dots(title, "ms", arms)
+    return made

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.designs.rebalances.campaign import Case
-from barnabas.designs.rebalances.commits import commits
+from barnabas.designs.rebalances.campaign import Case, commits
 
 CASES: Final = (Case("0.11.0.1", "classic", 50),)
 SHORT: Final = (Case("0.11.0.1", "classic", 2, ("same connection", "the other member's join")),)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.designs.rebalances.campaign import Case
-from barnabas.designs.rebalances.commits import commits
+from barnabas.designs.rebalances.campaign import Case, commits
 
 CASES: Final = (Case("4.3.1", "consumer", 20), Case("3.9.1", "consumer", 20))
 SHORT: Final = (

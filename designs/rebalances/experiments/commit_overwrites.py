@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from barnabas.designs.rebalances.campaign import Case
-from barnabas.designs.rebalances.commits import commits
+from barnabas.designs.rebalances.campaign import Case, commits
 
 ONLY: Final = (
     "other, a third awaited",

@@ -56,20 +56,9 @@ def run(bench: Bench) -> Measured:
 
 def _members(name: str, way: str, protocol: arms.Protocol) -> list[dict[str, Any]]:
     how = _HOW.get(way, "")
-    commit: list[arms.Step] = [("commit", how, "last")] if how else []
-    steps: dict[str, list[arms.Step]] = {
-        "m": [
-            ("settle", 2),
-            ("read", arms.EACH),
-            ("say", "come"),
-            ("work", arms.WORK),
-            *commit,
-            ("rejoin",),
-            ("finish", arms.FINISH, how),
-        ],
-        "a": [("hear", "come"), ("finish", arms.FINISH, "sync")],
-    }
-    members = arms.groups(arms.Arm("", "", steps), [name], "", protocol)[name]
+    commit = [("commit", how, "last")] if how else []
+    steps = (("say", "come"), ("work", arms.WORK), *commit)
+    members = arms.two_members(name, protocol, *steps, how=how)
     if way == "autoCommit":
         members[0]["settings"] |= {"enable.auto.commit": "true", "auto.commit.interval.ms": "60000"}
     return members

@@ -5,7 +5,6 @@ It asks brokers of 2017 and of today, and belongs to document 003, which says th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -59,20 +58,8 @@ def run(bench: Bench) -> Measured:
 
 
 def _members(name: str, work: Work, protocol: arms.Protocol) -> list[dict[str, Any]]:
-    steps: Mapping[str, list[arms.Step]] = {
-        "m": [
-            ("settle", 2),
-            ("read", arms.EACH),
-            ("commit", "sync", "first"),
-            ("say", "come"),
-            ("work", work.seconds),
-            ("rejoin",),
-            ("finish", arms.FINISH, "sync"),
-        ],
-        "a": [("hear", "come"), ("finish", arms.FINISH, "sync")],
-    }
-    arm = arms.Arm("", "", steps)
-    members = arms.groups(arm, [name], "", protocol)[name]
+    steps = (("commit", "sync", "first"), ("say", "come"), ("work", work.seconds))
+    members = arms.two_members(name, protocol, *steps)
     members[0]["settings"]["max.poll.interval.ms"] = f"{work.interval * 1000:.0f}"
     return members
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from barnabas.designs.rebalances import plots, report
+from barnabas.designs.rebalances import report
 from barnabas.designs.rebalances.arms import ARMS, groups, scenario
 from barnabas.proxy.scenario.file import loads
 
@@ -62,7 +62,7 @@ def test_runs_that_came_to_nothing_are_left_out_and_said() -> None:
     assert "| no proxy | no | 1 |" in text
     assert "- Kafka 0.11.0.1, classic, no proxy: 3" in text
     assert (
-        plots.plots(measured(figures("no proxy", overtaken=False), stuck))[
+        report.plots(measured(figures("no proxy", overtaken=False), stuck))[
             "stall-0.11.0.1-classic"
         ].count("<circle")
         == 1
