@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Any, Final
 
@@ -26,6 +27,8 @@ class Trap:
 
     def __init__(self) -> None:
         self.sprung = asyncio.Event()
+        self.died_at = 0
+        """When the coordinator was stopped, in ns since the epoch."""
         self._node = self._left = 0
         self._matches: Callable[[Any], bool] = bool
 
@@ -39,6 +42,7 @@ class Trap:
         if self._left and node == self._node and self._matches(action):
             self._left -= 1
             if not self._left:
+                self.died_at = time.time_ns()
                 self.sprung.set()
                 raise asyncio.CancelledError
 
@@ -110,3 +114,16 @@ def seen(proxy: Between, name: str) -> list[DialectExchange]:
     """Return the exchanges in a proxy's capture, read with a dialect, in the order of their requests."""
     found = DialectConversations(dialect(name)).exchanges(CaptureReader(proxy.capture))
     return sorted(map(DialectExchange.of, found), key=lambda one: one.ts)
+
+
+def of_group(
+    exchanges: Iterable[DialectExchange], group: str, begin: int, end: int, apis: Sequence[str] = ()
+) -> list[DialectExchange]:
+    """Return the exchanges of a group's clients, GROUP-NAME, in a time (ns), of some APIs or of all."""
+    return [
+        one
+        for one in exchanges
+        if one.client.startswith(f"{group}-")
+        and begin <= one.ts <= end
+        and (not apis or one.api in apis)
+    ]

@@ -48,11 +48,7 @@ def run(bench: Bench) -> Measured:
     pictures: dict[str, Any] = {}
     for one in runs:
         begun, name, end = one.pop("begun"), one.pop("group"), one.pop("end")
-        own = [
-            each
-            for each in exchanges
-            if each.client.startswith(f"{name}-") and begun <= each.ts <= end and each.api in APIS
-        ]
+        own = experimenting.of_group(exchanges, name, begun, end, APIS)
         one |= counted(own, f"{name}-dies")
         pictures.setdefault(one["kind"], design_steps(own))
     return {"how": how, "runs": runs, "drawn": pictures}

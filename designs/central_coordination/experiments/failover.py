@@ -94,21 +94,9 @@ def run(bench: Bench) -> Measured:
         group, died, end = one.pop("group"), one.pop("died"), one.pop("end")
         if one["kind"] == AT_ONCE or one["phase"] == STEADY:
             name = f"{one['phase']}; they notice {one['kind']}"
-            pictures.setdefault(name, design_steps(_around(exchanges, group, died, end)))
+            own = experimenting.of_group(exchanges, group, died - 20_000_000, end, APIS)
+            pictures.setdefault(name, design_steps(own))
     return {"how": how, "runs": runs, "drawn": pictures}
-
-
-def _around(
-    exchanges: list[DialectExchange], group: str, died: int, end: int
-) -> list[DialectExchange]:
-    """Return the exchanges from right before the death until consumers owned all partitions."""
-    return [
-        one
-        for one in exchanges
-        if one.client.startswith(f"{group}-")
-        and one.api in APIS
-        and died - 20_000_000 <= one.ts <= end
-    ]
 
 
 async def _rounds(bench: Bench, how: dict[str, Any]) -> tuple[list[Run], list[DialectExchange]]:
@@ -149,7 +137,7 @@ async def _one(
         count += 1
         await cluster.grow(group, "1-0")
     await asyncio.wait_for(trap.sprung.wait(), experimenting.PATIENCE)
-    died = time.time_ns()
+    died = trap.died_at
     lost = {one: one.core.losses for one in clients}
     present = clients
     if kind == LATE:

@@ -48,11 +48,7 @@ def run(bench: Bench) -> Measured:
     drawn: list[Any] = []
     for one in runs:
         begun, group, end = one.pop("begun"), one.pop("group"), one.pop("end")
-        own = [
-            each
-            for each in exchanges
-            if each.client.startswith(f"{group}-") and begun <= each.ts <= end
-        ]
+        own = experimenting.of_group(exchanges, group, begun, end)
         one |= seen(own, f"{group}-paused", begun)
         if one["pause"] == DRAWN and not drawn:
             drawn = [*design_steps(own)]

@@ -142,7 +142,7 @@ async def _one(
     trap.arm(node, lambda action: kind(action, before), ordinal)
     await cluster.partitions(topic, PARTITIONS + 1)
     await asyncio.wait_for(trap.sprung.wait(), experimenting.PATIENCE)
-    died = time.time_ns()
+    died = trap.died_at
     await cluster.stop(node)
     await experimenting.until(
         lambda: consumers.shared(clients, PARTITIONS + 1), f"group {group} after the death"
