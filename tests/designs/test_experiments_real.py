@@ -13,8 +13,8 @@ from barnabas.experiments.registry import experiment, names
 NAMES = [
     name
     for name in names()
-    # those about groups: see tests/experiments/rebalances/test_real.py, test_failover_processes.py;
-    # what is no run of producers: test_protocol_guide.py
+    # groups: see rebalances/test_real.py and failover_processes/test_experiment.py;
+    # statements of the guide: protocol_guide/test_experiment.py
     if experiment(name).versions
     and not name.startswith(("rebalance-", "commit-", "auto-commit-", "failover-", "protocol-"))
 ]

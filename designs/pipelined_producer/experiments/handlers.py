@@ -107,13 +107,7 @@ def run(bench: Bench) -> Measured:
                 scenarios = {f"Kafka {version}, {case}": scenario}
                 about = {"version": version, "case": case}
                 for _, one, exchanges in producing.in_rounds(
-                    bench,
-                    cluster.bootstrap,
-                    scenarios,
-                    how["rounds"],
-                    arms,
-                    producing.produce,
-                    step,
+                    bench, cluster.bootstrap, scenarios, how, arms, step
                 ):
                     runs.append({**about, **one, **producing.seen(exchanges)})
             for _ in range(how["rounds"]):

@@ -81,7 +81,7 @@ def run(bench: Bench) -> Measured:
 
         for case in cases:
             for name, one, exchanges in producing.in_rounds(
-                bench, cluster.bootstrap, dict([case]), how["rounds"], arms, send, step
+                bench, cluster.bootstrap, dict([case]), how, arms, step, send
             ):
                 in_flight = producing.most_under_way(exchanges, by_connection=True)
                 errors = dict(Counter(each.error for each in exchanges if each.error))

@@ -81,9 +81,7 @@ def run(bench: Bench) -> Measured:
                 return producing.produce(address, name, settings, TOPIC, partitions, count)
             return by_java(java, address, settings, name, count)
 
-        made = producing.in_rounds(
-            bench, cluster.bootstrap, scenarios, how["rounds"], ARMS, send, step
-        )
+        made = producing.in_rounds(bench, cluster.bootstrap, scenarios, how, ARMS, step, send)
     runs = [{"latency": latencies[name], **one, **producing.seen(own)} for name, one, own in made]
     return {"how": {**how, "partitions": PARTITIONS, "batch": BATCH}, "runs": runs}
 

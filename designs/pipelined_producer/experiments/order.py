@@ -61,13 +61,7 @@ def run(bench: Bench) -> Measured:
             }
             for name, scenario in CASES
             for case, one, exchanges in producing.in_rounds(
-                bench,
-                cluster.bootstrap,
-                {name: scenario},
-                how["rounds"],
-                arms,
-                producing.produce,
-                step,
+                bench, cluster.bootstrap, {name: scenario}, how, arms, step
             )
         ]
     return {"how": how, "runs": runs}

@@ -47,10 +47,10 @@ def in_rounds(
     bench: Bench,
     servers: str,
     scenarios: Mapping[str, str],
-    rounds: int,
+    how: Mapping[str, Any],
     arms: Iterable[tuple[Any, ...]],
-    send: Callable[..., Run],
     step: Callable[[str], None],
+    send: Callable[..., Run] | None = None,
 ) -> list[tuple[str, Run, list[Exchange]]]:
     """Run all arms in rounds, through a proxy for each scenario.
 
@@ -58,10 +58,10 @@ def in_rounds(
         bench: Gives the proxies.
         servers: The brokers' bootstrap servers.
         scenarios: By name.
-        rounds: How often each arm is run.
+        how: The experiment's settings; `rounds` is how often each arm runs.
         arms: A name, and arguments of `send`.
-        send: Gets the proxy's address, a client id, and the arm's arguments.
         step: Gets a description of each run before it.
+        send: Gets the proxy's address, a client id, and the arm's arguments; `produce` by default.
 
     Returns:
         The scenario's name, the run, and its Produce requests as the proxy's capture shows them.
@@ -72,9 +72,9 @@ def in_rounds(
             name: stack.enter_context(bench.between(servers, scenario, name))
             for name, scenario in scenarios.items()
         }
-        for number, name, (arm, *about) in product(range(rounds), scenarios, arms):
+        for number, name, (arm, *about) in product(range(how["rounds"]), scenarios, arms):
             step(f"{name}, {arm}")
-            found = send(address_of(proxies[name]), f"{arm}, round {number}", *about)
+            found = (send or produce)(address_of(proxies[name]), f"{arm}, round {number}", *about)
             runs[name].append({"arm": arm, "round": number, **found})
     captured = {name: produced(proxy.capture) for name, proxy in proxies.items()}
     return [

@@ -63,9 +63,7 @@ def run(bench: Bench) -> Measured:
         settings = {"num.partitions": str(PARTITIONS)}
         with ApacheCluster(version, BROKERS, settings=settings) as cluster:
             producing.make_topic(cluster.brokers.values(), to[0])
-            made = producing.in_rounds(
-                bench, cluster.bootstrap, scenarios, how["rounds"], arms, producing.produce, step
-            )
+            made = producing.in_rounds(bench, cluster.bootstrap, scenarios, how, arms, step)
         for name, one, exchanges in made:
             about = {"version": version, "latency": latencies[name]}
             runs.append({**about, **one, **producing.seen(exchanges)})

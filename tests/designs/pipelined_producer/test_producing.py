@@ -64,7 +64,7 @@ def test_several_producers_take_turns_at_each_latency(tmp_path: Path) -> None:
         producing.make_topic([(host, int(port))], "t")
         arms = [("two", Settings(in_flight=1, batch_messages=1), "t", range(4), 20, 2)]
         made = producing.in_rounds(
-            bench, cluster.bootstrap, scenarios, 2, arms, producing.produce, steps.append
+            bench, cluster.bootstrap, scenarios, {"rounds": 2}, arms, steps.append
         )
     assert steps == ["0 ms, two", "100 ms, two"] * 2
     assert [(name, run["round"]) for name, run, _ in made] == [
