@@ -23,13 +23,9 @@ from barnabas.specs.message import Api, Message
 AUTO_OFFSET_RESET: Final = ("smallest", "largest")
 """What RegisterConsumer's auto_offset_reset may say: where to go if an offset is out of range."""
 
-REQUEST_HEADER: Final = Message(
-    "request_type_id" / Int16,
-).of("CentralRequestHeader", (0, 0), FOREVER)
+REQUEST_HEADER: Final = Message("request_type_id" / Int16).of("CentralRequestHeader", (0, 0), FOREVER)
 
-RESPONSE_HEADER: Final = Message(
-    "error_code" / Int16,
-).of("CentralResponseHeader", (0, 0), FOREVER)
+RESPONSE_HEADER: Final = Message("error_code" / Int16).of("CentralResponseHeader", (0, 0), FOREVER)
 
 ERRORS: Final = (
     DialectError(-1, "Unknown", "Kafka 0.7, kafka.common.ErrorMapping"),
@@ -45,9 +41,7 @@ ERRORS: Final = (
 has 'an appropriate error code' for them, so they have the numbers behind 0.7's."""
 
 ClusterMetadata = Api(
-    5,
-    "ClusterMetadata",
-    versions=(0, 0),
+    5, "ClusterMetadata", versions=(0, 0),
     request=Message(),
     response=Message(
         "coordinator_id" / Int32,
@@ -60,9 +54,7 @@ ClusterMetadata = Api(
 )
 
 RegisterConsumer = Api(
-    6,
-    "RegisterConsumer",
-    versions=(0, 0),
+    6, "RegisterConsumer", versions=(0, 0),
     request=Message(
         "group_id"           / String,
         "consumer_id"        / String,
@@ -83,13 +75,9 @@ OFFSET_INFO: Final = Array(  # behind num_partition
 ).counted(Int16)
 
 StopFetcher = Api(
-    8,
-    "StopFetcher",
-    versions=(0, 0),
+    8, "StopFetcher", versions=(0, 0),
     request=Message(),
-    response=Message(
-        "offset_info" / OFFSET_INFO,
-    ),
+    response=Message("offset_info" / OFFSET_INFO),
 )
 
 STOP_FETCHER_WITHOUT_OFFSETS: Final = Message().of(
@@ -98,12 +86,8 @@ STOP_FETCHER_WITHOUT_OFFSETS: Final = Message().of(
 """The response of a consumer that registered with auto_commit false: it has no more than a header."""
 
 StartFetcher = Api(
-    9,
-    "StartFetcher",
-    versions=(0, 0),
-    request=Message(
-        "offset_info" / OFFSET_INFO,
-    ),
+    9, "StartFetcher", versions=(0, 0),
+    request=Message("offset_info" / OFFSET_INFO),
     response=Message(),
 )
 

@@ -21,8 +21,8 @@ FETCH_LIMIT: Final = 16 << 20
 """Bytes of records in a response."""
 
 
-class Kept(Protocol):
-    """A log with what is in it: `barnabas.designs.brokers.logs.files` has them in files."""
+class StoredLog(Protocol):
+    """A log with its messages: `barnabas.designs.brokers.logs.files` has them in files."""
 
     @property
     def log(self) -> Log:
@@ -41,119 +41,111 @@ class Kept(Protocol):
 class Led(Protocol):
     """The logs that are led here."""
 
-    def get(self, place: Place) -> Kept | None:
-        """One of them."""
+    def get(self, place: Place) -> StoredLog | None:
+        """Return the log of a partition; None: this broker does not lead it."""
 
 
-def found(place: Place, logs: Led, topics: Mapping[str, int]) -> Kept | Error:
-    """The log of a partition, or the error why there is none."""
+def _log(place: Place, logs: Led, topics: Mapping[str, int]) -> StoredLog | Error:
     if not 0 <= place[1] < topics.get(place[0], 0):
         return Error.UNKNOWN_TOPIC_OR_PARTITION
-    log = logs.get(place)
-    return Error.NOT_LEADER_OR_FOLLOWER if log is None else log
+    return logs.get(place) or Error.NOT_LEADER_OR_FOLLOWER
 
 
 def produced(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
-    """Append what a Produce request has; its response."""
-
+    """Append the message sets of a Produce request, and return its response."""
     left = OUTPUT_LIMIT
 
-    def append(topic: str, one: Body) -> Body:
+    def append(topic: str, part: Body) -> Body:
         nonlocal left
-        log = found((topic, one["index"]), logs, topics)
-        error, offset = log if isinstance(log, Error) else Error.NONE, -1
-        if not isinstance(log, Error):
-            try:
-                offset, output = log.append(one["records"] or b"", left)
+        log = _log((topic, part["index"]), logs, topics)
+        error, offset = Error.NONE, -1
+        try:
+            if isinstance(log, Error):
+                error = log
+            else:
+                offset, output = log.append(part["records"] or b"", left)
                 left -= output
-            except Malformed:  # or there is more in it than is decompressed
-                error = Error.CORRUPT_MESSAGE
-            except TooLarge:
-                error = Error.MESSAGE_TOO_LARGE
-            except OSError:
-                error = Error.UNKNOWN_SERVER_ERROR
-        return {"index": one["index"], "error_code": error, "base_offset": offset}
+        except Malformed:  # or there is more in it than is decompressed
+            error = Error.CORRUPT_MESSAGE
+        except TooLarge:
+            error = Error.MESSAGE_TOO_LARGE
+        except OSError:
+            error = Error.UNKNOWN_SERVER_ERROR
+        return {"index": part["index"], "error_code": error, "base_offset": offset}
 
-    return {
-        "responses": [
-            {
-                "name": topic["name"],
-                "partition_responses": [
-                    append(topic["name"], one) for one in topic["partition_data"]
-                ],
-            }
-            for topic in body["topic_data"]
-        ]
-    }
+    rows = [
+        (topic["name"], [append(topic["name"], part) for part in topic["partition_data"]])
+        for topic in body["topic_data"]
+    ]
+    return {"responses": [{"name": topic, "partition_responses": parts} for topic, parts in rows]}
 
 
 def available(body: Body, logs: Led, topics: Mapping[str, int]) -> int | None:
-    """Bytes that a Fetch would get; None: there is an error, or a
-    partition is there twice, which does not wait."""
+    """Return how many bytes a Fetch would get; None: it need not wait.
+
+    It does not wait if there is an error, or a partition is there twice.
+    """
     size = 0
-    seen = set()
-    for topic in body["topics"]:
-        for one in topic["partitions"]:
-            place = topic["topic"], one["partition"]
-            log = found(place, logs, topics)
-            if isinstance(log, Error) or place in seen:
-                return None
-            seen.add(place)
-            try:
-                size += log.log.place(one["fetch_offset"], one["partition_max_bytes"])[1]
-            except OutOfRange:
-                return None
+    parts = {
+        (topic["topic"], part["partition"]): part
+        for topic in body["topics"]
+        for part in topic["partitions"]
+    }
+    if len(parts) < sum(len(topic["partitions"]) for topic in body["topics"]):
+        return None
+    for place, part in parts.items():
+        log = _log(place, logs, topics)
+        if isinstance(log, Error):
+            return None
+        try:
+            size += log.log.place(part["fetch_offset"], part["partition_max_bytes"])[1]
+        except OutOfRange:
+            return None
     return size
 
 
 def fetched(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
-    """The response to a Fetch, with what there is now."""
+    """Return the response to a Fetch, with what there is now."""
     left = FETCH_LIMIT
 
-    def read(topic: str, one: Body) -> Body:
+    def read(topic: str, part: Body) -> Body:
         nonlocal left
-        log = found((topic, one["partition"]), logs, topics)
+        log = _log((topic, part["partition"]), logs, topics)
         error, end, data = log if isinstance(log, Error) else Error.NONE, -1, b""
         if not isinstance(log, Error):
             end = log.log.end
             try:
-                data = log.read(one["fetch_offset"], min(left, one["partition_max_bytes"]))
+                data = log.read(part["fetch_offset"], min(left, part["partition_max_bytes"]))
             except OutOfRange:
                 error = Error.OFFSET_OUT_OF_RANGE
         left -= len(data)
-        named = {"partition_index": one["partition"], "error_code": error}
-        return {**named, "high_watermark": end, "records": data}
+        row = {"partition_index": part["partition"], "error_code": error}
+        return {**row, "high_watermark": end, "records": data}
 
-    return {
-        "responses": [
-            {
-                "topic": topic["topic"],
-                "partitions": [read(topic["topic"], one) for one in topic["partitions"]],
-            }
-            for topic in body["topics"]
-        ]
-    }
+    rows = [
+        (topic["topic"], [read(topic["topic"], part) for part in topic["partitions"]])
+        for topic in body["topics"]
+    ]
+    return {"responses": [{"topic": topic, "partitions": parts} for topic, parts in rows]}
 
 
 def offsets(body: Body, logs: Led, topics: Mapping[str, int]) -> Body:
-    """The response to an Offset request. A log is one segment, of which no time is known: any other time than
-    LATEST and EARLIEST has none."""
+    """Return the response to an Offset request.
 
-    def of(topic: str, one: Body) -> Body:
-        log = found((topic, one["partition_index"]), logs, topics)
-        named = {"partition_index": one["partition_index"]}
+    A log is one segment, of which no time is known: any other time than LATEST and EARLIEST has no offset.
+    """
+
+    def of(topic: str, part: Body) -> Body:
+        row = {"partition_index": part["partition_index"], "error_code": 0}
+        log = _log((topic, part["partition_index"]), logs, topics)
         if isinstance(log, Error):
-            return {**named, "error_code": log, "old_style_offsets": []}
-        known = {LATEST: [log.log.end, 0], EARLIEST: [0]}.get(one["timestamp"], [])
-        most = max(0, one["max_num_offsets"])
-        return {**named, "error_code": 0, "old_style_offsets": [*dict.fromkeys(known)][:most]}
+            return {**row, "error_code": log, "old_style_offsets": []}
+        known = {LATEST: [log.log.end, 0], EARLIEST: [0]}.get(part["timestamp"], [])
+        most = max(0, part["max_num_offsets"])
+        return {**row, "old_style_offsets": [*dict.fromkeys(known)][:most]}
 
-    return {
-        "topics": [
-            {
-                "name": topic["name"],
-                "partitions": [of(topic["name"], x) for x in topic["partitions"]],
-            }
-            for topic in body["topics"]
-        ]
-    }
+    rows = [
+        (topic["name"], [of(topic["name"], part) for part in topic["partitions"]])
+        for topic in body["topics"]
+    ]
+    return {"topics": [{"name": topic, "partitions": parts} for topic, parts in rows]}

@@ -5,17 +5,13 @@ Each design has its values in its own folder; the table has their places, so tha
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
 
-from barnabas.designs.brokers.listener import Address, Listener
 from barnabas.designs.brokers.logs.answers import Led
-from barnabas.designs.brokers.logs.broker import LogBroker
-from barnabas.designs.brokers.registry import Elector, Leader, Rank, Registry
+from barnabas.designs.brokers.registry import Elector, Rank, Registry
+from barnabas.designs.brokers.server import BrokerServer
 from barnabas.plugins import load
-
-Leaders = Mapping[int, Leader | None]
-"""Who leads, by election."""
 
 
 class Parts(NamedTuple):
@@ -30,31 +26,16 @@ class Parts(NamedTuple):
     ended: Callable[[int], None]
 
 
-class Server(Protocol):
-    """A broker on asyncio."""
-
-    listener: Listener[Any]
-
-    async def start(self, address: Address = ...) -> None:
-        """Listen."""
-
-
-class Made(NamedTuple):
-    """A broker, the core in front of it, how it is told who lives and who leads, and how it ends."""
-
-    server: Server
-    front: LogBroker
-    told: Callable[[Mapping[int, Address], Leaders], None]
-    stop: Callable[[], Awaitable[None]]
-
-
 class Design(NamedTuple):
-    """A design. elections: how many; rank: of candidates in one; coordinates: what who wins them does."""
+    """A design, and the broker that it makes, which has a `LogBroker` in front.
+
+    elections: how many; rank: of candidates in one; coordinates: what the winners coordinate, for log lines.
+    """
 
     elections: int
     rank: Callable[[int], Rank]
     coordinates: str
-    make: Callable[[Parts], Made]
+    make: Callable[[Parts], BrokerServer[Any, Any]]
 
 
 DESIGNS: Final = {

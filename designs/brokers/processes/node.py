@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from barnabas.designs.brokers.listener import Address, Close, Log, call_in, now_ms
+from barnabas.designs.brokers.logs.broker import LogBroker
 from barnabas.designs.brokers.logs.files import Logs
 from barnabas.designs.brokers.logs.metadata import leader_of
-from barnabas.designs.brokers.processes.designs import Leaders, Parts, design_of
+from barnabas.designs.brokers.processes.designs import Parts, design_of
 from barnabas.designs.brokers.processes.session import LostDataError, forgotten
 from barnabas.designs.brokers.registry.broker_ids import BrokerIds, TakenError
 from barnabas.designs.brokers.registry.topics import Topics
 from barnabas.designs.brokers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
+from barnabas.designs.brokers.server import Leaders
 from barnabas.plural import plural
 
 if TYPE_CHECKING:
@@ -84,12 +86,12 @@ class Node:
     @property
     def address(self) -> Address:
         """Where it listens."""
-        return self._made.server.listener.address
+        return self._server.listener.address
 
     @property
     def failure(self) -> BaseException | None:
         """Why it has ended itself."""
-        found: BaseException | None = self._made.server.listener.failure
+        found: BaseException | None = self._server.listener.failure
         for task in self._tasks:
             if found is None and task.done() and not task.cancelled():
                 found = task.exception()
@@ -104,7 +106,7 @@ class Node:
         self._loop = asyncio.get_running_loop()
         registry = ZooKeeperRegistry(self._client, self._root)
         await asyncio.to_thread(self._prepare, registry)
-        self._made = self._design.make(
+        self._server = self._design.make(
             Parts(
                 self.node,
                 self._brokers,
@@ -115,7 +117,8 @@ class Node:
                 lambda _: self.ended.set(),
             )
         )
-        await self._made.server.start(address)
+        self._front: LogBroker = self._server.front
+        await self._server.start(address)
         await asyncio.to_thread(self._ids.register, self.node, self.address, patience)
         for elector in self._electors.values():
             await asyncio.to_thread(elector.enter, self.node)
@@ -131,7 +134,7 @@ class Node:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._made.stop()
+        await self._server.stop()
         self._logs.close()
 
     def _prepare(self, registry: ZooKeeperRegistry) -> None:
@@ -183,7 +186,7 @@ class Node:
             if held or self._logs.failed:
                 wait = HANDOVER if held else FAILED
                 self._again = self._loop.call_later(wait, self._unopened.set)
-            self._made.server.listener.do(self._made.front.look(now_ms()))
+            self._server.listener.do(self._front.look(now_ms()))
 
     async def _watch_zookeeper(self) -> None:
         """End with its data: in an empty one terms and versions would begin again."""
@@ -200,8 +203,8 @@ class Node:
             # it was taken for dead: with one id, both would take themselves for the leader
             raise TakenError(f"another broker {self.node} is in ZooKeeper by now")
         leaders = {number: one.leader() for number, one in self._electors.items()}
-        self._made.told(nodes, leaders)
-        self._made.front.cluster(nodes, self._topics)
+        self._server.told(nodes, leaders)
+        self._front.cluster(nodes, self._topics)
         places = {
             (topic, number)
             for topic, count in self._topics.items()
@@ -210,7 +213,7 @@ class Node:
         }
         self._logs.keep(places)
         self._unopened.set()
-        self._made.server.listener.do(self._made.front.look(now_ms()))
+        self._server.listener.do(self._front.look(now_ms()))
         self._say_changes(tuple(sorted(nodes)), leaders)
 
     def _say_changes(self, live: tuple[int, ...], leaders: Leaders) -> None:

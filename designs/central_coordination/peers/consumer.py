@@ -12,6 +12,7 @@ Times are ms.
 from __future__ import annotations
 
 from barnabas.designs.brokers.listener import Address, Log
+from barnabas.designs.central_coordination import states
 from barnabas.designs.central_coordination.peers.actions import (
     ConsumerAction,
     StartFetchers,
@@ -24,16 +25,6 @@ from barnabas.designs.central_coordination.peers.wire import (
     read_response,
     request,
     response,
-)
-from barnabas.designs.central_coordination.states import (
-    CENTRAL_CONSUMER,
-    CONSULTING,
-    DOWN,
-    FETCHING,
-    LOST,
-    REGISTERING,
-    START,
-    STOP,
 )
 from barnabas.designs.consuming.connector import Connector
 from barnabas.designs.consuming.dialer import Transmit
@@ -65,7 +56,7 @@ class Consumer:
 
     def __init__(self, settings: ConsumerSettings) -> None:
         self.settings = settings
-        self.state = DOWN
+        self.state = states.DOWN
         self.positions: dict[Partition, int] = {}
         """The next offset of each partition that it owns: the application sets them."""
         self.refused = ""
@@ -85,19 +76,19 @@ class Consumer:
     @property
     def wake(self) -> int | None:
         """When `tick` has something to do, in ms."""
-        if self.state == DOWN:
+        if self.state == states.DOWN:
             return None
         return self._pause if self._connector.address is None else self._connector.deadline
 
     def start(self, now: int) -> list[ConsumerAction]:
         """Begin."""
-        self._step(START)
+        self._step(states.START)
         return self.tick(now)
 
     def stop(self) -> list[ConsumerAction]:
         """Be down. The document has no request that says so: the connection is closed."""
-        if self.state != DOWN:
-            self._step(STOP)
+        if self.state != states.DOWN:
+            self._step(states.STOP)
             self._out += self._connector.hang_up()
         return self._taken()
 
@@ -106,7 +97,7 @@ class Consumer:
         self._connector.up = True
         self._connector.deadline = now + self.settings.request_timeout_ms
         settings = self.settings
-        if self.state == CONSULTING:
+        if self.state == states.CONSULTING:
             self._unreached = 0
             self._out.append(Transmit(request("ClusterMetadata")))
         else:
@@ -147,7 +138,7 @@ class Consumer:
 
     def tick(self, now: int) -> list[ConsumerAction]:
         """Time has passed."""
-        if self.state == DOWN:
+        if self.state == states.DOWN:
             return self._taken()
         if self._connector.address is not None and self._connector.deadline <= now:
             why = (
@@ -165,11 +156,11 @@ class Consumer:
         return out
 
     def _step(self, event: str, answer: str = NONE) -> None:
-        following = CENTRAL_CONSUMER.step(self.state, event, answer)
+        following = states.CENTRAL_CONSUMER.step(self.state, event, answer)
         if following is None:
             raise Malformed("request_type_id", 0, f"{event} ({answer}) in state {self.state}")
         before, self.state = self.state, following
-        if before == FETCHING and following != FETCHING:
+        if before == states.FETCHING and following != states.FETCHING:
             self._out.append(StopFetchers())
 
     def _error(self, text: str) -> None:
@@ -179,18 +170,18 @@ class Consumer:
         """Stop the fetchers, and go back to the known brokers."""
         self.losses += 1
         self._error(f"{address[0]}:{address[1]}: {why}")
-        if self.state == CONSULTING and not self._connector.up:
+        if self.state == states.CONSULTING and not self._connector.up:
             self._unreached += 1
             if self._unreached % len(self.settings.bootstrap) == 0:
                 self._error("AllKnownBrokersNotAvailable")
         self._out += self._connector.hang_up()
         self._connector.coordinator = None
         self._pause = now + self.settings.backoff_ms
-        self._step(LOST)
+        self._step(states.LOST)
 
     def _frame(self, address: Address, frame: bytes, now: int) -> None:
         """A frame: one answer to each of its own requests, then requests. Raises Malformed."""
-        if self.state == CONSULTING:
+        if self.state == states.CONSULTING:
             error, body = read_response(frame, "ClusterMetadata")
             if error == NONE:
                 self.brokers = {
@@ -206,11 +197,11 @@ class Consumer:
                 self._pause = now + self.settings.backoff_ms
                 error = "Unknown" if error == NONE else error
             self._step("ClusterMetadata", error)
-        elif self.state == REGISTERING:
+        elif self.state == states.REGISTERING:
             self.refused, _ = read_response(frame, "RegisterConsumer")
             self._step("RegisterConsumer", self.refused)
             self._connector.deadline = now + self.settings.silence
-            if self.state == CONSULTING:
+            if self.state == states.CONSULTING:
                 self._error(f"the registration is refused: {self.refused}")
                 self._out += self._connector.hang_up()
                 self._connector.coordinator = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from barnabas.captures.kafka.wording import group_name
 from barnabas.designs.brokers.listener import Close, Log, Send
+from barnabas.designs.central_coordination import states
 from barnabas.designs.central_coordination.peers.actions import (
     BrokerAction,
     ReadOffsets,
@@ -16,22 +17,6 @@ from barnabas.designs.central_coordination.peers.actions import (
 from barnabas.designs.central_coordination.peers.interest import Interest, Partition, assign
 from barnabas.designs.central_coordination.peers.offsets import farthest
 from barnabas.designs.central_coordination.peers.wire import request
-from barnabas.designs.central_coordination.states import (
-    ALL_STARTED,
-    ALL_STOPPED,
-    CENTRAL_GROUP,
-    CHANGED,
-    EMPTIED,
-    EXHAUSTED,
-    FAILED,
-    NEWCOMER,
-    OFFSETS,
-    OFFSETS_READ,
-    QUIET,
-    STARTING,
-    STOPPING,
-    TAKEN,
-)
 
 
 @dataclass
@@ -71,7 +56,7 @@ class Group:
 
     def __init__(self, name: str, retries: int, readings: Iterator[int]) -> None:
         self.name = name
-        self.state = QUIET
+        self.state = states.QUIET
         self.consumers: dict[str, Registered] = {}
         self.rebalances = 0
         """How many were brought to their end."""
@@ -91,12 +76,12 @@ class Group:
     @property
     def rebalancing(self) -> bool:
         """The rebalance bit."""
-        return self.state != QUIET
+        return self.state != states.QUIET
 
     @property
     def active(self) -> bool:
         """Whether a thread is at work for it."""
-        return self.state in (STOPPING, OFFSETS, STARTING)
+        return self.state in (states.STOPPING, states.OFFSETS, states.STARTING)
 
     def partitions(self, topics: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
         """The topics that somebody of it is interested in."""
@@ -111,16 +96,16 @@ class Group:
         self._topics = topics
         if not self.rebalancing and (not self.partitions(topics) or self._about == self._now()):
             return False
-        was_quiet = self.state == QUIET
-        self._step(CHANGED)
+        was_quiet = self.state == states.QUIET
+        self._step(states.CHANGED)
         return was_quiet
 
     def registered(self, one: Registered, now: int) -> list[BrokerAction]:
         """A consumer is new. If the others are stopped, so is it: where it was nobody else can say."""
         self.consumers[one.consumer_id] = one
-        if self.state not in (STOPPING, OFFSETS):
+        if self.state not in (states.STOPPING, states.OFFSETS):
             return []
-        self._step(NEWCOMER)
+        self._step(states.NEWCOMER)
         return [_stop(one, now)]
 
     def failed(self, consumer_id: str, why: str, now: int) -> list[BrokerAction]:
@@ -136,31 +121,31 @@ class Group:
         if not self.active:
             return actions
         if not self.consumers:
-            self._step(EMPTIED)
+            self._step(states.EMPTIED)
             return actions
         self._left -= self._began != now
         if self._left < 0:
-            self._step(EXHAUSTED)
+            self._step(states.EXHAUSTED)
             self._about = self._now()  # as it is, it is not to be tried again
             text = f"{self.name}: no rebalance within {self._retries} retries; given up"
             return [*actions, Log("FATAL", text)]
-        self._step(FAILED)
+        self._step(states.FAILED)
         return actions + self._stop_all(now)
 
     def taken(self, now: int) -> list[BrokerAction]:
         """A thread has taken its request out of the queue."""
-        self._step(TAKEN)
+        self._step(states.TAKEN)
         self._left = self._retries
         return self._stop_all(now)
 
     def stopped(self, offsets: Mapping[Partition, int]) -> list[BrokerAction]:
         """A consumer has answered stop-fetcher, with the offsets that it was at."""
         self._offsets = farthest(self._offsets, offsets)
-        if self.state != STOPPING or any(
+        if self.state != states.STOPPING or any(
             one.waits("StopFetcher") for one in self.consumers.values()
         ):
             return []
-        self._step(ALL_STOPPED)
+        self._step(states.ALL_STOPPED)
         actions: list[BrokerAction] = []
         if self._offsets:
             actions.append(StoreOffsets(self.name, self._offsets))
@@ -172,9 +157,9 @@ class Group:
         self, asked: ReadOffsets, offsets: Mapping[Partition, int], now: int
     ) -> list[BrokerAction]:
         """The registry's offsets: send out the new assignment."""
-        if self.state != OFFSETS or asked != self._reading:
+        if self.state != states.OFFSETS or asked != self._reading:
             return []
-        self._step(OFFSETS_READ)
+        self._step(states.OFFSETS_READ)
         self._about = self._now()
         consumers = [(name, one.interest) for name, one in self.consumers.items()]
         owned = assign(consumers, self.partitions(self._topics))
@@ -191,11 +176,11 @@ class Group:
 
     def started(self) -> list[BrokerAction]:
         """A consumer has answered start-fetcher."""
-        if self.state != STARTING or any(
+        if self.state != states.STARTING or any(
             one.waits("StartFetcher") for one in self.consumers.values()
         ):
             return []
-        self._step(ALL_STARTED)
+        self._step(states.ALL_STARTED)
         self.rebalances += 1
         return []
 
@@ -208,7 +193,7 @@ class Group:
         return [_stop(one, now) for _, one in sorted(self.consumers.items())]
 
     def _step(self, event: str) -> None:
-        self.state = CENTRAL_GROUP.advance(self.state, event)
+        self.state = states.CENTRAL_GROUP.advance(self.state, event)
 
 
 def _stop(one: Registered, now: int) -> Send:

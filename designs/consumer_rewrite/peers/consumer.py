@@ -13,34 +13,23 @@ call it is a slow consumer. Times are ms.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
+from barnabas.designs.consumer_rewrite import states
 from barnabas.designs.consumer_rewrite.peers import requests
 from barnabas.designs.consumer_rewrite.peers.actions import Consume, ConsumerAction, Fail, Halt
 from barnabas.designs.consumer_rewrite.peers.in_flight import NOTHING, InFlight
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.consumer_rewrite.peers.strategies import Partition
 from barnabas.designs.consumer_rewrite.peers.wire import error_name
-from barnabas.designs.consumer_rewrite.states import (
-    DISCOVER,
-    DOWN,
-    LOST,
-    NOT_COMPLETE,
-    NOT_COORDINATOR,
-    PART_OF_GROUP,
-    REDISCOVER,
-    RESUBSCRIBED,
-    REWRITE_CONSUMER,
-    START,
-    STOP,
-    STOPPED,
-    UNKNOWN_CONSUMER,
-)
 from barnabas.designs.consuming.connector import Connector
 from barnabas.designs.consuming.dialer import Transmit
 from barnabas.designs.framing import Refused
 from barnabas.specs.groups.table import NONE
 from barnabas.specs.malformed import Malformed
+
+CONSUMES: Final = (states.PART_OF_GROUP, states.REDISCOVER)
+"""The states in which the application consumes."""
 
 
 class Consumer:
@@ -48,7 +37,7 @@ class Consumer:
 
     def __init__(self, settings: ConsumerSettings) -> None:
         self.settings = settings
-        self.state = DOWN
+        self.state = states.DOWN
         self.generation = -1
         self.consumer_id = ""
         self.owns: tuple[Partition, ...] = ()
@@ -85,17 +74,17 @@ class Consumer:
     def start(self, now: int) -> list[ConsumerAction]:
         """Begin, without the id of an earlier life."""
         self.consumer_id = ""
-        self._step(START)
+        self._step(states.START)
         return self.poll(now)
 
     def stop(self, now: int) -> list[ConsumerAction]:
         """Leave the group, and be down. Positions are not committed."""
-        if self.state != DOWN:
+        if self.state != states.DOWN:
             ready = self._connector.up and self._connector.to_coordinator
             if ready and self.consumer_id and not self._in_flight.waits("JoinGroup"):
                 group, consumer = self.settings.group_id, self.consumer_id
                 self._ask("LeaveGroup", {"group_id": group, "consumer_id": consumer}, now)
-            self._step(STOP)
+            self._step(states.STOP)
             self._halt()
             self._hang_up()
         return self._taken()
@@ -103,7 +92,7 @@ class Consumer:
     @property
     def wake(self) -> int | None:
         """When `poll` has something to do that no response brings, in ms."""
-        if self.state == DOWN:
+        if self.state == states.DOWN:
             return None
         if self._connector.address is None:
             return self._pause
@@ -116,12 +105,12 @@ class Consumer:
             times.append(max(self._look, self._pause))
         elif not self._looked:
             pass
-        elif self.state != PART_OF_GROUP:
+        elif self.state != states.PART_OF_GROUP:
             times += [] if self._in_flight.waits("JoinGroup", "OffsetCommit") else [self._pause]
         elif not self._in_flight.waits("Heartbeat"):
             times.append(max(self._beat, self._pause))
         # PART_OF_GROUP: the coordinator is known
-        if self._flush and self._looked and self.state == PART_OF_GROUP:
+        if self._flush and self._looked and self.state == states.PART_OF_GROUP:
             times.append(self._pause)
         return min(times, default=None)
 
@@ -162,7 +151,7 @@ class Consumer:
 
     def poll(self, now: int) -> list[ConsumerAction]:
         """Send what is due."""
-        if self.state == DOWN:
+        if self.state == states.DOWN:
             return self._taken()
         late = any(one.due <= now for one in self._in_flight.pending)
         at = self._connector
@@ -175,9 +164,9 @@ class Consumer:
         return self._taken()
 
     def _step(self, event: str, answer: str = NONE) -> None:
-        following = REWRITE_CONSUMER.advance(self.state, event, answer)
+        following = states.REWRITE_CONSUMER.advance(self.state, event, answer)
         before, self.state = self.state, following
-        if following in (STOPPED, DISCOVER, DOWN) and before in (PART_OF_GROUP, REDISCOVER):
+        if following not in CONSUMES and before in CONSUMES:
             self._halt()
 
     def _taken(self) -> list[ConsumerAction]:
@@ -201,7 +190,7 @@ class Consumer:
         self._hang_up()
         self._connector.coordinator = None
         self._pause = now + self.settings.backoff_ms
-        self._step(LOST)
+        self._step(states.LOST)
 
     def _speak(self, now: int) -> None:
         """What is to be asked now."""
@@ -214,15 +203,15 @@ class Consumer:
             self._ask("Metadata", {"topics": []}, now)
         if not self._looked:
             return
-        if self.state in (DISCOVER, STOPPED):
-            if self.state == STOPPED and self._flush:
+        if self.state in (states.DISCOVER, states.STOPPED):
+            if self.state == states.STOPPED and self._flush:
                 self._commit(now)
             if not self._in_flight.waits("JoinGroup", "OffsetCommit"):
                 self._join(now)
             return
         if self.topics != self._joined_for:
             self._flush = True
-            self._step(RESUBSCRIBED)
+            self._step(states.RESUBSCRIBED)
             self._speak(now)
             return
         if self._starting and not self._in_flight.waits("OffsetFetch"):
@@ -274,17 +263,19 @@ class Consumer:
         answer = error_name(code)
         before = self.state
         self._step(api, answer)
-        if answer == UNKNOWN_CONSUMER and api in ("Heartbeat", "JoinGroup"):
+        if answer == states.UNKNOWN_CONSUMER and api in ("Heartbeat", "JoinGroup"):
             self.consumer_id = ""  # the coordinator has forgotten it: it joins as a new one
-        if api == "Heartbeat" and self.state == STOPPED:
-            self._flush = before == PART_OF_GROUP
-        elif answer == NOT_COORDINATOR and self.state != STOPPED:  # its JoinGroup will say so again
+        if api == "Heartbeat" and self.state == states.STOPPED:
+            self._flush = before == states.PART_OF_GROUP
+        elif (
+            answer == states.NOT_COORDINATOR and self.state != states.STOPPED
+        ):  # its JoinGroup will say so again
             self._connector.coordinator = None
             self._hang_up()
             self._pause = now + self.settings.backoff_ms
-        elif answer not in (NONE, UNKNOWN_CONSUMER) and api != "OffsetCommit":
+        elif answer not in (NONE, states.UNKNOWN_CONSUMER) and api != "OffsetCommit":
             self._pause = self._beat = now + self.settings.backoff_ms
-        if self.state == DOWN:
+        if self.state == states.DOWN:
             self.failure = answer
             self._out.append(Fail(answer))
             self._hang_up()
@@ -316,9 +307,9 @@ class Consumer:
         codes = requests.committed(body)
         self._committed |= {at: to for at, to in offsets.items() if codes.get(at) == 0}
         answer = self._answered("OffsetCommit", next(filter(None, codes.values()), 0), now)
-        if answer == NOT_COMPLETE:
+        if answer == states.NOT_COMPLETE:
             self._flush, self._pause = True, now + self.settings.backoff_ms
-        elif answer == NOT_COORDINATOR and self.state == REDISCOVER:
+        elif answer == states.NOT_COORDINATOR and self.state == states.REDISCOVER:
             self._flush = True  # for the next coordinator
 
     def _offsets_answered(self, body: dict[str, Any], now: int) -> None:

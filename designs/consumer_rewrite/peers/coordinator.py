@@ -19,24 +19,13 @@ from dataclasses import dataclass, field
 from barnabas.designs.brokers.listener import Address, Close, Log, Send
 from barnabas.designs.brokers.logs.metadata import metadata
 from barnabas.designs.brokers.registry.interface import ABSENT, Entry
+from barnabas.designs.consumer_rewrite import states
 from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction, Load, Write
 from barnabas.designs.consumer_rewrite.peers.answers import Answer, Asked, Body, named, refusal
 from barnabas.designs.consumer_rewrite.peers.group import Action, Group
 from barnabas.designs.consumer_rewrite.peers.group_entry import GroupEntry, decode
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
 from barnabas.designs.consumer_rewrite.peers.wire import read_request, response
-from barnabas.designs.consumer_rewrite.states import (
-    CATCH_UP,
-    DOWN,
-    ELECTED,
-    ILLEGAL_STATE,
-    LOADED,
-    NOT_COMPLETE,
-    NOT_COORDINATOR,
-    READY,
-    RESIGNED,
-    REWRITE_COORDINATOR,
-)
 from barnabas.designs.framing import Frames, Refused
 from barnabas.specs.malformed import Malformed
 
@@ -101,12 +90,12 @@ class Broker:
     def state(self, group: str) -> str:
         """The state that a group is in at this broker, of `REWRITE_COORDINATOR`."""
         slot = self._slot_of(group)
-        return self.groups[group].state if slot == READY and group in self.groups else slot
+        return self.groups[group].state if slot == states.READY and group in self.groups else slot
 
     def _slot_of(self, group: str) -> str:
         """The state of the slot that a group is of, as the group sees it."""
-        state = self._slots.get(slot_of(group, self.settings.slots), DOWN)
-        return CATCH_UP if group in self._unread and state == READY else state
+        state = self._slots.get(slot_of(group, self.settings.slots), states.DOWN)
+        return states.CATCH_UP if group in self._unread and state == states.READY else state
 
     def cluster(self, nodes: Mapping[int, Address], leaders: Mapping[int, int]) -> None:
         """What the controller says: brokers with their addresses, and which one leads a slot."""
@@ -121,7 +110,9 @@ class Broker:
 
     def elected(self, slot: int) -> list[BrokerAction]:
         """This broker leads a slot: its groups are to be loaded."""
-        self._slots[slot] = REWRITE_COORDINATOR.advance(self._slots.get(slot, DOWN), ELECTED)
+        self._slots[slot] = states.REWRITE_COORDINATOR.advance(
+            self._slots.get(slot, states.DOWN), states.ELECTED
+        )
         return [Load(slot)]
 
     def loaded(self, slot: int, entries: Mapping[str, Entry], now: int) -> list[BrokerAction]:
@@ -129,9 +120,9 @@ class Broker:
 
         An entry that is none of a group costs that group: it is said, and the entry is left as it is.
         """
-        if self._slots.get(slot) != CATCH_UP:
+        if self._slots.get(slot) != states.CATCH_UP:
             return []
-        self._slots[slot] = REWRITE_COORDINATOR.advance(CATCH_UP, LOADED)
+        self._slots[slot] = states.REWRITE_COORDINATOR.advance(states.CATCH_UP, states.LOADED)
         for name, entry in entries.items():
             try:
                 record = decode(entry.data)
@@ -147,7 +138,7 @@ class Broker:
         """This broker leads a slot no longer."""
         if slot not in self._slots:
             return []
-        REWRITE_COORDINATOR.advance(self._slots.pop(slot), RESIGNED)
+        states.REWRITE_COORDINATOR.advance(self._slots.pop(slot), states.RESIGNED)
         self._unread = {one for one in self._unread if slot_of(one, self.settings.slots) != slot}
         for name in [one for one in self.groups if slot_of(one, self.settings.slots) == slot]:
             self._do(self.groups.pop(name).resigned(), now)
@@ -254,11 +245,11 @@ class Broker:
         if api == "ConsumerMetadata":
             return [Answer(asked, api, named(self._leaders.get(slot), self._nodes))]
         state = self._slot_of(name)
-        if state != READY:
-            error = NOT_COORDINATOR
-            if state == CATCH_UP:
-                error = ILLEGAL_STATE if api == "JoinGroup" else NOT_COMPLETE
-            assert REWRITE_COORDINATOR.step(state, api, error) == state  # noqa: S101 - the table
+        if state != states.READY:
+            error = states.NOT_COORDINATOR
+            if state == states.CATCH_UP:
+                error = states.ILLEGAL_STATE if api == "JoinGroup" else states.NOT_COMPLETE
+            assert states.REWRITE_COORDINATOR.step(state, api, error) == state  # noqa: S101 - the table
             return [Answer(asked, api, refusal(api, error, body))]
         group = self.groups.get(name)
         if group is None:

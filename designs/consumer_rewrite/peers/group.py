@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from barnabas.designs.brokers.listener import Close, Log
+from barnabas.designs.consumer_rewrite import states
 from barnabas.designs.consumer_rewrite.peers.actions import Write
 from barnabas.designs.consumer_rewrite.peers.answers import (
     Answer,
@@ -24,26 +25,6 @@ from barnabas.designs.consumer_rewrite.peers.sessions import Session, Sessions
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
 from barnabas.designs.consumer_rewrite.peers.strategies import BrokenPromise
 from barnabas.designs.consumer_rewrite.peers.wire import CODES
-from barnabas.designs.consumer_rewrite.states import (
-    ALL_JOINED,
-    ANSWERED,
-    CANCELLED,
-    DEAD,
-    DOWN,
-    EMPTIED,
-    ILLEGAL_GENERATION,
-    JOINED,
-    LEFT,
-    NOT_COORDINATOR,
-    PARTITIONS_CHANGED,
-    PREPARE,
-    READY,
-    REBALANCING,
-    RESIGNED,
-    REWRITE_COORDINATOR,
-    UNKNOWN,
-    UNKNOWN_CONSUMER,
-)
 from barnabas.specs.groups.table import NONE
 
 Action = Answer | Close | Write | Log
@@ -64,7 +45,7 @@ class Group:
         now: int,
     ) -> None:
         self.name = name
-        self.state = READY
+        self.state = states.READY
         self.record = record
         self.version = version
         self._settings = settings
@@ -81,7 +62,7 @@ class Group:
     @property
     def blank(self) -> bool:
         """Whether nothing is known of it that must be kept."""
-        return self.version < 0 and self.state == READY and not self._sessions.live
+        return self.version < 0 and self.state == states.READY and not self._sessions.live
 
     @property
     def wake(self) -> int | None:
@@ -90,7 +71,7 @@ class Group:
 
     def handle(self, asked: Asked, api: str, body: Body, now: int) -> list[Action]:
         """A request for this group."""
-        if self.state == REBALANCING and api in ("JoinGroup", "LeaveGroup"):
+        if self.state == states.REBALANCING and api in ("JoinGroup", "LeaveGroup"):
             self._queued.append((asked, api, body))
             return []
         if api == "JoinGroup":
@@ -112,10 +93,10 @@ class Group:
         consumers = [one.consumer for one in self._sessions.live.values()]
         if not consumers or subscribed(consumers, topics) == self.record.partitions:
             return []
-        if self.state == REBALANCING:  # looked at again when the round is over
-            self._step(PARTITIONS_CHANGED)
+        if self.state == states.REBALANCING:  # looked at again when the round is over
+            self._step(states.PARTITIONS_CHANGED)
             return []
-        self._prepare(PARTITIONS_CHANGED)
+        self._prepare(states.PARTITIONS_CHANGED)
         return self._advance(now)
 
     def tick(self, now: int) -> list[Action]:
@@ -125,7 +106,7 @@ class Group:
             if session.deadline > now:
                 continue
             self._sessions.lapsed[name] = self._sessions.live.pop(name)
-            self._prepare(DEAD)
+            self._prepare(states.DEAD)
             # without the id that it had, a consumer that joins is not to be told from a dead one
             waits = any(one.asked.connection == session.connection for one in self._waiting)
             if session.connection is not None and not waits:
@@ -143,21 +124,21 @@ class Group:
 
     def written(self, now: int) -> list[Action]:
         """The entry of which the last `Write` spoke is in the registry."""
-        if self.state != REBALANCING:
+        if self.state != states.REBALANCING:
             return []
         self.record = self._next
         joins = {one.consumer.consumer_id: one.asked for one in self._round}
         lapsed, self._sessions = self._sessions.lapsed, Sessions(self.record.consumers, now)
         for name, session in self._sessions.live.items():
             session.connection = joins[name].connection
-        self._step(ANSWERED if self._sessions.live else EMPTIED)
+        self._step(states.ANSWERED if self._sessions.live else states.EMPTIED)
         actions: list[Action] = [
             Answer(joins[one.consumer_id], "JoinGroup", joined(self.record.generation, one))
             for one in self.record.consumers
         ]
         # all of them or none: a generation without members is what a broken strategy leaves
         actions += [
-            Answer(one.asked, "JoinGroup", refusal("JoinGroup", UNKNOWN, {}))
+            Answer(one.asked, "JoinGroup", refusal("JoinGroup", states.UNKNOWN, {}))
             for one in self._round
             if one.consumer.consumer_id not in self._sessions.live
         ]
@@ -172,24 +153,26 @@ class Group:
 
     def resigned(self) -> list[Action]:
         """Somebody else coordinates this group: all that wait hear it."""
-        self._step(RESIGNED)
+        self._step(states.RESIGNED)
         waiting = [(one.asked, "JoinGroup", Body()) for one in (*self._waiting, *self._round)]
         return [
-            Answer(asked, api, refusal(api, NOT_COORDINATOR, body))
+            Answer(asked, api, refusal(api, states.NOT_COORDINATOR, body))
             for asked, api, body in (*waiting, *self._queued)
         ]
 
     def _step(self, event: str, answer: str = NONE) -> None:
-        self.state = REWRITE_COORDINATOR.advance(self.state, event, answer)
+        self.state = states.REWRITE_COORDINATOR.advance(self.state, event, answer)
 
     def _prepare(self, event: str) -> None:
         """There is a reason for a rebalance."""
-        self._sessions.rebalance(begins=self.state != PREPARE, cancelable=event == DEAD)
+        self._sessions.rebalance(
+            begins=self.state != states.PREPARE, cancelable=event == states.DEAD
+        )
         self._step(event)
 
     def _awaited(self) -> dict[str, Session]:
         """Sessions that go on: all but those whose JoinGroup waits."""
-        if self.state in (REBALANCING, DOWN):
+        if self.state in (states.REBALANCING, states.DOWN):
             return {}
         joined = {one.consumer.consumer_id for one in self._waiting}
         return {name: one for name, one in self._sessions.live.items() if name not in joined}
@@ -202,21 +185,21 @@ class Group:
 
     def _heartbeat(self, connection: int, body: Body, now: int) -> str:
         name = body["consumer_id"]
-        if self.state == REBALANCING:
+        if self.state == states.REBALANCING:
             known = any(one.consumer.consumer_id == name for one in self._round)
             known |= name in self._sessions.lapsed
-            return ILLEGAL_GENERATION if known else UNKNOWN_CONSUMER
+            return states.ILLEGAL_GENERATION if known else states.UNKNOWN_CONSUMER
         if name not in self._sessions:
-            return UNKNOWN_CONSUMER
+            return states.UNKNOWN_CONSUMER
         if body["group_generation_id"] != self.record.generation:
-            return ILLEGAL_GENERATION
-        if self.state != PREPARE:
+            return states.ILLEGAL_GENERATION
+        if self.state != states.PREPARE:
             self._sessions.live[name].heard(connection, now)
             return NONE
         if self._sessions.cancels(name, connection, now):
-            self._step(CANCELLED)
+            self._step(states.CANCELLED)
             return NONE
-        return ILLEGAL_GENERATION
+        return states.ILLEGAL_GENERATION
 
     def _join(self, asked: Asked, body: Body, now: int) -> list[Action]:
         name = body["consumer_id"]
@@ -236,33 +219,35 @@ class Group:
         timeout, strategy = body["session_timeout"], body["partition_assignment_strategy"]
         consumer = Consumer(name, timeout, topics, strategy, host=asked.host)
         self._waiting.append(Join(asked, consumer))
-        self._prepare(JOINED)
+        self._prepare(states.JOINED)
         return actions + self._advance(now)
 
     def _leave(self, asked: Asked, body: Body, now: int) -> list[Action]:
         name = body["consumer_id"]
-        answer = NONE if name in self._sessions else UNKNOWN_CONSUMER
+        answer = NONE if name in self._sessions else states.UNKNOWN_CONSUMER
         self._step("LeaveGroup", answer)
         actions: list[Action] = [Answer(asked, "LeaveGroup", {"error_code": CODES[answer]})]
         self._sessions.lapsed.pop(name, None)
         if self._sessions.live.pop(name, None) is None:
             return actions
         actions += [
-            Answer(join.asked, "JoinGroup", refusal("JoinGroup", UNKNOWN_CONSUMER, {}))
+            Answer(join.asked, "JoinGroup", refusal("JoinGroup", states.UNKNOWN_CONSUMER, {}))
             for join in self._withdrawn(lambda one: one.consumer.consumer_id == name)
         ]
-        self._prepare(LEFT)
+        self._prepare(states.LEFT)
         return actions + self._advance(now)
 
     def _commit(self, asked: Asked, body: Body) -> list[Action]:
         name, generation = body["consumer_id"], body["group_generation_id"]
         answer = NONE
         if name not in self._sessions.live:
-            answer = UNKNOWN_CONSUMER
-        elif self.state == REBALANCING:
-            answer = ILLEGAL_GENERATION  # until they have their responses, nobody is to commit
+            answer = states.UNKNOWN_CONSUMER
+        elif self.state == states.REBALANCING:
+            answer = (
+                states.ILLEGAL_GENERATION
+            )  # until they have their responses, nobody is to commit
         elif generation != self.record.generation:
-            answer = ILLEGAL_GENERATION
+            answer = states.ILLEGAL_GENERATION
         self._step("OffsetCommit", answer)
         response = refusal("OffsetCommit", answer, body)
         if answer != NONE:
@@ -276,9 +261,9 @@ class Group:
 
     def _advance(self, now: int) -> list[Action]:
         """Go on with the rebalance if all have joined that are waited for."""
-        if self.state != PREPARE or self._awaited():
+        if self.state != states.PREPARE or self._awaited():
             return []
-        self._step(ALL_JOINED)
+        self._step(states.ALL_JOINED)
         self._round = [one.identified(self.name, self._new_id) for one in self._waiting]
         self._waiting = []
         consumers = [one.consumer for one in self._round]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from barnabas.designs.brokers.registry.interface import ENTRY_LIMIT
+from barnabas.designs.consumer_rewrite import states
 from barnabas.designs.consumer_rewrite.peers.answers import Asked, Body
 from barnabas.designs.consumer_rewrite.peers.group_entry import Consumer, GroupEntry
 from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
@@ -16,13 +17,6 @@ from barnabas.designs.consumer_rewrite.peers.strategies import (
     Partition,
     Strategy,
     assigned,
-)
-from barnabas.designs.consumer_rewrite.states import (
-    INCONSISTENT_STRATEGY,
-    TIMEOUT_TOO_HIGH,
-    UNKNOWN,
-    UNKNOWN_CONSUMER,
-    UNKNOWN_STRATEGY,
 )
 
 NAMED: Final = 200
@@ -59,15 +53,15 @@ def refused(
     """
     timeout, strategy = body["session_timeout"], body["partition_assignment_strategy"]
     if timeout > settings.max_session_timeout_ms:
-        return TIMEOUT_TOO_HIGH
+        return states.TIMEOUT_TOO_HIGH
     if timeout < 1 or len(json.dumps(body["topics"])) > TOPICS_LIMIT:
-        return UNKNOWN
+        return states.UNKNOWN
     if strategy not in settings.strategies:
-        return UNKNOWN_STRATEGY
+        return states.UNKNOWN_STRATEGY
     if body["consumer_id"] and not known:
-        return UNKNOWN_CONSUMER
+        return states.UNKNOWN_CONSUMER
     if any(one.strategy != strategy for one in others):
-        return INCONSISTENT_STRATEGY
+        return states.INCONSISTENT_STRATEGY
     return None
 
 

@@ -5,7 +5,7 @@
         await cluster.partitions("t", 5)    # in the registry: the brokers' watches tell them
         await cluster.stop(1)    # its connections are closed, others are elected, until it is started again
 
-The cores are in `coordinator`; here are sockets, timers, and what is carried out of actions.
+The cores are in `coordinator`; here is what is carried out of their actions.
 """
 
 from __future__ import annotations
@@ -14,30 +14,20 @@ import asyncio
 import uuid
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final, Self, TypeVar
+from typing import Any, TypeVar
 
 from barnabas.captures.kafka.wording import group_name
-from barnabas.designs.brokers.ended_brokers import EndedBrokers
-from barnabas.designs.brokers.listener import (
-    Address,
-    Close,
-    Core,
-    Listener,
-    Log,
-    Send,
-    call_in,
-    now_ms,
-)
+from barnabas.designs.brokers import cluster, server
+from barnabas.designs.brokers.cluster import Session
+from barnabas.designs.brokers.listener import Address, Core, Log, call_in, now_ms
 from barnabas.designs.brokers.registry import (
     Elector,
     Entry,
-    Leader,
     MemoryElector,
     MemoryRegistry,
     Registry,
 )
 from barnabas.designs.brokers.registry.paths import name_of
-from barnabas.designs.brokers.registry.topics import Topics
 from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction, Load, ReadTopics, Write
 from barnabas.designs.consumer_rewrite.peers.coordinator import Broker, slot_of
 from barnabas.designs.consumer_rewrite.peers.election import rank_for
@@ -48,17 +38,9 @@ Watcher = Callable[[int, BrokerAction], None]
 
 Found = TypeVar("Found")
 
-AGAIN: Final = 1.0
-"""s until topics that could not be read are read again."""
 
-
-class BrokerServer:
-    """One broker. `watch` hears of every action, right before it is carried out; `ended` of its own end.
-
-    front: puts another core in front of its own, as `barnabas.designs.brokers.logs.broker` is one.
-    If `watch` raises asyncio.CancelledError, neither that one nor any behind it is: the broker is as good as
-    dead, and `Cluster.stop` closes its connections.
-    """
+class BrokerServer(server.BrokerServer[Broker, BrokerAction]):
+    """A broker of the rewrite; there is an election for each slot."""
 
     def __init__(
         self,
@@ -69,16 +51,8 @@ class BrokerServer:
         ended: Callable[[int], None] = lambda node: None,
         front: Callable[[Broker], Core[BrokerAction]] = lambda core: core,
     ) -> None:
-        self.node = node
-        self.core = Broker(node, settings, new_id=lambda: str(uuid.uuid4()))
-        self.listener: Listener[BrokerAction] = Listener(
-            front(self.core), self._carry_out, lambda: ended(node)
-        )
-        self.said: list[str] = []
-        """Lines of its log, and why connections were closed; the latest 100."""
-        self._registry = registry
-        self._topics = Topics(registry, self._topics_changed)
-        self._watch = watch
+        core = Broker(node, settings, new_id=lambda: str(uuid.uuid4()))
+        super().__init__(node, core, registry, watch, ended, front)
         self._terms: dict[int, int] = {}
         """Slot -> the term in which it was told to lead."""
         self._unread = False
@@ -88,12 +62,11 @@ class BrokerServer:
 
     async def start(self, address: Address = ("127.0.0.1", 0)) -> None:
         """Listen, and watch the topics in the registry. Raises OSError."""
-        self._loop = asyncio.get_running_loop()
-        await self.listener.start(address)
+        await super().start(address)
         self.listener.do([ReadTopics()])
 
-    def told(self, nodes: Mapping[int, Address], leaders: Mapping[int, Leader | None]) -> None:
-        """The controller says which brokers there are, with their addresses, and who leads each slot."""
+    def told(self, nodes: Mapping[int, Address], leaders: server.Leaders) -> None:
+        """Take note of the live brokers with their addresses, and of the leader of each slot."""
         leading = {slot: one.candidate for slot, one in leaders.items() if one is not None}
         self.core.cluster(nodes, leading)
         for slot, leader in leaders.items():
@@ -114,26 +87,20 @@ class BrokerServer:
                 self.listener.do(self.core.elected(slot))
 
     def _topics_changed(self) -> None:
-        """A topic or a partition is new. Called in any thread."""
         call_in(self._loop, lambda: self.listener.do([ReadTopics()]))
 
     async def _carry_out(self, action: BrokerAction) -> None:
-        """An answer leaves when what it speaks of is written: the next action waits for this one."""
-        if self._watch is not None:
-            self._watch(self.node, action)
-        if isinstance(action, Send):
-            self.listener.send(action)
-        elif isinstance(action, Close):
-            self._say(action.why)
-            self.listener.close(action)
-        elif isinstance(action, Write):
+        """Carry out an action. The next one waits: a response leaves when its facts are written."""
+        if isinstance(action, Write | Load | ReadTopics):
+            self._seen(action)
+        if isinstance(action, Write):
             await self._write(action)
         elif isinstance(action, Load):
             await self._load(action)
-        elif isinstance(action, Log):
-            self._say(f"{action.level} {action.text}")
-        else:
+        elif isinstance(action, ReadTopics):
             await self._read_topics()
+        else:
+            await super()._carry_out(action)
 
     async def _read_topics(self) -> None:
         """While they can't be read, those that are known stand."""
@@ -141,16 +108,13 @@ class BrokerServer:
             names = await self._asked(self._topics.read, lambda: bool(self.core.slots))
         except Exception as problem:  # noqa: BLE001 - registries have errors of their own
             self._say(f"ERROR topics in the registry: {problem}")
-            self._loop.call_later(AGAIN, self._topics_changed)
+            self._loop.call_later(server.AGAIN, self._topics_changed)
             return
         self._unread = names is None
         if names is None:
             return
         topics = {topic: len(partitions) for topic, partitions in names.items()}
         self.listener.do(self.core.topics(topics, now_ms()))
-
-    def _say(self, line: str) -> None:
-        self.said = [*self.said[-99:], line]
 
     async def _write(self, action: Write) -> None:
         slot = slot_of(action.group, self.core.settings.slots)
@@ -212,11 +176,8 @@ class BrokerServer:
         self.listener.do(self.core.loaded(action.slot, entries, now_ms()))
 
 
-class Cluster:
-    """Brokers 1 to n, from `async with` to its end; it is the controller, too.
-
-    topics: what the registry is to have from the beginning, with numbers of partitions.
-    """
+class Cluster(cluster.Cluster[BrokerServer]):
+    """Brokers of the rewrite in one process. topics: numbers of partitions at the beginning."""
 
     def __init__(
         self,
@@ -229,78 +190,21 @@ class Cluster:
         watch: Watcher | None = None,
     ) -> None:
         self.settings = settings or BrokerSettings()
-        self.registry: Registry = registry or MemoryRegistry()
-        self.servers: dict[int, BrokerServer] = {}
-        self._endings = EndedBrokers()
-        self.failures = self._endings.failures
-        """Why brokers have ended themselves."""
-        self._topics = dict(topics)
-        self._count = brokers
         self._watch = watch
         self._electors = electors or {
             slot: MemoryElector(rank_for(slot)) for slot in range(self.settings.slots)
         }
-
-    @property
-    def bootstrap(self) -> tuple[Address, ...]:
-        """Addresses of the brokers that run."""
-        return tuple(server.listener.address for server in self.servers.values())
+        names = {topic: map(str, range(count)) for topic, count in topics.items()}
+        super().__init__(brokers, names, Session(registry or MemoryRegistry(), self._electors))
 
     def coordinator(self, group: str) -> int | None:
-        """The node that leads a group's slot."""
+        """Return the node that leads a group's slot."""
         leader = self._electors[slot_of(group, self.settings.slots)].leader()
         return None if leader is None else leader.candidate
 
-    async def __aenter__(self) -> Self:
-        self._loop = asyncio.get_running_loop()
-        for elector in self._electors.values():
-            await asyncio.to_thread(elector.watch, self._changed)
-        for topic, count in self._topics.items():
-            await self.partitions(topic, count)
-        for node in range(1, self._count + 1):
-            await self.start(node)
-        return self
-
-    async def __aexit__(self, *problem: object) -> None:
-        for server in self.servers.values():
-            await server.listener.stop()
-        await self._endings.cancel()
-
-    async def start(self, node: int, address: Address = ("127.0.0.1", 0)) -> None:
-        """Start a broker, which stands for all elections. Raises OSError."""
-        server = BrokerServer(node, self.settings, self.registry, self._watch, self._ended)
-        await server.start(address)
-        self.servers[node] = server
-        for elector in self._electors.values():
-            await asyncio.to_thread(elector.enter, node)
-        self.tell()
-
-    async def stop(self, node: int) -> None:
-        """A broker dies, and others are elected."""
-        await self._leave(node, self.servers.pop(node))
-
-    async def _leave(self, node: int, server: BrokerServer) -> None:
-        await server.listener.stop()
-        for elector in self._electors.values():
-            await asyncio.to_thread(elector.leave, node)
-        self.tell()
-
-    def _ended(self, node: int) -> None:
-        """A broker has ended itself: it stands for election no longer."""
-        server = self.servers.pop(node)
-        self._endings.note(node, server.listener.failure, self._leave(node, server))
-
     async def partitions(self, topic: str, count: int) -> None:
-        """A topic has so many partitions from now on, in the registry: they never become less."""
-        await asyncio.to_thread(Topics(self.registry).grow, topic, *map(str, range(count)))
+        """Give a topic so many partitions in the registry, or leave it with more."""
+        await self.grow(topic, *map(str, range(count)))
 
-    def _changed(self) -> None:
-        """An election has another outcome. Called in any thread."""
-        call_in(self._loop, self.tell)
-
-    def tell(self) -> None:
-        """The controller tells all brokers who leads."""
-        nodes = {node: server.listener.address for node, server in self.servers.items()}
-        leaders = {slot: elector.leader() for slot, elector in self._electors.items()}
-        for server in self.servers.values():
-            server.told(nodes, leaders)
+    def _server(self, node: int, session: Session) -> BrokerServer:
+        return BrokerServer(node, self.settings, session.registry, self._watch, self._ended)

@@ -24,14 +24,10 @@ REQUEST_HEADER: Final = Message(
     "client_id"      / NullableString.default(""),
 ).of("Rewrite082RequestHeader", (0, 0), FOREVER)
 
-RESPONSE_HEADER: Final = Message(
-    "correlation_id" / Int32,
-).of("Rewrite082ResponseHeader", (0, 0), FOREVER)
+RESPONSE_HEADER: Final = Message("correlation_id" / Int32).of("Rewrite082ResponseHeader", (0, 0), FOREVER)
 
 OffsetCommit = Api(
-    8,
-    "OffsetCommit",
-    versions=(1, 1),
+    8, "OffsetCommit", versions=(1, 1),
     request=Message(
         "group_id"            / String,
         "group_generation_id" / Int32,
@@ -58,12 +54,8 @@ OffsetCommit = Api(
 )
 
 ConsumerMetadata = Api(
-    10,
-    "ConsumerMetadata",
-    versions=(0, 0),
-    request=Message(
-        "group_id" / String,
-    ),
+    10, "ConsumerMetadata", versions=(0, 0),
+    request=Message("group_id" / String),
     response=Message(
         "error_code" / Int16,
         "node_id"    / Int32,
@@ -73,9 +65,7 @@ ConsumerMetadata = Api(
 )
 
 JoinGroup = Api(
-    11,
-    "JoinGroup",
-    versions=(0, 0),
+    11, "JoinGroup", versions=(0, 0),
     request=Message(
         "group_id"                      / String,
         "session_timeout"               / Int32,  # milliseconds
@@ -95,30 +85,22 @@ JoinGroup = Api(
 )
 
 Heartbeat = Api(
-    12,
-    "Heartbeat",
-    versions=(0, 0),
+    12, "Heartbeat", versions=(0, 0),
     request=Message(
         "group_id"            / String,
         "group_generation_id" / Int32,
         "consumer_id"         / String,
     ),
-    response=Message(
-        "error_code" / Int16,
-    ),
+    response=Message("error_code" / Int16),
 )
 
 LeaveGroup = Api(
-    13,
-    "LeaveGroup",
-    versions=(0, 0),
+    13, "LeaveGroup", versions=(0, 0),
     request=Message(
         "group_id"    / String,
         "consumer_id" / String,
     ),
-    response=Message(
-        "error_code" / Int16,
-    ),
+    response=Message("error_code" / Int16),
 )
 
 REWRITE_0_8_2: Final = Dialect(

@@ -47,22 +47,16 @@ TopicAndPartition: Final = Struct(
 """Kafka 0.8's class of that name."""
 
 FindCoordinator = Api(
-    10,
-    "FindCoordinator",
-    versions=(0, 0),
+    10, "FindCoordinator", versions=(0, 0),
     request=Message(
         "client_id" / String,
         "group_id"  / String,
     ),
-    response=Message(
-        "coordinator_id" / Int16,
-    ),
+    response=Message("coordinator_id" / Int16),
 )
 
 JoinGroup = Api(
-    11,
-    "JoinGroup",
-    versions=(0, 0),
+    11, "JoinGroup", versions=(0, 0),
     request=Message(
         "group_id"        / String,
         "consumer_addr"   / String,
@@ -79,9 +73,7 @@ JoinGroup = Api(
 )
 
 OffsetCommit = Api(
-    8,
-    "OffsetCommit",
-    versions=(0, 0),
+    8, "OffsetCommit", versions=(0, 0),
     request=Message(
         "group_id"    / String,
         "consumer_id" / String,
@@ -92,9 +84,7 @@ OffsetCommit = Api(
             "offset"    / Int64,
         ),
     ),
-    response=Message(
-        "error_code" / Int16,
-    ),
+    response=Message("error_code" / Int16),
 )
 
 REWRITE_A: Final = rewrite(

@@ -15,9 +15,9 @@ from barnabas.specs.dialects.dialect import DialectApi
 from barnabas.specs.message import Api, Message
 
 # fmt: off
-METADATA_RESPONSE_HEADER: Final = Message(
-    "correlation_id" / Int64,
-).of("ConsumerMetadataResponseHeader", (0, 0), FOREVER)
+METADATA_RESPONSE_HEADER: Final = Message("correlation_id" / Int64).of(
+    "ConsumerMetadataResponseHeader", (0, 0), FOREVER
+)
 """The page gives this one response no Version."""
 
 Broker: Final = Struct(
@@ -28,9 +28,7 @@ Broker: Final = Struct(
 """Kafka 0.8's class of that name."""
 
 ConsumerMetadata = Api(
-    10,
-    "ConsumerMetadata",
-    versions=(0, 0),
+    10, "ConsumerMetadata", versions=(0, 0),
     request=Message(
         "client_id" / String,
         "group_id"  / String,
@@ -43,9 +41,7 @@ ConsumerMetadata = Api(
 )
 
 JoinGroup = Api(
-    11,
-    "JoinGroup",
-    versions=(0, 0),
+    11, "JoinGroup", versions=(0, 0),
     request=Message(
         "group_id"        / String,
         "consumer_host"   / String,
@@ -62,9 +58,7 @@ JoinGroup = Api(
 )
 
 Heartbeat = Api(
-    12,
-    "Heartbeat",
-    versions=(0, 0),
+    12, "Heartbeat", versions=(0, 0),
     request=Message(
         "group_id"    / String,
         "consumer_id" / String,

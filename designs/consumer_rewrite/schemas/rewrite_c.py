@@ -20,12 +20,8 @@ from barnabas.specs.message import Api, Message
 
 # fmt: off
 ConsumerMetadata = Api(
-    10,
-    "ConsumerMetadata",
-    versions=(0, 0),
-    request=Message(
-        "group_id" / String,
-    ),
+    10, "ConsumerMetadata", versions=(0, 0),
+    request=Message("group_id" / String),
     response=Message(
         "error_code"  / Int16,
         "coordinator" / Broker,
@@ -33,9 +29,7 @@ ConsumerMetadata = Api(
 )
 
 JoinGroup = Api(
-    11,
-    "JoinGroup",
-    versions=(0, 0),
+    11, "JoinGroup", versions=(0, 0),
     request=Message(
         "group_id"            / String,
         "consumer_host"       / String,
@@ -54,9 +48,7 @@ JoinGroup = Api(
 )
 
 Heartbeat = Api(
-    12,
-    "Heartbeat",
-    versions=(0, 0),
+    12, "Heartbeat", versions=(0, 0),
     request=Message(
         "group_id"            / String,
         "group_generation_id" / Int32,

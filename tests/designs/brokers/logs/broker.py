@@ -9,7 +9,7 @@ from typing import Any
 
 from barnabas.designs.brokers.listener import Address
 from barnabas.designs.brokers.logs.files import Logs
-from barnabas.designs.brokers.processes.designs import Made, Parts, design_of
+from barnabas.designs.brokers.processes.designs import Parts, design_of
 from barnabas.designs.brokers.registry import MemoryElector, MemoryRegistry
 from barnabas.designs.brokers.registry.topics import Topics
 
@@ -32,18 +32,18 @@ def with_broker(
             watch=lambda node, action: None,
             ended=lambda node: None,
         )
-        made: Made = design_of(design).make(parts)
-        await made.server.start()
-        address = made.server.listener.address
+        server = design_of(design).make(parts)
+        await server.start()
+        address = server.listener.address
         nodes = {1: address, **({2: other} if other else {})}
-        made.front.cluster(nodes, {"t": 2})
+        server.front.cluster(nodes, {"t": 2})
         for one in electors.values():
             one.enter(1)
-        made.told(nodes, {number: one.leader() for number, one in electors.items()})
+        server.told(nodes, {number: one.leader() for number, one in electors.items()})
         try:
             return await asyncio.to_thread(client, address)
         finally:
-            await made.stop()
+            await server.stop()
             logs.close()
 
     return asyncio.run(run())

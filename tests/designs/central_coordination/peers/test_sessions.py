@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 
 import pytest
 
+from barnabas.designs.brokers.cluster import Session
 from barnabas.designs.brokers.registry.zookeeper import ZooKeeperElector, ZooKeeperRegistry
 from barnabas.designs.central_coordination.peers.actions import BrokerAction
 from barnabas.designs.central_coordination.peers.client import Client
 from barnabas.designs.central_coordination.peers.coordinator import Broker
-from barnabas.designs.central_coordination.peers.server import Cluster, Session
+from barnabas.designs.central_coordination.peers.server import Cluster
 from barnabas.designs.central_coordination.peers.settings import ConsumerSettings
 from barnabas.peers.apache.keeper import ZooKeeper
 
@@ -85,7 +86,7 @@ async def session(address: str, path: str) -> AsyncIterator[Session]:
     await asyncio.to_thread(client.start, LIMIT)
     try:
         elector = await asyncio.to_thread(ZooKeeperElector, client, f"{path}/coordinator")
-        yield Session(ZooKeeperRegistry(client, path), elector)
+        yield Session(ZooKeeperRegistry(client, path), {0: elector})
     finally:
         await asyncio.to_thread(client.stop)
         await asyncio.to_thread(client.close)

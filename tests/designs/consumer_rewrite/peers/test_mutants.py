@@ -34,9 +34,9 @@ MUTANTS = (
     Mutant("the range of a consumer is too short", strategies,
         "for number in range(at, at + share)", "for number in range(at, at + share - 1)"),
     Mutant("a rebalance never ends", group,
-        "if self.state != PREPARE or self._awaited():", "if self.state:"),
+        "if self.state != states.PREPARE or self._awaited():", "if self.state:"),
     Mutant("a rebalance does not wait for all", group,
-        "if self.state != PREPARE or self._awaited():", "if self.state != PREPARE:"),
+        "if self.state != states.PREPARE or self._awaited():", "if self.state != states.PREPARE:"),
     Mutant("the generation stays what it was", joining,
         "before.generation + 1,", "max(1, before.generation),"),
     Mutant("nobody is ever dead", group,
@@ -48,7 +48,7 @@ MUTANTS = (
     Mutant("a new coordinator begins with the first generation", coordinator,
         "                record = decode(entry.data)\n", "                record = GroupEntry()\n"),
     Mutant("a consumer that is told to join again goes on", consumer,
-        "if following in (STOPPED, DISCOVER, DOWN) and", "if following == DOWN and"),
+        "if following not in CONSUMES and", "if following == states.DOWN and"),
 )
 LYING = (
     Mutant("a partition that a strategy leaves out is let through", strategies,

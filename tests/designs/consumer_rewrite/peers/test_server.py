@@ -110,7 +110,7 @@ def test_an_entry_that_nobody_can_read_costs_its_group_and_no_other() -> None:
 
 
 def test_topics_that_nobody_can_read_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("barnabas.designs.consumer_rewrite.peers.server.AGAIN", 0.01)
+    monkeypatch.setattr("barnabas.designs.brokers.server.AGAIN", 0.01)
 
     async def run() -> None:
         registry = MemoryRegistry()

@@ -1,0 +1,80 @@
+"""What a cluster does about a broker that has ended itself."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from barnabas.designs.brokers.registry import MemoryElector
+from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction
+from barnabas.designs.consumer_rewrite.peers.server import Cluster
+from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings
+
+FAILURE = OSError("its disk is full")
+
+
+def fail(node: int, action: BrokerAction) -> None:
+    """The first action of a broker, which reads the topics, ends it."""
+    raise FAILURE
+
+
+async def ended(cluster: Cluster) -> None:
+    async with asyncio.timeout(30):
+        while not cluster.failures:
+            await asyncio.sleep(0.01)
+
+
+def test_why_is_known_at_once_and_the_broker_leaves() -> None:
+    async def main() -> None:
+        elector = MemoryElector()
+        settings, left = BrokerSettings(slots=1), asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def changed() -> None:
+            if elector.leader() is None:
+                loop.call_soon_threadsafe(left.set)
+
+        elector.watch(changed)
+        async with Cluster(
+            1, topics={}, settings=settings, electors={0: elector}, watch=fail
+        ) as cluster:
+            await ended(cluster)
+            assert cluster.failures == {1: FAILURE}
+            assert not cluster.servers
+            async with asyncio.timeout(30):
+                await left.wait()
+
+    asyncio.run(main())
+
+
+class Slow(MemoryElector):
+    """Does not let a candidate leave until the test is over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.over = threading.Event(), threading.Event()
+
+    def leave(self, candidate: int) -> None:
+        self.asked.set()
+        self.over.wait(30)
+
+
+def test_who_has_not_left_when_the_cluster_ends_is_not_waited_for() -> None:
+    async def main() -> None:
+        elector = Slow()
+        try:
+            async with asyncio.timeout(30):
+                async with Cluster(
+                    1,
+                    topics={},
+                    settings=BrokerSettings(slots=1),
+                    electors={0: elector},
+                    watch=fail,
+                ) as cluster:
+                    await ended(cluster)
+                    await asyncio.to_thread(elector.asked.wait, 30)
+                assert not elector.over.is_set()
+        finally:
+            elector.over.set()
+
+    asyncio.run(main())
