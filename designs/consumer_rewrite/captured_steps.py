@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 
 from barnabas.captures.checks.finding import answered
 from barnabas.captures.kafka.exchange import Exchange
+from barnabas.designs.consumer_rewrite.peers.wire import error_name
 from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2
 from barnabas.specs.dialects.keys import own_key
-from barnabas.specs.groups.table import NONE
 from barnabas.specs.malformed import Malformed
 
 _APIS: Final = {
@@ -21,7 +21,6 @@ _APIS: Final = {
     if api.name in ("JoinGroup", "Heartbeat", "OffsetCommit", "LeaveGroup")
     for key in (api.key, own_key(REWRITE_0_8_2, api))
 }
-_NAMES: Final = {error.code: error.name for error in REWRITE_0_8_2.errors} | {0: NONE}
 
 
 class Step(NamedTuple):
@@ -53,4 +52,4 @@ def step(exchange: Exchange) -> Step | None:
     else:
         codes = [came["error_code"]]
     code = next(filter(None, codes), 0)
-    return Step(api.name, asked, came, _NAMES.get(code, "Unknown"), end)
+    return Step(api.name, asked, came, error_name(code), end)

@@ -27,7 +27,7 @@ from tests.captures.summary.views import shown
 from tests.designs.central_coordination.peers.world import World as Central
 from tests.designs.consumer_rewrite.checks.test_checks import beat, commit, join
 from tests.designs.consumer_rewrite.peers.world import World as Rewrite
-from tests.peers.wire_tap import Tapped, exchanges
+from tests.designs.wire_tap import Tapped, exchanges
 
 CENTRAL, REWRITE = "central-coordination", "rewrite-0.8.2"
 

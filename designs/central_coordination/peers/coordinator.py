@@ -25,7 +25,6 @@ from barnabas.designs.central_coordination.peers.settings import BrokerSettings
 from barnabas.designs.central_coordination.peers.wire import (
     read_request,
     read_response,
-    request,
     response,
 )
 from barnabas.designs.central_coordination.states import QUEUED
@@ -102,8 +101,7 @@ class Broker:
         self._topics = {topic: tuple(partitions) for topic, partitions in topics.items()}
         for group in tuple(self.groups.values()):
             self._try(group)
-        self._work(now)
-        return self._taken()
+        return self._settled(now)
 
     def offsets(
         self, asked: ReadOffsets, offsets: Mapping[Partition, int], now: int
@@ -111,16 +109,14 @@ class Broker:
         """What a `ReadOffsets` found."""
         if asked.group in self.groups:
             self._out += self.groups[asked.group].offsets(asked, offsets, now)
-        self._work(now)
-        return self._taken()
+        return self._settled(now)
 
     def no_offsets(self, group: str, why: str, now: int) -> list[BrokerAction]:
         """Offsets could not be read or stored: the group is let go, and its consumers register anew."""
         if group in self.groups:
             for one in tuple(self.groups[group].consumers.values()):
                 self._drop(one.connection, why, now)
-        self._work(now)
-        return self._taken()
+        return self._settled(now)
 
     def connected(self, connection: int, host: str = "") -> None:
         """Somebody has connected, from any host; the number is the caller's, and never used again."""
@@ -141,14 +137,12 @@ class Broker:
                     self._answered(at, frame, now)
         except (Refused, Malformed) as problem:
             self._drop(connection, f"no frame of this protocol: {problem}", now)
-        self._work(now)
-        return self._taken()
+        return self._settled(now)
 
     def closed(self, connection: int, now: int) -> list[BrokerAction]:
         """The other side has closed a connection, or it is broken."""
         self._drop(connection, "connection closed", now)
-        self._work(now)
-        return self._taken()
+        return self._settled(now)
 
     def tick(self, now: int) -> list[BrokerAction]:
         """Time has passed: pings are sent, and late answers noted."""
@@ -159,7 +153,10 @@ class Broker:
             self._watch(number, one, now)
             if number in self._connections and one.ping_due <= now:
                 one.ping_due = now + one.session_timeout_ms // 3
-                self._out.append(one.ask("Ping", request("Ping"), now))
+                self._out.append(one.ask("Ping", now))
+        return self._settled(now)
+
+    def _settled(self, now: int) -> list[BrokerAction]:
         self._work(now)
         return self._taken()
 

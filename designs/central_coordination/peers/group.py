@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from barnabas.captures.kafka.wording import group_name
 from barnabas.designs.brokers.listener import Close, Log, Send
@@ -41,13 +42,13 @@ class Registered:
     asked: deque[Asked] = field(default_factory=deque)
     lost_pings: int = 0
 
-    def ask(self, api: str, data: bytes, now: int) -> Send:
-        """Send it a request, whose answer is expected within 2/3 of its session timeout."""
+    def ask(self, api: str, now: int, body: dict[str, Any] | None = None) -> Send:
+        """Send the consumer a request; the response is due within 2/3 of its session timeout."""
         self.asked.append(Asked(api, now + self.session_timeout_ms * 2 // 3))
-        return Send(self.connection, data)
+        return Send(self.connection, request(api, body))
 
     def waits(self, api: str) -> bool:
-        """Whether an answer to this is under way."""
+        """Return whether the response to this API is still to come."""
         return any(one.api == api for one in self.asked)
 
 
@@ -106,7 +107,7 @@ class Group:
         if self.state not in (states.STOPPING, states.OFFSETS):
             return []
         self._step(states.NEWCOMER)
-        return [_stop(one, now)]
+        return [one.ask("StopFetcher", now)]
 
     def failed(self, consumer_id: str, why: str, now: int) -> list[BrokerAction]:
         """A consumer is out; a rebalance under way begins again without it.
@@ -141,9 +142,7 @@ class Group:
     def stopped(self, offsets: Mapping[Partition, int]) -> list[BrokerAction]:
         """A consumer has answered stop-fetcher, with the offsets that it was at."""
         self._offsets = farthest(self._offsets, offsets)
-        if self.state != states.STOPPING or any(
-            one.waits("StopFetcher") for one in self.consumers.values()
-        ):
+        if self.state != states.STOPPING or self._waits_for("StopFetcher"):
             return []
         self._step(states.ALL_STOPPED)
         actions: list[BrokerAction] = []
@@ -169,20 +168,19 @@ class Group:
                 {"topic": topic, "partition": number, "offset": offsets.get((topic, number), -1)}
                 for topic, number in owned[name]
             ]
-            actions.append(
-                one.ask("StartFetcher", request("StartFetcher", {"offset_info": rows}), now)
-            )
+            actions.append(one.ask("StartFetcher", now, {"offset_info": rows}))
         return actions
 
     def started(self) -> list[BrokerAction]:
         """A consumer has answered start-fetcher."""
-        if self.state != states.STARTING or any(
-            one.waits("StartFetcher") for one in self.consumers.values()
-        ):
+        if self.state != states.STARTING or self._waits_for("StartFetcher"):
             return []
         self._step(states.ALL_STARTED)
         self.rebalances += 1
         return []
+
+    def _waits_for(self, api: str) -> bool:
+        return any(one.waits(api) for one in self.consumers.values())
 
     def _now(self) -> tuple[object, ...]:
         connections = sorted((name, one.connection) for name, one in self.consumers.items())
@@ -190,11 +188,7 @@ class Group:
 
     def _stop_all(self, now: int) -> list[BrokerAction]:
         self._began = now
-        return [_stop(one, now) for _, one in sorted(self.consumers.items())]
+        return [one.ask("StopFetcher", now) for _, one in sorted(self.consumers.items())]
 
     def _step(self, event: str) -> None:
         self.state = states.CENTRAL_GROUP.advance(self.state, event)
-
-
-def _stop(one: Registered, now: int) -> Send:
-    return one.ask("StopFetcher", request("StopFetcher"), now)

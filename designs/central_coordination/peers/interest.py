@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 Partition = tuple[str, str]
 """Topic and name; 0.7 names a partition by broker and number: "0-1"."""
@@ -72,28 +73,15 @@ def assign(
     >>> assign([("a", parse('{"t": 2}')), ("b", parse('{"t": 1}'))], {"t": ["0-0", "0-1", "1-0"]})
     {'a': [('t', '0-0'), ('t', '0-1')], 'b': [('t', '1-0')]}
     """
-    owned: dict[str, list[Partition]] = {name: [] for name, _ in sorted(consumers, key=_first)}
-    for topic, partitions in sorted(topics.items()):
+    ordered = sorted(consumers, key=itemgetter(0))
+    owned: dict[str, list[Partition]] = {name: [] for name, _ in ordered}
+    for topic, names in sorted(topics.items()):
+        partitions = sorted(names)
         most = len(partitions)  # more streams than that have nothing to do
-        wanted = [
-            (name, min(most, interest.of(topic)))
-            for name, interest in sorted(consumers, key=_first)
-        ]
-        total = sum(count for _, count in wanted)
-        stream = 0
-        for name, count in wanted:
-            for _ in range(count):
-                at, end = _range(len(partitions), total, stream)
-                owned[name] += [(topic, one) for one in sorted(partitions)[at:end]]
-                stream += 1
+        streams = [name for name, wants in ordered for _ in range(min(most, wants.of(topic)))]
+        at = 0
+        for number, name in enumerate(streams):
+            share = most // len(streams) + (number < most % len(streams))
+            owned[name] += [(topic, one) for one in partitions[at : at + share]]
+            at += share
     return owned
-
-
-def _first(one: tuple[str, Interest]) -> str:
-    return one[0]
-
-
-def _range(partitions: int, streams: int, stream: int) -> tuple[int, int]:
-    share, more = divmod(partitions, streams)
-    at = stream * share + min(stream, more)
-    return at, at + share + (stream < more)

@@ -7,31 +7,22 @@ from typing import Any, Final
 
 from barnabas.designs.central_coordination.schemas import (
     CENTRAL_COORDINATION,
-    STOP_FETCHER_WITHOUT_OFFSETS,
-    StopFetcher,
     stop_fetcher_response,
 )
 from barnabas.specs.dialect_frames import DialectFrame, decode_frame, encode_frame
 from barnabas.specs.malformed import Malformed
 
-CODES: Final = {"NONE": 0} | {error.name: error.code for error in CENTRAL_COORDINATION.errors}
 NAMES: Final = {error.code: error.name for error in CENTRAL_COORDINATION.errors} | {0: "NONE"}
-
-_CODE = struct.Struct(">h")
-
-
-def error_name(code: int) -> str:
-    """The draft's name of an error; what it does not number is Unknown."""
-    return NAMES.get(code, "Unknown")
+CODES: Final = {name: code for code, name in NAMES.items()}
 
 
 def request(api: str, body: dict[str, Any] | None = None) -> bytes:
-    """The bytes of a request, with its size."""
+    """Return the bytes of a request, with its size."""
     return encode_frame(CENTRAL_COORDINATION, DialectFrame("request", api, {}, body or {}))
 
 
 def read_request(frame: bytes) -> tuple[str, dict[str, Any]]:
-    """API and body of a frame without its size. Raises Malformed."""
+    """Return API and body of a frame without its size. Raises Malformed."""
     try:
         found = decode_frame(CENTRAL_COORDINATION, frame, "request")
     except LookupError as problem:
@@ -42,8 +33,10 @@ def read_request(frame: bytes) -> tuple[str, dict[str, Any]]:
 def response(
     api: str, error: str = "NONE", body: dict[str, Any] | None = None, *, offsets: bool = True
 ) -> bytes:
-    """The bytes of a response, with its size. An error has no body; `offsets`: as the consumer
-    registered with auto_commit."""
+    """Return the bytes of a response, with its size; an error has no body.
+
+    offsets: the auto_commit that the consumer registered with.
+    """
     if error != "NONE":
         return struct.pack(">ih", 2, CODES[error])
     kind = stop_fetcher_response(auto_commit=offsets) if api == "StopFetcher" else None
@@ -53,16 +46,14 @@ def response(
 
 
 def read_response(frame: bytes, api: str, *, offsets: bool = True) -> tuple[str, dict[str, Any]]:
-    """Error and body of a frame without its size that answers this API. Raises Malformed.
+    """Return error and body of a response to this API, without its size. Raises Malformed.
 
-    What follows an error is not looked at.
+    What follows an error is ignored.
     """
     if len(frame) < 2:
         raise Malformed("header", 0, "the error code is cut off")
-    error = error_name(_CODE.unpack_from(frame)[0])
+    error = NAMES.get(int.from_bytes(frame[:2], signed=True), "Unknown")
     if error != "NONE":
         return error, {}
-    kind = None
-    if api == "StopFetcher":
-        kind = StopFetcher.response.name if offsets else STOP_FETCHER_WITHOUT_OFFSETS.name
+    kind = stop_fetcher_response(auto_commit=offsets) if api == "StopFetcher" else None
     return error, decode_frame(CENTRAL_COORDINATION, frame, "response", api=api, response=kind).body

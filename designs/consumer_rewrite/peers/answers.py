@@ -1,4 +1,4 @@
-"""What a coordinator says: the responses of this protocol's APIs, from what it knows of a group."""
+"""Responses of a coordinator, from its entry of a group."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from barnabas.designs.brokers.registry.interface import ENTRY_LIMIT
 from barnabas.designs.consumer_rewrite.peers.group_entry import Committed, Consumer, GroupEntry
 from barnabas.designs.consumer_rewrite.peers.wire import CODES
 from barnabas.designs.consumer_rewrite.states import UNKNOWN
-from barnabas.designs.leaders import UNKNOWN_TOPIC_OR_PARTITION
+from barnabas.designs.leaders import UNKNOWN_TOPIC_OR_PARTITION, by_topic
 from barnabas.specs.groups.table import NONE
 
 Body = dict[str, Any]
@@ -42,46 +42,39 @@ METADATA_LIMIT: Final = 4096
 METADATA_TOO_LARGE: Final = 12
 """OffsetMetadataTooLarge, of the 0.8 protocol guide."""
 
-NO_OFFSET: Final[Body] = {"committed_offset": -1, "metadata": "", "error_code": 0}
-
 
 def refusal(api: str, error: str, body: Body) -> Body:
-    """The response to a request that is refused as a whole."""
+    """Return the response to a request that is refused as a whole."""
     code = CODES[error]
     if api == "JoinGroup":
         unknown = {"group_generation_id": -1, "consumer_id": "", "assigned_partitions": []}
         return {"error_code": code, **unknown}
     if api == "OffsetCommit":
+        rows = [
+            (
+                topic["topic"],
+                [{"partition": n["partition"], "error_code": code} for n in topic["partitions"]],
+            )
+            for topic in body["topics"]
+        ]
         return {
-            "responses": [
-                {
-                    "topic": topic["topic"],
-                    "partition_responses": [
-                        {"partition": one["partition"], "error_code": code}
-                        for one in topic["partitions"]
-                    ],
-                }
-                for topic in body["topics"]
-            ]
+            "responses": [{"topic": name, "partition_responses": parts} for name, parts in rows]
         }
     if api == "OffsetFetch":
-        return {
-            "topics": [
-                {
-                    "name": topic["name"],
-                    "partitions": [
-                        {**NO_OFFSET, "partition_index": index, "error_code": code}
-                        for index in dict.fromkeys(topic["partition_indexes"])
-                    ],
-                }
-                for topic in body["topics"]
-            ]
-        }
+        none = {"committed_offset": -1, "metadata": "", "error_code": code}
+        rows = [
+            (
+                topic["name"],
+                [{"partition_index": n, **none} for n in dict.fromkeys(topic["partition_indexes"])],
+            )
+            for topic in body["topics"]
+        ]
+        return {"topics": [{"name": name, "partitions": parts} for name, parts in rows]}
     return {"error_code": code}
 
 
 def named(node: int | None, nodes: Mapping[int, Address]) -> Body:
-    """The ConsumerMetadataResponse: who coordinates."""
+    """Return the ConsumerMetadataResponse, which names the coordinator."""
     if node is None or node not in nodes:
         return {"error_code": CODES[UNKNOWN], "node_id": -1, "host": "", "port": -1}
     host, port = nodes[node]
@@ -89,22 +82,20 @@ def named(node: int | None, nodes: Mapping[int, Address]) -> Body:
 
 
 def joined(generation: int, consumer: Consumer) -> Body:
-    """The JoinGroupResponse of a consumer that is in."""
-    owned: dict[str, list[int]] = {}
-    for topic, number in consumer.owns:
-        owned.setdefault(topic, []).append(number)
+    """Return the JoinGroupResponse of a consumer that is a member."""
     return {
         "error_code": 0,
         "group_generation_id": generation,
         "consumer_id": consumer.consumer_id,
         "assigned_partitions": [
-            {"topic": topic, "partitions": numbers} for topic, numbers in owned.items()
+            {"topic": topic, "partitions": [number for number, _ in parts]}
+            for topic, parts in by_topic((place, None) for place in consumer.owns)
         ],
     }
 
 
 def fetched(record: GroupEntry, body: Body) -> Body:
-    """The OffsetFetchResponse: what was committed, or -1."""
+    """Return the OffsetFetchResponse: committed offsets, or -1."""
     response = refusal("OffsetFetch", NONE, body)
     for topic in response["topics"]:
         for one in topic["partitions"]:
@@ -117,7 +108,7 @@ def fetched(record: GroupEntry, body: Body) -> Body:
 def committed(
     before: GroupEntry, body: Body, topics: Mapping[str, int], response: Body
 ) -> GroupEntry:
-    """The group behind an OffsetCommit; what can't be kept has its error in the response, which changes."""
+    """Return the group after an OffsetCommit, and set the errors of refused offsets in the response."""
     offsets = dict(before.offsets)
     for topic, told in zip(body["topics"], response["responses"], strict=True):
         for one, said in zip(topic["partitions"], told["partition_responses"], strict=True):

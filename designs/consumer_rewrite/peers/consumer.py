@@ -207,7 +207,9 @@ class Consumer:
             if self.state == states.STOPPED and self._flush:
                 self._commit(now)
             if not self._in_flight.waits("JoinGroup", "OffsetCommit"):
-                self._join(now)
+                self._joined_for = self.topics
+                body = requests.join(self.settings, self.topics, self.consumer_id)
+                self._ask("JoinGroup", body, now)
             return
         if self.topics != self._joined_for:
             self._flush = True
@@ -223,10 +225,6 @@ class Consumer:
             self._beat = now + self.settings.heartbeat_interval_ms
             self._ask("Heartbeat", self._member(), now)
 
-    def _join(self, now: int) -> None:
-        self._joined_for = self.topics
-        self._ask("JoinGroup", requests.join(self.settings, self.topics, self.consumer_id), now)
-
     def _commit(self, now: int) -> None:
         self._flush = False
         sent = self._committed | self._in_flight.offsets()
@@ -235,7 +233,11 @@ class Consumer:
             self._ask("OffsetCommit", self._member() | requests.commit(new, now), now, new)
 
     def _member(self) -> dict[str, Any]:
-        return requests.member(self.settings, self.generation, self.consumer_id)
+        return {
+            "group_id": self.settings.group_id,
+            "group_generation_id": self.generation,
+            "consumer_id": self.consumer_id,
+        }
 
     def _ask(
         self, api: str, body: dict[str, Any], now: int, offsets: Mapping[Partition, int] = NOTHING
@@ -245,16 +247,16 @@ class Consumer:
     def _response(self, frame: bytes, now: int) -> None:
         """A response. Raises Malformed."""
         pending, body = self._in_flight.answered(frame)
-        if pending.api == "Metadata":
-            self._matching(body)
-        elif pending.api == "ConsumerMetadata":
-            self._discovered(body, now)
-        elif pending.api == "JoinGroup":
-            self._join_answered(body, now)
-        elif pending.api == "OffsetFetch":
-            self._offsets_answered(body, now)
-        elif pending.api == "OffsetCommit":
+        handlers = {
+            "Metadata": self._matching,
+            "ConsumerMetadata": self._discovered,
+            "JoinGroup": self._join_answered,
+            "OffsetFetch": self._offsets_answered,
+        }
+        if pending.api == "OffsetCommit":
             self._commit_answered(pending.offsets, body, now)
+        elif pending.api in handlers:
+            handlers[pending.api](body, now)
         else:
             self._answered(pending.api, body["error_code"], now)
 
@@ -323,7 +325,7 @@ class Consumer:
         self._committed = dict(self.positions)
         self._out.append(Consume(self.generation, dict(self.positions)))
 
-    def _matching(self, body: dict[str, Any]) -> None:
+    def _matching(self, body: dict[str, Any], now: int) -> None:
         """Metadata of all topics: subscribe to those that the wildcard matches."""
         names = (one["name"] for one in body["topics"])
         self._matched = frozenset(name for name in names if self.settings.matches(name))

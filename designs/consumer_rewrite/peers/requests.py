@@ -1,19 +1,19 @@
-"""What a consumer's requests say, and what it takes of the responses."""
+"""Bodies of a consumer's requests, and the values in responses."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from barnabas.designs.consumer_rewrite.peers.settings import ConsumerSettings
 from barnabas.designs.consumer_rewrite.peers.strategies import Partition
+from barnabas.designs.leaders import by_topic
 
 Body = dict[str, Any]
 
 
 def join(settings: ConsumerSettings, topics: Iterable[str], consumer_id: str) -> Body:
-    """JoinGroup."""
+    """Return the body of a JoinGroup request."""
     return {
         "group_id": settings.group_id,
         "session_timeout": settings.session_timeout_ms,
@@ -24,7 +24,7 @@ def join(settings: ConsumerSettings, topics: Iterable[str], consumer_id: str) ->
 
 
 def assigned(response: Body) -> tuple[Partition, ...]:
-    """What a JoinGroup's response gives."""
+    """Return the partitions that a JoinGroup response assigns."""
     return tuple(
         (topic["topic"], number)
         for topic in response["assigned_partitions"]
@@ -32,26 +32,22 @@ def assigned(response: Body) -> tuple[Partition, ...]:
     )
 
 
-def member(settings: ConsumerSettings, generation: int, consumer_id: str) -> Body:
-    """Who asks: all of a Heartbeat, and the beginning of an OffsetCommit."""
+def commit(offsets: Mapping[Partition, int], now: int) -> Body:
+    """Return the topics of an OffsetCommit request."""
+    rows = {
+        at: {"partition": at[1], "offset": offset, "timestamp": now, "metadata": ""}
+        for at, offset in sorted(offsets.items())
+    }
     return {
-        "group_id": settings.group_id,
-        "group_generation_id": generation,
-        "consumer_id": consumer_id,
+        "topics": [
+            {"topic": topic, "partitions": [row for _, row in parts]}
+            for topic, parts in by_topic(rows.items())
+        ]
     }
 
 
-def commit(offsets: Mapping[Partition, int], now: int) -> Body:
-    """The topics of an OffsetCommit."""
-    topics = defaultdict(list)
-    for (topic, number), offset in sorted(offsets.items()):
-        row = {"partition": number, "offset": offset, "timestamp": now, "metadata": ""}
-        topics[topic].append(row)
-    return {"topics": [{"topic": topic, "partitions": rows} for topic, rows in topics.items()]}
-
-
 def committed(response: Body) -> dict[Partition, int]:
-    """The error codes of an OffsetCommit's response."""
+    """Return the error codes of an OffsetCommit response."""
     return {
         (topic["topic"], one["partition"]): one["error_code"]
         for topic in response["responses"]
@@ -60,16 +56,16 @@ def committed(response: Body) -> dict[Partition, int]:
 
 
 def fetch_offsets(group_id: str, partitions: Iterable[Partition]) -> Body:
-    """OffsetFetch."""
-    topics = defaultdict(list)
-    for topic, number in partitions:
-        topics[topic].append(number)
-    rows = [{"name": topic, "partition_indexes": numbers} for topic, numbers in topics.items()]
-    return {"group_id": group_id, "topics": rows}
+    """Return the body of an OffsetFetch request."""
+    topics = [
+        {"name": topic, "partition_indexes": [number for number, _ in parts]}
+        for topic, parts in by_topic((at, None) for at in partitions)
+    ]
+    return {"group_id": group_id, "topics": topics}
 
 
 def fetched_offsets(response: Body) -> dict[Partition, tuple[int, int]]:
-    """The offsets of an OffsetFetch's response, each with its error code."""
+    """Return the offsets of an OffsetFetch response, each with its error code."""
     return {
         (topic["name"], one["partition_index"]): (one["committed_offset"], one["error_code"])
         for topic in response["topics"]

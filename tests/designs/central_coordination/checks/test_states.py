@@ -22,7 +22,7 @@ from barnabas.designs.central_coordination.states import STOPPING
 from barnabas.harness import Harness
 from barnabas.proxy.scenario.file import loads
 from barnabas.specs.dialects import dialect
-from tests.peers.mutants import Mutant, mutated
+from tests.designs.mutants import Mutant, mutated
 
 pytestmark = pytest.mark.timeout(90)
 
@@ -155,7 +155,7 @@ def test_nothing_is_wrong_when_a_coordinator_dies(tmp_path: Path) -> None:
 
 def test_who_was_not_asked_where_it_was_when_a_coordinator_died(tmp_path: Path) -> None:
     mutant = Mutant("who registers while others stop is not asked", group,
-        "        if self.state not in (STOPPING, OFFSETS):\n", "        if True:\n")  # fmt: skip
+        "if self.state not in (states.STOPPING, states.OFFSETS):", "if True:")  # fmt: skip
     with mutated(mutant):
         seen = exchanges(tmp_path / "f.pcapng", failed_over)
     said = found(seen)
@@ -166,13 +166,11 @@ def test_who_was_not_asked_where_it_was_when_a_coordinator_died(tmp_path: Path) 
 # fmt: off
 MUTANTS = (
     (Mutant("two owners of a partition", interest,
-        "        at, end = _range(len(partitions), total, stream)",
-        "        at, end = 0, len(partitions)"),
+        "            at += share\n", ""),
      "central_rebalances", "error", "group g: a and b both own t 0-0"),
     (Mutant("it does not wait for all to stop", group,
-        'if self.state != STOPPING or any(\n            one.waits("StopFetcher") for one in '
-        "self.consumers.values()\n        ):",
-        "if self.state != STOPPING:"),
+        'if self.state != states.STOPPING or self._waits_for("StopFetcher"):',
+        "if self.state != states.STOPPING:"),
      "central_rebalances", "error", "group g: a was started before b had stopped"),
     (Mutant("only the first is stopped", group,
         "for _, one in sorted(self.consumers.items())]", "for _, one in sorted(self.consumers.items())[:1]]"),

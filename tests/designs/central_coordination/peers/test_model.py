@@ -13,7 +13,7 @@ from barnabas.designs.brokers.listener import Log
 from barnabas.designs.central_coordination.peers.actions import BrokerAction
 from barnabas.designs.central_coordination.states import OFFSETS, REGISTERING
 from tests.designs.central_coordination.peers.world import World
-from tests.peers.models import explore
+from tests.designs.models import explore
 
 NAMES = st.sampled_from("abcd")
 NODES = st.sampled_from((1, 2))

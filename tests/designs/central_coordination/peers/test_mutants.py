@@ -15,22 +15,20 @@ from barnabas.designs.central_coordination.peers import (
 )
 from barnabas.designs.consuming import connector
 from tests.designs.central_coordination.peers.test_model import ENDINGS, Group
-from tests.peers.mutants import Mutant, assert_caught
+from tests.designs.mutants import Mutant, assert_caught
 
 # fmt: off
 MUTANTS = (
     Mutant("two owners of a partition", interest,
-        "        at, end = _range(len(partitions), total, stream)",
-        "        at, end = 0, len(partitions)"),
+        "            at += share\n", ""),
     Mutant("a partition is forgotten", interest,
-        "for one in sorted(partitions)[at:end]]", "for one in sorted(partitions)[at:end][:-1]]"),
+        "partitions[at : at + share]]", "partitions[at : at + share - 1]]"),
     Mutant("a new partition is forgotten", group,
         "topic: tuple(partitions)\n", "topic: tuple(partitions)[:4]\n"),
     Mutant("a rebalance never ends", group,
         "        self._step(states.ALL_STARTED)\n", "        return []\n"),
     Mutant("a rebalance does not wait for all to stop", group,
-        'if self.state != states.STOPPING or any(\n            one.waits("StopFetcher") for one in '
-        "self.consumers.values()\n        ):",
+        'if self.state != states.STOPPING or self._waits_for("StopFetcher"):',
         "if self.state != states.STOPPING:"),
     Mutant("a failed consumer changes nothing", coordinator,
         "        else:\n            self._try(group)\n\n    def _forget", "\n    def _forget"),
@@ -53,8 +51,8 @@ MUTANTS = (
     Mutant("a stale consumer's offset is stored", offsets,
         "max(offset, before.get(at, offset))", "offset"),
     Mutant("what was told before a retry is lost", group,
-        "        return [_stop(one, now) for",
-        "        self._offsets = {}\n        return [_stop(one, now) for"),
+        '        return [one.ask("StopFetcher", now) for _',
+        '        self._offsets = {}\n        return [one.ask("StopFetcher", now) for _'),
     Mutant("who registers while others stop is not asked where it is", group,
         "if self.state not in (states.STOPPING, states.OFFSETS):", "if True:"),
     Mutant("who registers while offsets are read is not asked where it is", group,

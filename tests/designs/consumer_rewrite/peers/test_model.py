@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from barnabas.designs.consumer_rewrite.peers.actions import BrokerAction
 from barnabas.designs.consumer_rewrite.states import REBALANCING
 from tests.designs.consumer_rewrite.peers.world import World
-from tests.peers.models import explore
+from tests.designs.models import explore
 
 NAMES = st.sampled_from("abcd")
 NODES = st.sampled_from((1, 2, 3))

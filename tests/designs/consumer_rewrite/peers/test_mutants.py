@@ -13,7 +13,7 @@ from barnabas.designs.consumer_rewrite.peers import (
 )
 from tests.designs.consumer_rewrite.peers.test_model import ENDINGS, Group
 from tests.designs.consumer_rewrite.peers.test_strategies import Lying
-from tests.peers.mutants import Mutant, assert_caught
+from tests.designs.mutants import Mutant, assert_caught
 
 # fmt: off
 MUTANTS = (

@@ -6,14 +6,13 @@ without one, and what `promises` has of commits and heartbeats.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from barnabas.designs.brokers.listener import Address, Close, Log, Send
-from barnabas.designs.brokers.registry import Entry, MemoryElector, MemoryRegistry
+from barnabas.designs.brokers.listener import Address, Send
+from barnabas.designs.brokers.registry import Entry, MemoryElector
 from barnabas.designs.brokers.registry.paths import name_of
 from barnabas.designs.consumer_rewrite.peers.actions import (
     BrokerAction,
@@ -32,50 +31,33 @@ from barnabas.designs.consumer_rewrite.peers.settings import BrokerSettings, Con
 from barnabas.designs.consumer_rewrite.peers.strategies import STRATEGIES, Partition, Strategy
 from barnabas.designs.consumer_rewrite.peers.wire import request
 from barnabas.designs.consumer_rewrite.states import DOWN
-from barnabas.designs.consuming.dialer import Connect, Disconnect, Transmit
+from tests.designs import virtual_network
 from tests.designs.consumer_rewrite.peers.promises import Promises
-from tests.peers.wire_tap import Tapped
+from tests.designs.virtual_network import Link
 
 SETTINGS = BrokerSettings(slots=2)
 
-BUSY = 1_000
-"""So many things in the same millisecond are a loop."""
-
 
 @dataclass
-class Link:
-    """A connection of a consumer to a broker."""
-
-    number: int
-    consumer: str
-    broker: int
-    open_here: bool = True
-    open_there: bool = False
-    latest: dict[str, int] = field(default_factory=lambda: {"here": 0, "there": 0})
-    """When what was last sent arrives at the consumer (here) and at the broker (there)."""
-    lossy: bool = False
-    """Whatever is sent from now on does not arrive, and nobody hears of it."""
-
-
-@dataclass
-class Application:
+class Application(virtual_network.Application):
     """What stands around a consumer: it consumes a record of each of its partitions at each poll."""
 
     core: Consumer
-    polls: bool = True
-    dead: bool = False
     commits: bool = True
     """At each poll."""
-    link: Link | None = None
     generation: int = -1
     partitions: frozenset[Partition] = frozenset()
     history: list[tuple[int, frozenset[Partition]]] = field(default_factory=list)
-    inbox: list[Callable[[], list[ConsumerAction]]] = field(default_factory=list)
-    """What the network has for it, as long as it does not poll."""
+
+    def halt(self) -> None:
+        self.generation, self.partitions = -1, frozenset()
 
 
-class World:
+class World(virtual_network.Network[Application, Link]):
     """The network, the clock, the registry, and everybody on them. Times are ms."""
+
+    brokers: dict[int, Broker | None]
+    make_link = Link
 
     def __init__(
         self,
@@ -83,32 +65,20 @@ class World:
         topics: dict[str, int] | None = None,
         strategies: Mapping[str, Strategy] = STRATEGIES,
     ) -> None:
-        self.now = 0
+        super().__init__({slot: MemoryElector(rank_for(slot)) for slot in range(SETTINGS.slots)})
         self.settings = replace(SETTINGS, strategies=strategies)
         self.starts_again: int | None = None
         """After so long an application starts a consumer again that was unable to join; None: never."""
-        self.latency = 1
         self.load_ms = 5
         self.write_ms = 1
-        self.registry = MemoryRegistry()
-        self.electors = {slot: MemoryElector(rank_for(slot)) for slot in range(SETTINGS.slots)}
         self.topics = {"t": 4} if topics is None else topics
-        self.brokers: dict[int, Broker | None] = {}
-        self.applications: dict[str, Application] = {}
-        self.links: dict[int, Link] = {}
         self.owners: dict[tuple[str, int, Partition], str] = {}
-        self.log: list[tuple[int, str, object]] = []
-        self.tapped: Tapped = []
-        self.crash_before: Callable[[int, BrokerAction], bool] = lambda broker, action: False
         self.incarnation: dict[int, int] = {}
         self.promises = Promises(self.registry)
         self.deaf: set[int] = set()
         """Brokers that do not hear what the controller says."""
         self._led: dict[int, dict[int, int]] = {}
-        self._events: list[tuple[int, int, Callable[[], None]]] = []
-        self._order = itertools.count()
         self._ids = itertools.count()
-        self._links = itertools.count()
         for node in range(1, brokers + 1):
             self.boot(node)
 
@@ -123,18 +93,6 @@ class World:
         broker.topics(self.topics, self.now)
         for elector in self.electors.values():
             elector.enter(node)
-        self.elect()
-
-    def crash(self, node: int) -> None:
-        """A broker dies: its connections end, and others are elected."""
-        if self.brokers[node] is None:
-            return
-        self.brokers[node] = None
-        for link in [one for one in self.links.values() if one.broker == node]:
-            self._end_there(link, told=False)
-            self._hang_up(link)
-        for elector in self.electors.values():
-            elector.leave(node)
         self.elect()
 
     def elect(self) -> None:
@@ -174,14 +132,6 @@ class World:
         self._of_consumer(name, core.start(self.now))
         return application
 
-    def kill(self, name: str) -> None:
-        """A consumer dies without a word; its connection is reset."""
-        application = self.applications[name]
-        application.dead = True
-        application.generation, application.partitions = -1, frozenset()
-        if application.link is not None:
-            self.cut(application.link)
-
     def leave(self, name: str) -> None:
         """A consumer is shut down in order."""
         application = self.applications[name]
@@ -208,19 +158,6 @@ class World:
             self.promises.asked(number, data)
             self._of_broker(leader.candidate, broker.receive(number, data, self.now))
 
-    def pause(self, name: str) -> None:
-        """The application does not poll."""
-        self.applications[name].polls = False
-
-    def resume(self, name: str) -> None:
-        """The application polls again."""
-        application = self.applications[name]
-        application.polls = True
-        inbox, application.inbox = application.inbox, []
-        for call in inbox:
-            self._of_consumer(name, call())
-        self._poll(name)
-
     def partition_count(self, topic: str, count: int) -> None:
         """A topic has so many partitions now."""
         self.topics = self.topics | {topic: count}
@@ -228,57 +165,9 @@ class World:
             if broker is not None:
                 self._of_broker(node, broker.topics(self.topics, self.now))
 
-    def cut(self, link: Link) -> None:
-        """Reset a connection; both sides hear of it."""
-        self._end_here(link, told=True)
-        self._end_there(link, told=True)
-
-    # time
-
-    def run(self, ms: int) -> None:
-        """Let so much time pass."""
-        end, busy = self.now + ms, 0
-        while True:
-            due = self._events[0][0] if self._events else end + 1
-            wakes: list[tuple[int, Callable[[], None]]] = [(due, self._happen)]
-            for node, broker in self.brokers.items():
-                if broker is not None and broker.wake is not None:
-                    wakes.append((max(broker.wake, self.now), partial(self._tick, node)))
-            for name, one in self.applications.items():
-                if not one.dead and one.polls and one.core.wake is not None:
-                    wakes.append((max(one.core.wake, self.now), partial(self._poll, name)))
-            at, call = min(wakes, key=lambda wake: wake[0])
-            if at > end:
-                break
-            busy = busy + 1 if at == self.now else 0
-            assert busy < BUSY, f"no end of what is to be done at {at}"
-            self.now = at
-            call()
-        self.now = end
-
-    def _happen(self) -> None:
-        heapq.heappop(self._events)[2]()
-
-    def _tick(self, node: int) -> None:
-        broker = self.brokers[node]
-        assert broker is not None
-        self._of_broker(node, broker.tick(self.now))
-
-    def until(self, condition: Callable[[], bool], limit: int = 10_000) -> int:
-        """Let time pass until something is so; returns how long that took. Raises AssertionError."""
-        began = self.now
-        while not condition():
-            assert self.now - began < limit, f"not within {limit} ms: {self.summary()}"
-            self.run(1)
-        return self.now - began
-
     def settled(self, group: str = "g") -> bool:
         """Whether all consumers that live own all partitions in the registry's generation."""
-        living = [
-            one
-            for one in self.applications.values()
-            if not one.dead and one.polls and one.core.settings.group_id == group
-        ]
+        living = self.living(group)
         entry = self.registry.read(path_of(group))
         if entry is None:
             return not living
@@ -321,14 +210,6 @@ class World:
 
     # what the cores want done
 
-    def _later(self, ms: int, call: Callable[[], None]) -> None:
-        heapq.heappush(self._events, (self.now + ms, next(self._order), call))
-
-    def _along(self, link: Link, to: str, call: Callable[[], None]) -> None:
-        """Over a connection: nothing overtakes what was sent before, even if the latency has changed."""
-        at = link.latest[to] = max(self.now + self.latency, link.latest[to])
-        heapq.heappush(self._events, (at, next(self._order), call))
-
     def _poll(self, name: str) -> None:
         application = self.applications[name]
         for at in application.partitions:
@@ -337,35 +218,22 @@ class World:
             self._of_consumer(name, application.core.commit(self.now))
         self._of_consumer(name, application.core.poll(self.now))
 
-    def _of_broker(self, node: int, actions: list[BrokerAction]) -> None:
-        """Carry out what a broker wants, unless it dies before."""
-        for action in actions:
-            broker = self.brokers[node]
-            if broker is None:
-                return
-            if self.crash_before(node, action):
-                self.crash(node)
-                return
-            self.log.append((self.now, f"broker {node}", action))
-            if isinstance(action, Send):
-                self.promises.answered(action.connection, action.data, leads=self._leads(node))
-                link = self.links.get(action.connection)
-                if link is not None:
-                    self._to_consumer(link, action.data)
-            elif isinstance(action, Close):
-                link = self.links.get(action.connection)
-                if link is not None:
-                    link.open_there = False
-                    self._hang_up(link)
-            elif isinstance(action, Write):
-                if not self._write(action):
-                    self._fence(node)
-                    return
-                self._for_life(node, self.write_ms, partial(self._written, action.group))
-            elif isinstance(action, Load):
-                self._for_life(node, self.load_ms, partial(self._load, action.slot))
-            else:
-                assert isinstance(action, Log)
+    def _sends(self, node: int, action: Send, link: Link | None) -> None:
+        self.promises.answered(action.connection, action.data, leads=self._leads(node))
+
+    def _asks(self, node: int, action: BrokerAction) -> bool:
+        if isinstance(action, Write):
+            if not self._write(action):
+                self._fence(node)
+                return False
+            self._for_life(node, self.write_ms, partial(self._written, action.group))
+        else:
+            assert isinstance(action, Load)
+            self._for_life(node, self.load_ms, partial(self._load, action.slot))
+        return True
+
+    def _arrives(self, link: Link, data: bytes) -> None:
+        self.promises.asked(link.number, data)
 
     def _for_life(self, node: int, ms: int, call: Callable[[Broker], list[BrokerAction]]) -> None:
         incarnation = self.incarnation[node]
@@ -411,31 +279,15 @@ class World:
                 entries[group] = Entry(entry.data, entry.version + 1)
         return broker.loaded(slot, entries, self.now)
 
-    def _of_consumer(self, name: str, actions: list[ConsumerAction]) -> None:
-        application = self.applications[name]
-        if application.dead:
-            return
-        for action in actions:
-            self.log.append((self.now, name, action))
-            if isinstance(action, Connect):
-                self._connect(name, action.address)
-            elif isinstance(action, Transmit):
-                if application.link is not None:
-                    self._to_broker(application.link, action.data)
-            elif isinstance(action, Disconnect):
-                if application.link is not None:
-                    link = application.link
-                    self._end_here(link, told=False)
-                    if not link.lossy:
-                        self._along(link, "there", partial(self._end_there, link, told=True))
-            elif isinstance(action, Consume):
-                self._consume(name, action)
-            elif isinstance(action, Halt):
-                application.generation, application.partitions = -1, frozenset()
-            else:
-                assert isinstance(action, Fail)
-                if self.starts_again is not None:
-                    self._later(self.starts_again, partial(self.restart, name))
+    def _does(self, name: str, application: Application, action: ConsumerAction) -> None:
+        if isinstance(action, Consume):
+            self._consume(name, action)
+        elif isinstance(action, Halt):
+            application.halt()
+        else:
+            assert isinstance(action, Fail)
+            if self.starts_again is not None:
+                self._later(self.starts_again, partial(self.restart, name))
 
     def restart(self, name: str) -> None:
         """The application starts a consumer again that was unable to join."""
@@ -452,85 +304,3 @@ class World:
         for at in action.start:
             owner = self.owners.setdefault((group, action.generation, at), name)
             assert owner == name, f"{owner} and {name} own {at} in generation {action.generation}"
-
-    def _connect(self, name: str, address: Address) -> None:
-        link = Link(next(self._links), name, address[1])
-        self.applications[name].link = link
-        self.links[link.number] = link
-
-        def arrive() -> None:
-            broker = self.brokers.get(link.broker)
-            if not link.open_here:
-                return
-            if broker is None:
-                self._end_here(link, told=True)
-                return
-            link.open_there = True
-            broker.connected(link.number)
-            self._hand(name, link, lambda: self.applications[name].core.connected(self.now))
-
-        self._along(link, "there", arrive)
-
-    def _hand(self, name: str, link: Link, call: Callable[[], list[ConsumerAction]]) -> None:
-        """Something for a consumer, if it still has this connection by then."""
-        application = self.applications[name]
-
-        def current() -> list[ConsumerAction]:
-            return call() if application.link is link else []
-
-        if application.dead:
-            return
-        if application.polls:
-            self._of_consumer(name, current())
-        else:
-            application.inbox.append(current)
-
-    def _to_broker(self, link: Link, data: bytes) -> None:
-        def arrive() -> None:
-            broker = self.brokers.get(link.broker)
-            if link.open_there and broker is not None:
-                self.promises.asked(link.number, data)
-                self._of_broker(link.broker, broker.receive(link.number, data, self.now))
-
-        if not link.lossy:
-            self.tapped.append((self.now, link.number, "request", data))
-            self._along(link, "there", arrive)
-
-    def _to_consumer(self, link: Link, data: bytes) -> None:
-        def arrive() -> None:
-            if link.open_here:
-                core = self.applications[link.consumer].core
-                self._hand(link.consumer, link, lambda: core.receive(data, self.now))
-
-        if not link.lossy:
-            self.tapped.append((self.now, link.number, "response", data))
-            self._along(link, "here", arrive)
-
-    def _hang_up(self, link: Link) -> None:
-        """A broker ends a connection; the consumer hears of it behind what was sent before, if at all."""
-        self.tapped.append((self.now, link.number, "response", b""))
-        if not link.lossy:
-            self._along(link, "here", partial(self._end_here, link, told=True))
-
-    def _end_here(self, link: Link, *, told: bool) -> None:
-        if not link.open_here:
-            return
-        link.open_here = False
-        application = self.applications[link.consumer]
-        if told:
-
-            def lost() -> list[ConsumerAction]:
-                application.link = None
-                return application.core.lost(self.now)
-
-            self._hand(link.consumer, link, lost)
-        elif application.link is link:
-            application.link = None
-
-    def _end_there(self, link: Link, *, told: bool) -> None:
-        self.tapped.append((self.now, link.number, "request", b""))
-        was_open, link.open_there = link.open_there, False
-        self.links.pop(link.number, None)
-        broker = self.brokers.get(link.broker)
-        if told and was_open and broker is not None:
-            self._of_broker(link.broker, broker.closed(link.number, self.now))

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from barnabas.specs.malformed import Malformed
-from tests.peers.models import SETTINGS, Machine, explore
+from tests.designs.models import SETTINGS, Machine, explore
 
 FOUND: Final = (AssertionError, LookupError, Malformed)
 """How a bug shows: a promise that was broken, or a peer that falls over something."""
