@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from barnabas.captures.kafka.dialect_conversations import error_of
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.specs.dialects.keys import of_key
+from barnabas.specs.dialects import Dialect
+from barnabas.specs.dialects.keys import STEP, of_key
 from barnabas.specs.frames import Direction
 from barnabas.specs.registry import NAMES
 
@@ -39,8 +40,14 @@ class DialectExchange:
         return None if self.end is None else (self.end - self.ts) / 1e6
 
     @classmethod
+    def of_dialect(cls, dialect: Dialect, exchange: Exchange) -> Self | None:
+        """Decode an exchange; None if it is of another dialect, or its request can't be decoded."""
+        own = exchange.key // STEP == dialect.number and exchange.request is not None
+        return cls.of(exchange) if own else None
+
+    @classmethod
     def of(cls, exchange: Exchange) -> Self:
-        """An exchange of which both bodies could be read."""
+        """Decode an exchange, of which both bodies must be readable."""
         latency, own = exchange.latency_ms, exchange.key not in NAMES
         whole = exchange.response_body is not None  # else an error in the header, or nothing
         return cls(

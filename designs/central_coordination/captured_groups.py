@@ -16,7 +16,6 @@ from typing import Any, Final
 from barnabas.captures.checks.answered import Answered, unanswered
 from barnabas.captures.kafka.context.memory import BYTES, MOST, Memory, Weighed, weight
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.designs.central_coordination.captured_steps import central_step
 from barnabas.designs.central_coordination.schemas import CENTRAL_COORDINATION
 from barnabas.designs.exchange import DialectExchange
 from barnabas.designs.limits import MEMBERS
@@ -71,7 +70,7 @@ class CentralGroups:
 
     def of(self, exchange: Exchange) -> Iterator[Answered]:
         """What it says of a group; nothing of a consumer whose registration was not seen."""
-        seen = central_step(exchange)
+        seen = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
         one = None if seen is None else self._whose(seen)
         if seen is None or one is None:
             return

@@ -22,8 +22,6 @@ STOP: Final = "stop"
 LOST: Final = "connection lost"
 """It is closed, or no request came for too long."""
 
-CONSUMER_EVENTS: Final = (START, STOP, LOST)
-
 # of a group
 QUIET: Final = "QUIET"
 QUEUED: Final = "QUEUED"
@@ -40,10 +38,6 @@ ALL_STARTED: Final = "all have answered start-fetcher"
 FAILED: Final = "a consumer failed"
 EXHAUSTED: Final = "too many retries"
 EMPTIED: Final = "no consumer left"
-
-GROUP_EVENTS: Final = (
-    *(CHANGED, NEWCOMER, TAKEN, ALL_STOPPED, OFFSETS_READ, ALL_STARTED, FAILED, EXHAUSTED, EMPTIED),
-)
 
 # fmt: off
 CENTRAL_CONSUMER: Final = Table(

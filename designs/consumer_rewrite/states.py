@@ -50,11 +50,6 @@ ALL_JOINED: Final = "all consumers joined"
 ANSWERED: Final = "JoinGroup answered"
 EMPTIED: Final = "no consumer left"
 
-COORDINATOR_EVENTS: Final = (
-    *(ELECTED, LOADED, RESIGNED, JOINED, LEFT, DEAD, PARTITIONS_CHANGED),
-    *(CANCELLED, ALL_JOINED, ANSWERED, EMPTIED),
-)
-
 NOT_COORDINATOR: Final = "NotCoordinatorForGroup"
 NOT_COMPLETE: Final = "CoordinatorStartupNotComplete"
 ILLEGAL_GENERATION: Final = "IllegalGeneration"

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import pytest
 
+from barnabas.designs.central_coordination import states as central
 from barnabas.designs.central_coordination.schemas import CENTRAL_COORDINATION
-from barnabas.designs.central_coordination.states import (
-    CENTRAL_CONSUMER,
-    CENTRAL_GROUP,
-    GROUP_EVENTS,
-)
-from barnabas.designs.central_coordination.states import CONSUMER_EVENTS as CENTRAL_EVENTS
+from barnabas.designs.central_coordination.states import CENTRAL_CONSUMER, CENTRAL_GROUP
+from barnabas.designs.consumer_rewrite import states as rewrite
 from barnabas.designs.consumer_rewrite.schemas.rewrite_0_8_2 import REWRITE_0_8_2
-from barnabas.designs.consumer_rewrite.states import (
-    CONSUMER_EVENTS,
-    COORDINATOR_EVENTS,
-    REWRITE_CONSUMER,
-    REWRITE_COORDINATOR,
-)
+from barnabas.designs.consumer_rewrite.states import REWRITE_CONSUMER, REWRITE_COORDINATOR
 from barnabas.specs.dialects import Dialect
 from barnabas.specs.groups import ANY, NONE, OTHER, Table
 
+CENTRAL_EVENTS = (central.START, central.STOP, central.LOST)
+GROUP_EVENTS = (
+    *(central.CHANGED, central.NEWCOMER, central.TAKEN, central.ALL_STOPPED, central.OFFSETS_READ),
+    *(central.ALL_STARTED, central.FAILED, central.EXHAUSTED, central.EMPTIED),
+)
+COORDINATOR_EVENTS = (
+    *(
+        rewrite.ELECTED,
+        rewrite.LOADED,
+        rewrite.RESIGNED,
+        rewrite.JOINED,
+        rewrite.LEFT,
+        rewrite.DEAD,
+    ),
+    *(rewrite.PARTITIONS_CHANGED, rewrite.CANCELLED, rewrite.ALL_JOINED, rewrite.ANSWERED),
+    rewrite.EMPTIED,
+)
 TABLES = [
-    pytest.param(REWRITE_CONSUMER, REWRITE_0_8_2, CONSUMER_EVENTS, id="rewrite, consumer"),
+    pytest.param(REWRITE_CONSUMER, REWRITE_0_8_2, rewrite.CONSUMER_EVENTS, id="rewrite, consumer"),
     pytest.param(REWRITE_COORDINATOR, REWRITE_0_8_2, COORDINATOR_EVENTS, id="rewrite, coordinator"),
     pytest.param(CENTRAL_CONSUMER, CENTRAL_COORDINATION, CENTRAL_EVENTS, id="central, consumer"),
     pytest.param(CENTRAL_GROUP, CENTRAL_COORDINATION, GROUP_EVENTS, id="central, group"),

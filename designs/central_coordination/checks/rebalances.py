@@ -18,7 +18,7 @@ from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSetting
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory, weight
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.designs.central_coordination.captured_steps import central_step
+from barnabas.designs.central_coordination.schemas import CENTRAL_COORDINATION
 from barnabas.designs.exchange import DialectExchange
 
 Partition = tuple[str, str]
@@ -95,7 +95,7 @@ def central_rebalances(_: NoSettings) -> See:
     by_connection: Memory[int, tuple[str, str]] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        seen = central_step(exchange)
+        seen = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
         if seen is None:
             return
         if seen.api == "RegisterConsumer":

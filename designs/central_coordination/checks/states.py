@@ -14,8 +14,9 @@ from barnabas.captures.checks.finding import Check, Evidence, Finding, NoSetting
 from barnabas.captures.kafka.context import Context
 from barnabas.captures.kafka.context.memory import Memory
 from barnabas.captures.kafka.exchange import Exchange
-from barnabas.designs.central_coordination.captured_steps import central_step
+from barnabas.designs.central_coordination.schemas import CENTRAL_COORDINATION
 from barnabas.designs.central_coordination.states import CENTRAL_CONSUMER, REGISTERED
+from barnabas.designs.exchange import DialectExchange
 from barnabas.specs.groups.table import NONE
 
 
@@ -31,7 +32,7 @@ def central_states(_: NoSettings) -> See:
     consumers: Memory[int, _Consumer] = Memory()
 
     def see(exchange: Exchange, context: Context) -> Iterator[Finding]:
-        seen = central_step(exchange)
+        seen = DialectExchange.of_dialect(CENTRAL_COORDINATION, exchange)
         if seen is None:
             return
         if seen.api == "RegisterConsumer":

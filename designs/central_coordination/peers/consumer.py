@@ -141,11 +141,8 @@ class Consumer:
         if self.state == states.DOWN:
             return self._taken()
         if self._connector.address is not None and self._connector.deadline <= now:
-            why = (
-                "nothing comes any more"
-                if self._connector.up
-                else "no connection within the timeout"
-            )
+            up = self._connector.up
+            why = "nothing comes any more" if up else "no connection within the timeout"
             self._lose(self._connector.address, why, now)
         if self._connector.address is None and self._pause <= now:
             self._out.append(self._connector.dial(now + self.settings.request_timeout_ms))
@@ -174,10 +171,14 @@ class Consumer:
             self._unreached += 1
             if self._unreached % len(self.settings.bootstrap) == 0:
                 self._error("AllKnownBrokersNotAvailable")
+        self._back_off(now)
+        self._step(states.LOST)
+
+    def _back_off(self, now: int) -> None:
+        """Hang up, and ask a known broker for the coordinator later."""
         self._out += self._connector.hang_up()
         self._connector.coordinator = None
         self._pause = now + self.settings.backoff_ms
-        self._step(states.LOST)
 
     def _frame(self, address: Address, frame: bytes, now: int) -> None:
         """A frame: one answer to each of its own requests, then requests. Raises Malformed."""
@@ -188,13 +189,13 @@ class Consumer:
                     one["id"]: (one["host"], one["port"]) for one in body["brokers_info"]
                 }
                 self.coordinator_id = body["coordinator_id"]
-            told = self.brokers.get(self.coordinator_id) if error == NONE else None
-            self._connector.coordinator = told
-            self._out += self._connector.hang_up()
-            if told is None:
+            coordinator = self.brokers.get(self.coordinator_id) if error == NONE else None
+            self._back_off(now)
+            if coordinator is not None:
+                self._connector.coordinator, self._pause = coordinator, now
+            else:
                 what = str(self.coordinator_id) if error == NONE else error
                 self._error(f"{address[0]}:{address[1]} knows no coordinator: {what}")
-                self._pause = now + self.settings.backoff_ms
                 error = "Unknown" if error == NONE else error
             self._step("ClusterMetadata", error)
         elif self.state == states.REGISTERING:
@@ -203,9 +204,7 @@ class Consumer:
             self._connector.deadline = now + self.settings.silence
             if self.state == states.CONSULTING:
                 self._error(f"the registration is refused: {self.refused}")
-                self._out += self._connector.hang_up()
-                self._connector.coordinator = None
-                self._pause = now + self.settings.backoff_ms
+                self._back_off(now)
         else:
             self._asked(frame, now)
 

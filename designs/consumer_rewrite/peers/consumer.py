@@ -187,10 +187,14 @@ class Consumer:
     def _lose(self, now: int) -> None:
         """The coordinator is taken to be dead, or the broker that was asked for it."""
         self.losses += 1
+        self._back_off(now)
+        self._step(states.LOST)
+
+    def _back_off(self, now: int) -> None:
+        """Hang up, and ask a known broker for the coordinator later."""
         self._hang_up()
         self._connector.coordinator = None
         self._pause = now + self.settings.backoff_ms
-        self._step(states.LOST)
 
     def _speak(self, now: int) -> None:
         """What is to be asked now."""
@@ -269,12 +273,8 @@ class Consumer:
             self.consumer_id = ""  # the coordinator has forgotten it: it joins as a new one
         if api == "Heartbeat" and self.state == states.STOPPED:
             self._flush = before == states.PART_OF_GROUP
-        elif (
-            answer == states.NOT_COORDINATOR and self.state != states.STOPPED
-        ):  # its JoinGroup will say so again
-            self._connector.coordinator = None
-            self._hang_up()
-            self._pause = now + self.settings.backoff_ms
+        elif answer == states.NOT_COORDINATOR and self.state != states.STOPPED:
+            self._back_off(now)  # in STOPPED its JoinGroup will say so again
         elif answer not in (NONE, states.UNKNOWN_CONSUMER) and api != "OffsetCommit":
             self._pause = self._beat = now + self.settings.backoff_ms
         if self.state == states.DOWN:
